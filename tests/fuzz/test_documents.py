@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mlsub.findings import Verdict
 from mlsub.io.problems import FileProblemsError, Problem
 from tests.fuzz.harness import BrokenError, harnesses
 from tests.fuzz.surfaces import (
@@ -109,6 +110,10 @@ DEFECTS: tuple[tuple[str, Any, str, Spoil, bytes], ...] = (
     ("toml", documents_toml, "read_toml", lambda found: replaced(content={"a": 2})(found), b"a = 1\n"),
     ("toml", documents_toml, "read_toml", refused("not TOML: no"), b"a = 1\n"),
     ("config", documents_toml, "load", lambda found: replaced(lines={("round",): 99})(found), b'round = "5.1"\n'),
+    (
+        *("config", documents_toml, "weigh", lambda found: [replaced(official=Verdict.ACCEPTED)(one) for one in found]),
+        b'round = "5.1"\n',
+    ),
     ("system-description", documents_systems, "read_description", lambda found: replaced(findings=())(found), b"{}"),
     ("system-description", documents_systems, "read_description", lambda found: replaced(findings=())(found), _STATUS),
     ("system-description", documents_systems, "read_description", lambda found: replaced(content={})(found), _STATUS),
