@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import math
 import os
 import re
 import shutil
 import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -43,7 +43,7 @@ class _Answer(Answer, frozen=True, kw_only=True):
 def _scratch(process: int) -> Path:
     """A folder of this process, in memory where the system has such a place; removed when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix=f"mlsub-fuzz-{process}-", dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None))
-    weakref.finalize(_scratch, shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
