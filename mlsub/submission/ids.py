@@ -7,6 +7,7 @@ cite. Where a source gives the IDs of several results and not which is whose, th
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -294,7 +295,8 @@ def _read_table(file: Path, overlay: str | None) -> Ids:
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table with their lines; empty cells are left out, and columns that a list does not have."""
-    lines = csv.reader(text_of(file).removeprefix("\ufeff").splitlines(), strict=True)
+    # As a file, for a cell in quotes may have a line feed, and a text more ends of lines than a table.
+    lines = csv.reader(io.StringIO(text_of(file).removeprefix("\ufeff"), newline=""), strict=True)
     try:
         heads = [head.strip().lower() for head in next(lines, [])]
         if not set(_COLUMNS) <= set(heads) or len(set(heads)) < len(heads):

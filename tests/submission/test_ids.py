@@ -96,6 +96,17 @@ def test_graphcore_has_the_ids_that_its_documents_cite(
     assert shown(shipped_ids(), round_, system, benchmark, division, "Graphcore") == ids
 
 
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_a_table_has_the_lines_of_a_table(end: str, tmp_path: Path) -> None:
+    """A text has more ends of lines than a table, and a cell in quotes may have its own."""
+    file = tmp_path / "ids.csv"
+    file.write_text(f'id,round,organisation,system\n1.0-1,1.0,"AC{end}ME","rack{end}1"\n1.0-2,1.0,"A\nB",rack2\n')
+    known = read_ids(file)
+    for number, organisation, system in (("1.0-1", f"AC{end}ME", f"rack{end}1"), ("1.0-2", "A\nB", "rack2")):
+        found = known.of("training", "1.0", organisation, system, "bert", None)
+        assert found is not None and found.shown == number
+
+
 @pytest.mark.parametrize("name", ["ids.csv", "ids.yaml"])
 @given(content=st.binary(max_size=300))
 def test_no_content_ends_in_anything_but_a_reason(name: str, content: bytes) -> None:

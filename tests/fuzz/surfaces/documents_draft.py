@@ -26,7 +26,7 @@ def _reader(ending: str) -> Callable[[bytes], None]:
         sentences = taken(lambda: sentences_of(file), data, file)
         if sentences is None:
             return
-        last, lines = 0, len(lines_of(data))
+        last, lines = 1, len(lines_of(data))
         for one in sentences:
             if not (last if ending != ".html" else 1) <= one.line <= lines or not 0 < len(one.text) <= LONGEST:
                 raise BrokenError(f"{one}")

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
+from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker, submission_runs
 from mlperf_logging.result_summarizer import result_summarizer
 
 from mlsub.commands.rcp.build import against_schema
@@ -25,13 +25,13 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.pairs import read_pairs
 from mlsub.io.show import plain
 from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark as needs
 from mlsub.score.scaled import FILE, read_scaling
 from mlsub.submission.params import FILE as FLAGS
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture.machine import from_json, to_json
 from mlsub.systems.capture.merge import merge
 from tests.fuzz.harness import BrokenError, Harness
+from tests.fuzz.scratch import scratch
 from tests.fuzz.surfaces.documents_grammar import ODD
 from tests.fuzz.surfaces.documents_shared import (
     check_error,
@@ -40,7 +40,6 @@ from tests.fuzz.surfaces.documents_shared import (
     placed,
     placed_anew,
     same,
-    scratch,
     taken,
 )
 
@@ -120,8 +119,8 @@ def _points(file: Path, data: bytes, *, warned: bool) -> None:
     name = benchmark_in(file)
     if name is None:
         raise BrokenError("a file without an error names no benchmark")
-    known = name in get_round("training", _ROUND).benchmarks
-    runs = needs("training", _ROUND, name).runs if known else 5
+    known = name in submission_runs["training"]
+    runs = submission_runs["training"].get(name, 5)
     points = points_of(file, name, runs, _algorithm())
     if len(points) != len(content) or len(runs_of(file)) != len(content):
         raise BrokenError(f"{len(content)} records, {len(points)} points")
@@ -181,7 +180,7 @@ def _flags(data: bytes) -> None:
     placed(data, FLAGS)
     for name in ("1.1", "2.0", "3.1", "4.0", "4.1", "6.1"):
         for root in (False, True):
-            flags = read_flags(scratch(), "x", get_round("training", name), root=root)
+            flags = read_flags(scratch("documents"), "x", get_round("training", name), root=root)
             check_findings(flags.findings, data)
             if not root and name in ("4.1", "6.1") and len(data) <= 1 << 16:
                 _compare_flags(flags.rcp_bypass, "rcp-bypass", data)

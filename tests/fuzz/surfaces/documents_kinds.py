@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,13 +27,15 @@ from mlsub.commands.pack.read import read_manifest
 from mlsub.io.documents import Form, read_document
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.yamlfile import read
+from mlsub.rounds import normalise_round
 from mlsub.rules.overlay import overlay_schema
 from mlsub.submission.ids import FORM as IDS
-from mlsub.submission.ids import read_ids
+from mlsub.submission.ids import Ids, read_ids
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tests.fuzz.harness import BrokenError, Harness
+from tests.fuzz.scratch import scratch
 from tests.fuzz.surfaces.documents_grammar import Maker, as_yaml
-from tests.fuzz.surfaces.documents_shared import one_in, placed, placed_anew, scratch, short, shown, taken
+from tests.fuzz.surfaces.documents_shared import one_in, placed, placed_anew, short, shown, taken
 from tests.io import test_yaml_mutants as documents
 from tests.io.mutate_yaml import KEYS, VALUES, WORDS, mutated
 from tests.make_tree import make_tree
@@ -95,11 +99,24 @@ def _claims(file: Path) -> Any:
     claims = read_claims(file)
     if not claims.claims:
         return claims
-    folder, checked = _results(scratch())
+    folder, checked = _results(scratch("documents"))
     judged = audit_of(read_world(claims, [folder], settings=Settings(jobs=1), checked=checked))
     if len(judged.claims) != len(claims.claims) or len(entries(judged)) < len(claims.claims):
         raise BrokenError(f"{len(claims.claims)} claims, {len(judged.claims)} verdicts")
     return claims
+
+
+def _table(data: bytes) -> None:
+    """A table of IDs: each row's ID is that of its result."""
+    file = placed(data, "fuzz.csv")
+    known: Ids | None = taken(lambda: read_ids(file), data, file)
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    for row in csv.DictReader(io.StringIO(text, newline="")) if known is not None else ():
+        cells = {str(head).strip().lower(): (cell or "").strip() for head, cell in row.items()}
+        place = (cells["organisation"], cells["system"], cells.get("benchmark", ""), cells.get("division") or None)
+        found = known.of(cells.get("usage") or "training", str(normalise_round(cells["round"])), *place)
+        if any(cells.values()) and (found is None or found.ids != (cells["id"],)):
+            raise BrokenError(f"{cells} has {found}")
 
 
 def _overlay(data: bytes) -> None:
@@ -209,6 +226,10 @@ _IDS = (
     "      - {id: 1.0-1026, organisation: ACME, system: rack1, benchmark: resnet, division: closed}\n"
     "    groups:\n      - ids: [1.0-1027, 1.0-1028]\n        results: [{organisation: ACME, system: rack2}]\n"
 )
+_TABLE = (
+    b"id,round,organisation,system,usage,benchmark,division,more\n1.0-1,v1.0,ACME,rack1,,,,x\n"
+    b'1.0-2,1.0,"A ""B"" C",rack2,training,bert,closed,\n\n2.0-7,2.0,ACME,rack1,hpc,,open,\n'
+)
 _ANY: tuple[bytes, ...] = tuple(
     text.encode("utf-8", "surrogatepass") for text in (*VALUES, *KEYS, *WORDS) if len(text) < 400
 )
@@ -220,6 +241,7 @@ def _harness(
     run: Callable[[bytes], None],
     schema: Callable[[], dict[str, Any]],
     texts: Callable[[], Iterable[str]],
+    often: Iterable[str] = (),
 ) -> Harness:
     """A harness whose inputs are damaged documents, and documents drawn from their schema."""
     hints = _HINTS[kind]
@@ -234,7 +256,8 @@ def _harness(
 
     @cache
     def bases() -> tuple[Any, ...]:
-        return tuple(map(yaml.safe_load, seeds()))
+        # The one that is about what there is, is changed more often.
+        return tuple(yaml.safe_load(seed) for seed in (*[text.encode() for text in often] * 3, *seeds()[:3]))
 
     def generate(rng: random.Random) -> bytes:
         way = rng.random()
@@ -243,7 +266,7 @@ def _harness(
             return mutated(rng.choice(found[:6]), found, rng).encode("utf-8", "surrogatepass")
         if way < 0.5:
             return as_yaml(maker().make(rng), rng)
-        content = rng.choice(bases()[:6])
+        content = rng.choice(bases())
         for _ in range(rng.choice((1, 1, 2, 3))):
             content = maker().change(content, rng)
         return as_yaml(content, rng)
@@ -260,9 +283,13 @@ HARNESSES = (
         _reader(CLAIMS, _claims),
         CLAIMS.schema,
         lambda: (_CLAIMS, *documents.claims()),
+        often=(_CLAIMS,),
     ),
     _harness("records", "benchmark records of db", _reader(RECORDS, read_records), RECORDS.schema, documents.records),
     _harness("ids", "lists of result IDs", _reader(IDS, read_ids), IDS.schema, lambda: (_IDS,)),
+    Harness(
+        "ids-table", "tables of result IDs in CSV", _table, lambda: (_TABLE,), (*_TABLE.split(), b'"', b"\x0b", b"\r")
+    ),
     _harness(
         "rehearsal",
         "manifests of demo",

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import re
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,13 +17,13 @@ from mlsub.io.problems import FileProblemsError
 from mlsub.io.show import plain
 from mlsub.present.envelope import Answer, answer
 from tests.fuzz.harness import BrokenError
+from tests.fuzz.scratch import scratch
 
 T = TypeVar("T")
 #: Characters of one line of an error; a message is cut at 600, and a path or a list of names may stand beside it.
 LONGEST_LINE = 3_000
 #: Lines of one error.
 MOST_LINES = 101
-_IN_MEMORY = Path("/dev/shm")
 
 
 class _Answer(Answer, frozen=True, kw_only=True):
@@ -39,22 +34,9 @@ class _Answer(Answer, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-@cache
-def _scratch(process: int) -> Path:
-    """A folder of this process, in memory where the system has such a place; removed when the process ends."""
-    folder = Path(tempfile.mkdtemp(prefix=f"mlsub-fuzz-{process}-", dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None))
-    weakref.finalize(_scratch, shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
-def scratch() -> Path:
-    """A folder for the files of this process."""
-    return _scratch(os.getpid())
-
-
 def placed(data: bytes, name: str) -> Path:
     """A file with these bytes, over which the next one of its name is written."""
-    file = scratch() / name
+    file = scratch("documents") / name
     file.write_bytes(data)
     return file
 

@@ -10,15 +10,23 @@ from datetime import date, datetime, time
 from functools import cache
 from typing import Any
 
-from mlsub.config.load import load
+import msgspec
+
+from mlsub.config.load import Loaded, load
 from mlsub.config.model import FORM, names
 from mlsub.config.paths import covers, fixed
+from mlsub.config.weigh import weigh
+from mlsub.findings import Verdict
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.tomlfile import TomlFile, line_of, read_toml
+from mlsub.rules.catalogue import finding
+from mlsub.submission.report import Report
 from tests.fuzz.harness import BrokenError, Harness
+from tests.fuzz.scratch import scratch
 from tests.fuzz.surfaces.documents_grammar import Maker
-from tests.fuzz.surfaces.documents_shared import check_problems, placed, same, taken
+from tests.fuzz.surfaces.documents_shared import check_findings, check_problems, placed, same, taken
 
+_TODAY = date(2026, 1, 1)
 #: Why a document that Python's reader takes is refused.
 _DOCUMENTED = re.compile(r"nested too deeply|too many digits|larger than|not UTF-8")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -100,8 +108,32 @@ def _config(data: bytes) -> None:
                 raise BrokenError(f"{waiver.path!r} covers a/b/c, and {below!r} does not")
         for pattern in loaded.written.per_path_ignores:
             covers(pattern, "a/b/c")
+        _weigh(loaded)
         if load(file) != loaded:
             raise BrokenError("it is another one when it is read again")
+
+
+@cache
+def _report() -> Report:
+    """A rejection and a remark, of which waivers and ignores by path may be about either."""
+    found = (
+        finding("system.field-missing", "systems/rack1.json", "The required field cooling is missing"),
+        finding("system.placeholder", "a/b/c", "A placeholder"),
+    )
+    return Report(
+        usage="training", round="5.1", root=str(scratch("documents")), official=Verdict.REJECTED, findings=found
+    )
+
+
+def _weigh(loaded: Loaded) -> None:
+    """Waivers and ignores mark and hide findings, and add some on themselves; a verdict they never change."""
+    (weighed,) = weigh([_report()], loaded, ["."], _TODAY)
+    check_findings((msgspec.structs.replace(one, line=None) for one in weighed.findings), b"")
+    marked = {(one.rule, one.message) for one in weighed.findings if one.path in ("systems/rack1.json", "a/b/c")}
+    if weighed.official is not Verdict.REJECTED or not marked <= {
+        (one.rule, one.message) for one in _report().findings
+    }:
+        raise BrokenError(f"{weighed}")
 
 
 def _check_place(where: str, name: str, data: bytes) -> None:
