@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,41 @@ def test_the_smallest_log_is_compliant_and_smaller(combination: Combination, tmp
     assert both.ours.compliant and both.theirs.compliant, both.describe()
     assert both.warning in ([], ["key.weights_initialization.tensors"])
     assert len(small) < len(content(generated(combination)))
+
+
+@pytest.mark.parametrize(
+    ("combination", "masked"),
+    [
+        (Combination("5.1", "flux1", "closed", None), set()),
+        (Combination("hpc-3.0", "openfold", "closed", None), set()),
+        # What is in bounds may miss the target, and other rates follow from these.
+        (MATRIX[-1], {"eval_accuracy", "global_batch_size", "opt_base_learning_rate"}),
+    ],
+    ids=str,
+)
+def test_a_border_of_the_official_checker_decides_the_verdict(
+    combination: Combination, masked: set[str], tmp_path: Path
+) -> None:
+    """Of two neighbouring floats one is accepted, and nothing else in the log hides it."""
+    file = tmp_path / "log.txt"
+    at = boundary.bench(combination, file)
+    sides: dict[str, dict[float, bool]] = {}
+    for question in at.asked.questions:
+        if VALUE in paths_in(question.code) and question.key not in sides:
+            sides[question.key] = {}
+            for place in boundary.turns_of(question, VALUE, question.constants()):
+                changed = boundary.setter(at, question.key, VALUE, place, "every")(at.log)
+                both = judge_both(Mutant(f"{question.key} {place!r}", content(changed)), combination.round, file)
+                assert not disagrees(both), both.describe()
+                sides[question.key][place] = both.theirs.compliant
+    neighbours = [
+        (key, some[one], some[other])
+        for key, some in sides.items()
+        for one, other in pairwise(sorted(some))
+        if math.nextafter(one, math.inf) == other
+    ]
+    assert len(neighbours) > 10
+    assert {key for key, one, other in neighbours if one is other} == masked
 
 
 @pytest.mark.parametrize(
