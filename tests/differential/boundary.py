@@ -158,9 +158,8 @@ def _paths(at: Bench, key: str) -> tuple[Path_, ...]:
 
 
 def _which(at: Bench, rule: KeyRule | None, key: str) -> tuple[str, ...]:
-    if rule is not None and rule.gathers is not None:
-        return ("every", "last")
-    return ("every", "last") if len(places_of(at.log, key)) > 1 else ("every",)
+    gathered = rule is not None and rule.gathers is not None
+    return ("every", "first", "last") if gathered or len(places_of(at.log, key)) > 1 else ("every",)
 
 
 def _tried(at: Bench, key: str, path: Path_) -> Iterator[Tried]:
@@ -248,7 +247,7 @@ def _through_state(at: Bench, key: str) -> Iterator[Any]:
 
 
 def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Callable[[Log], Log]:
-    """A change that sets a part of every record of a key, or of the last; a key that is not there is put in."""
+    """A change that sets a part of every, the first or the last record of a key; one that is not there is put in."""
     rule = at.rules.get(key)
     gathers = rule.gathers if rule is not None else None
 
@@ -257,7 +256,7 @@ def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Callable
             return _gathered(log, gathers.key, gathers.field, gathers.by, path, value, which)
         log = log if places_of(log, key) else with_record(log, key, _good(rule))
         places = places_of(log, key)
-        return _set(log, places if which == "every" else places[-1:], path, value)
+        return _set(log, _only(places, which), path, value)
 
     return make
 
@@ -275,7 +274,7 @@ def _gathered(log: Log, key: str, field: str, by: str, path: Path_, value: Any, 
 def _only(places: list[int], which: str) -> list[int]:
     if not places:
         raise LookupError("no such record")
-    return places if which == "every" else places[-1:]
+    return {"every": places, "first": places[:1], "last": places[-1:]}[which]
 
 
 def _set(log: Log, places: list[int], path: Path_, value: Any) -> Log:
