@@ -40,7 +40,8 @@ class Anchors(NamedTuple):
 def occurrences(key: str, value: Any, others: list[Any], anchors: Anchors) -> Iterator[Named]:
     """Each change as its kind, what it is in words, and the change."""
     yield "missing", f"no {key}", partial(_without, key)
-    yield "missing", f"no last {key}", partial(_without_last, key)
+    yield "missing", f"no first {key}", partial(_without_one, key, 0)
+    yield "missing", f"no last {key}", partial(_without_one, key, -1)
     yield "twice", f"{key} twice", partial(_again, key, None, 1)
     yield "twice", f"{key} three times", partial(_again, key, None, 2)
     for how in ("float", "bool", "escaped", "int"):
@@ -83,10 +84,10 @@ def _without(key: str, log: Log) -> Log:
     return [line for line in log if line.key != key]
 
 
-def _without_last(key: str, log: Log) -> Log:
+def _without_one(key: str, which: int, log: Log) -> Log:
     _first(log, key)
-    last = places_of(log, key)[-1]
-    return [*log[:last], *log[last + 1 :]]
+    place = places_of(log, key)[which]
+    return [*log[:place], *log[place + 1 :]]
 
 
 def _again(key: str, _: None, times: int, log: Log) -> Log:
