@@ -72,11 +72,17 @@ def _wrong(rule: KeyRule) -> Iterator[tuple[str, KeyRule]]:
             yield f"not {name} {key}", replace(rule, **{name: tuple(k for k in getattr(rule, name) if k != key)})
     if rule.within is not None:
         yield "no limit of time", replace(rule, within=None)
-        if not isinstance(rule.within.minutes, str):
-            for minutes in _beside(float(rule.within.minutes)):
-                yield f"{minutes!r} minutes", replace(rule, within=replace(rule.within, minutes=minutes))
+        for minutes in _other_limits(rule.within.minutes):
+            yield f"{minutes!r} minutes", replace(rule, within=replace(rule.within, minutes=minutes))
     if rule.nested is not None:
         yield "not nested", replace(rule, nested=None)
+
+
+def _other_limits(minutes: float | str) -> Iterator[float | str]:
+    if isinstance(minutes, str):
+        yield f"=({minutes[1:]}) * 1.000001"
+    else:
+        yield from _beside(float(minutes))
 
 
 def _of_occurs(rule: KeyRule) -> Iterator[tuple[str, Occurs]]:
