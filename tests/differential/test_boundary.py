@@ -225,7 +225,7 @@ def test_a_raw_value_stands_unquoted_in_its_line() -> None:
 
 @pytest.mark.parametrize("phase", PHASES, ids=lambda phase: phase.name)
 def test_a_search_that_goes_on_has_the_logs_of_one_that_was_not_stopped(phase: Phase, file: Path) -> None:
-    sources = [source for source in phase.sources() if source.path or source.name == "5.1-flux1-closed"]
+    sources = [source for source in phase.sources() if source.path or source.name == "5.1-llama31_8b-closed"]
     if not sources:
         pytest.skip("needs published logs")
     whole = list(logs_of(Task(phase.name, sources[0], 0, 12), SEED, file))
