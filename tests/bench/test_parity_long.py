@@ -67,7 +67,7 @@ def test_the_shares_of_the_phases_are_all_of_it() -> None:
 
 def test_pieces_of_a_search_are_the_whole(tmp_path: Path) -> None:
     pieces = State(tmp_path / "a.json", "x")
-    while number := min(30, pieces.left(TASK)):
+    while number := min(50, pieces.left(TASK)):
         pieces.add(TASK, search(TASK._replace(first=pieces.reached(TASK), number=number), "x"))
     whole = search(TASK, "x")
     (done,) = pieces.done.values()

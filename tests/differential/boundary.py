@@ -39,6 +39,8 @@ from tests.differential.values import good_value, near_misses, near_misses_of
 
 #: Where a key is put that the log does not have.
 _BEFORE = "init_stop"
+#: How an official rule file says that a key or another has to appear.
+_GROUP = "AT_LEAST_ONE_OR("
 #: Borders in the time of the parser of v0.6 are in seconds.
 _SECONDS = 1000
 
@@ -135,7 +137,7 @@ def _values(at: Bench) -> Iterator[Edit]:
             demanded = path in (VALUE, *_read(at, key))
             for tried in _tried(at, key, path):
                 cell = Cell(key, ".".join(map(str, path)), tried.kind)
-                for which in _which(at, rule, key) if demanded else ("every",):
+                for which in _which(at, rule, key, path) if demanded else ("every",):
                     words = f"{which} {key} with {cell.part} {show(tried.value)} ({tried.kind})"
                     yield Edit(cell, words, setter(at, key, path, tried.value, which))
 
@@ -157,10 +159,17 @@ def _paths(at: Bench, key: str) -> tuple[Path_, ...]:
     return tuple(dict.fromkeys([VALUE, *_read(at, key), METADATA, TIME]))
 
 
-def _which(at: Bench, rule: KeyRule | None, key: str) -> tuple[str, ...]:
-    if rule is not None and rule.gathers is not None:
-        return ("every", "last")
-    return ("every", "last") if len(places_of(at.log, key)) > 1 else ("every",)
+def _which(at: Bench, rule: KeyRule | None, key: str, path: Path_) -> tuple[str, ...]:
+    """Which records of a key are changed; "complete" ones have all entries of metadata that are asked for together."""
+    gathered = rule is not None and rule.gathers is not None
+    several = gathered or len(places_of(at.log, key)) > 1
+    complete = path[0] == "metadata" and not gathered and len(_entries(at, key)) > 1
+    return ("every", *(("first", "last") if several else ()), *(("complete",) if complete else ()))
+
+
+def _entries(at: Bench, key: str) -> tuple[str, ...]:
+    """The entries of metadata that are read of a key."""
+    return tuple(path[1] for path in _read(at, key) if path[0] == "metadata" and len(path) > 1)
 
 
 def _tried(at: Bench, key: str, path: Path_) -> Iterator[Tried]:
@@ -248,7 +257,7 @@ def _through_state(at: Bench, key: str) -> Iterator[Any]:
 
 
 def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Callable[[Log], Log]:
-    """A change that sets a part of every record of a key, or of the last; a key that is not there is put in."""
+    """A change that sets a part of every, the first or the last record of a key; one that is not there is put in."""
     rule = at.rules.get(key)
     gathers = rule.gathers if rule is not None else None
 
@@ -257,7 +266,11 @@ def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Callable
             return _gathered(log, gathers.key, gathers.field, gathers.by, path, value, which)
         log = log if places_of(log, key) else with_record(log, key, _good(rule))
         places = places_of(log, key)
-        return _set(log, places if which == "every" else places[-1:], path, value)
+        if which == "complete":
+            for name in _entries(at, key):
+                log = _set(log, places, ("metadata", name), 1)
+            return _set(log, places, path, value)
+        return _set(log, _only(places, which), path, value)
 
     return make
 
@@ -275,7 +288,7 @@ def _gathered(log: Log, key: str, field: str, by: str, path: Path_, value: Any, 
 def _only(places: list[int], which: str) -> list[int]:
     if not places:
         raise LookupError("no such record")
-    return places if which == "every" else places[-1:]
+    return {"every": places, "first": places[:1], "last": places[-1:]}[which]
 
 
 def _set(log: Log, places: list[int], path: Path_, value: Any) -> Log:
@@ -307,6 +320,22 @@ def _places(at: Bench) -> Iterator[Edit]:
         rule = rules_of(at.combination).get(key)
         for kind, words, make in occurrences(key, _good(rule), others, anchors):
             yield Edit(Cell(key, "record", kind), words, partial(_where_there, key, _good(rule), make))
+
+    yield from _groups(at)
+
+
+def _groups(at: Bench) -> Iterator[Edit]:
+    """Without any of the keys of which one has to appear."""
+    for config in at.asked.configs:
+        for key, text in official_texts(config).items():
+            if text.required.startswith(_GROUP):
+                keys = (key, *(other.strip() for other in text.required[len(_GROUP) : -1].split(",")))
+                make = partial(_without, keys)
+                yield Edit(Cell(key, "record", "missing with its group"), f"no {' and no '.join(keys)}", make)
+
+
+def _without(keys: tuple[str, ...], log: Log) -> Log:
+    return [line for line in log if line.key not in keys]
 
 
 def _where_there(key: str, value: Any, make: Callable[[Log], Log], log: Log) -> Log:

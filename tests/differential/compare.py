@@ -55,8 +55,12 @@ def judge_both(mutant: Mutant, round_name: str, file: Path) -> Both:
 
 def both_on(file: Path, round_name: str, mutant: Mutant) -> Both:
     """Ask both sides about a file."""
-    ours = judge_log(LogTask(str(file), file.name, *usage_and_round(round_name)))
-    return Both(mutant, ours, official(file, round_name))
+    return Both(mutant, judged(file, round_name), official(file, round_name))
+
+
+def judged(file: Path, round_name: str) -> LogReport:
+    """What mlsub says of a file."""
+    return judge_log(LogTask(str(file), file.name, *usage_and_round(round_name)))
 
 
 def disagreements(mutants: Iterable[Mutant], round_name: str, file: Path) -> Iterator[Both]:

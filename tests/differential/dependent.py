@@ -93,7 +93,7 @@ def _accepted(questions: list[Question]) -> Any:
 
 
 def _values_of(at: Bench, key: str, users: list[str]) -> list[Any]:
-    """Multiples of what the log states, what stands in the users' formulas, and what no formula can work with."""
+    """Multiples of what the log states, borders of its own, constants of its users, what no formula can work with."""
     places = places_of(at.log, key)
     here = (at.log[places[0]].record or {})["value"] if places else 1
     near: list[Any] = [here]
@@ -104,6 +104,9 @@ def _values_of(at: Bench, key: str, users: list[str]) -> list[Any]:
             x + step for code in codes for x in literals(code) if isinstance(x, int | float) for step in (-1, 0, 1)
         ]
     near += [x for code in at.texts[key] for x in literals(code) if isinstance(x, str)]
+    for question in at.asked.questions:
+        if question.key == key and VALUE in paths_in(question.code):
+            near += turns_of(question, VALUE, question.constants())
     return list({repr(value): value for value in (*near, *_ODD)}.values())
 
 

@@ -40,12 +40,16 @@ class Anchors(NamedTuple):
 def occurrences(key: str, value: Any, others: list[Any], anchors: Anchors) -> Iterator[Named]:
     """Each change as its kind, what it is in words, and the change."""
     yield "missing", f"no {key}", partial(_without, key)
-    yield "missing", f"no last {key}", partial(_without_last, key)
+    yield "missing", f"no first {key}", partial(_without_one, key, 0)
+    yield "missing", f"no last {key}", partial(_without_one, key, -1)
     yield "twice", f"{key} twice", partial(_again, key, None, 1)
     yield "twice", f"{key} three times", partial(_again, key, None, 2)
     for how in ("float", "bool", "escaped", "int"):
         yield "twice, equal to Python", f"{key} twice, the second one as {how}", partial(_as, key, how)
-    several = {repr(x): x for x in (*OTHERS.get(key, ()), *others, value, None, "", 0, [value], {"value": value})}
+    several = {
+        repr(x): x
+        for x in (*OTHERS.get(key, ()), *_alike(value), *others, value, None, "", 0, [value], {"value": value})
+    }
     for other in list(several.values())[:_MOST_OTHERS]:
         for kind, before in (("contradicting before", True), ("contradicting after", False)):
             yield kind, f"{key} also {show(other)}, {kind[14:]}", partial(_contradicted, key, other, before)
@@ -62,6 +66,13 @@ def occurrences(key: str, value: Any, others: list[Any], anchors: Anchors) -> It
             yield "again elsewhere", f"{key} also behind the first {anchor}", partial(_copied, key, anchor)
     for step in (-2, -1, 1, 2):
         yield "reordered", f"{key} {step:+} lines", partial(_shifted, key, step)
+
+
+def _alike(value: Any) -> tuple[Any, ...]:
+    """Other values that are as good wherever any of their kind is, so that only the contradiction is wrong."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return (value + 1, value * 2, value / 2)
+    return (f"{value} 2",) if isinstance(value, str) else ()
 
 
 class _Same:
@@ -83,10 +94,10 @@ def _without(key: str, log: Log) -> Log:
     return [line for line in log if line.key != key]
 
 
-def _without_last(key: str, log: Log) -> Log:
+def _without_one(key: str, which: int, log: Log) -> Log:
     _first(log, key)
-    last = places_of(log, key)[-1]
-    return [*log[:last], *log[last + 1 :]]
+    place = places_of(log, key)[which]
+    return [*log[:place], *log[place + 1 :]]
 
 
 def _again(key: str, _: None, times: int, log: Log) -> Log:

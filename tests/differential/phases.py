@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.differential import boundary
-from tests.differential.dependent import dependent
+from tests.differential.dependent import dependent, sources_of
 from tests.differential.generate import Combination
 from tests.differential.log import Mutant, content, generated, smallest
 from tests.differential.mutate import mutant, stated_rules
@@ -53,6 +54,17 @@ def _dependent(source: Source, seed: str, first: int, file: Path) -> Iterator[Mu
     random.Random(f"{seed}/dependent/{source.name}").shuffle(some)
     for place, edit in enumerate(some[first:], first):
         yield boundary.mutant(log, [edit], f"{seed}/dependent/{source.name}/{place}")
+
+
+def _with_formulas() -> list[Source]:
+    """Those with keys that others are computed from; the division, which only sets a limit of time, is none."""
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "log.txt"
+        return [
+            source
+            for source in generated_sources()
+            if sources_of(boundary.bench(source.combination, file)).keys() - {"submission_division"}
+        ]
 
 
 def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
@@ -119,8 +131,8 @@ def _part(source: Source) -> Part:
 
 PHASES: tuple[Phase, ...] = (
     Phase("boundary", 0.45, generated_sources, _boundary),
-    Phase("dependent", 0.10, generated_sources, _dependent),
-    Phase("pairs", 0.15, generated_sources, _pairs),
+    Phase("dependent", 0.05, _with_formulas, _dependent),
+    Phase("pairs", 0.20, generated_sources, _pairs),
     Phase("splices", 0.13, generated_sources, _splices),
     Phase("random changes", 0.12, generated_sources, _changed),
     Phase("published logs, changed", 0.05, lambda: list(published_sources()), _changed),
