@@ -13,6 +13,9 @@ DIST   := dist
 CLEAN  := build/wheel
 SEED   ?= 0
 LOGS   ?= 1000000
+ENTRIES ?= 100000
+SCORES ?= 20000
+PACKAGES ?= 10000
 BENCH  ?=
 HISTORY ?=
 BUDGET ?= --seconds 600
@@ -37,7 +40,7 @@ help:
 	@echo "make bench-page   the same, written into docs/performance.md with its picture"
 	@echo "make bench-site   measure the pages of a site: their size, and how soon a browser shows them"
 	@echo "make parity       agreement with the recorded official verdicts, as a table"
-	@echo "make parity-long  a long, seeded search for logs on which mlsub and the official checker differ (LOGS=1000000)"
+	@echo "make parity-long  a long, seeded search for logs, entries, scores and packages on which mlsub and the official tools differ"
 	@echo "make fuzz         attack all that reads foreign bytes, for ten minutes (BUDGET='--inputs 10000000'); goes on where it was stopped"
 	@echo "make fuzz-replay  run the inputs of open findings again, and forget those that are fixed"
 
@@ -158,9 +161,13 @@ bench-site: $(STAMP)
 parity: $(STAMP)
 	$(BIN)/python bench/parity.py
 
-# Goes on where it was stopped; a million logs take about half an hour of two cores.
+# Both cores; progress in build/parity, so each goes on where it was stopped.
 parity-long: $(STAMP)
-	$(BIN)/python bench/parity_long.py --logs $(LOGS)
+	mkdir -p build/parity
+	$(BIN)/python bench/parity_long.py --logs $(LOGS) --state build/parity/logs.json
+	$(BIN)/python -m tests.differential.entries --entries $(ENTRIES) --state build/parity/entries.json
+	$(BIN)/python -m tests.differential.scores --scores $(SCORES) --state build/parity/scores.json
+	$(BIN)/python -m tests.differential.package_search --packages $(PACKAGES) --state build/parity/packages.json
 
 # Both cores; progress in build/fuzz. BUDGET may hold any option: `make fuzz BUDGET='--inputs 1000000 --only logs --only yaml'`.
 fuzz: $(STAMP)
