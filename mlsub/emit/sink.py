@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
+from mlsub.io.durable import CANNOT_SYNC, settle
+from mlsub.io.leftovers import tell_removed
 from mlsub.io.show import plain
 
 #: What a lock says of its holder.
@@ -51,21 +53,45 @@ class LogFile(logging.Handler):
         try:
             self._file = self._open(overwrite=overwrite)
         except EmitError:
-            self._release()
+            self._release(self._lock)
             raise
         # Only now: the logging module closes at exit whatever it knows, whether it is made or not.
         super().__init__(logging.NOTSET)
 
     def _take_lock(self) -> int:
+        """The lock of the log, open; it says who has it.
+
+        Raises:
+            LogInUseError: another process has it.
+            EmitError: it cannot be opened or written.
+        """
         me = f"process {os.getpid()} on {socket.gethostname()} ({Path(sys.argv[0] or 'python').name})"
         try:
             if not self.path.parent.is_dir():
                 folder = plain(str(self.path.parent))
                 raise EmitError(f"{self._shown} cannot be opened: there is no folder {folder}. Make it first.")
-            lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            left = self._lock_path.exists()
+            while not self._has_name(lock := self._locked(me)):
+                # Whoever had it has removed it meanwhile, and the next process would make another.
+                os.close(lock)
+                left = False
         except (OSError, ValueError) as error:
-            lock_path = plain(str(self._lock_path))
-            raise EmitError(f"{lock_path} cannot be opened: {_reason(error)}") from None
+            raise self._no_lock(error) from None
+        if left:
+            tell_removed([self._lock_path])
+        try:
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, me.encode("utf-8", "replace")[:_MAX_HOLDER], 0)
+        except OSError as error:
+            self._release(lock)
+            raise self._no_lock(error) from None
+        return lock
+
+    def _no_lock(self, error: OSError | ValueError) -> EmitError:
+        return EmitError(f"{plain(str(self._lock_path))} cannot be opened: {_reason(error)}")
+
+    def _locked(self, me: str) -> int:
+        lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -75,9 +101,13 @@ class LogFile(logging.Handler):
                 f"{self._shown} is being written by {holder}, and {me} wants to write it too. "
                 "Give each run a log of its own, and let one process of a run write it."
             ) from None
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, me.encode("utf-8", "replace")[:_MAX_HOLDER], 0)
         return lock
+
+    def _has_name(self, lock: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(lock), self._lock_path.stat())
+        except FileNotFoundError:
+            return False
 
     def _open(self, *, overwrite: bool) -> int:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | (os.O_TRUNC if overwrite else 0)
@@ -92,6 +122,11 @@ class LogFile(logging.Handler):
             )
         with contextlib.suppress(OSError):  # A device or a pipe holds nothing.
             os.ftruncate(file, 0)
+        try:
+            settle(self.path.parent)
+        except OSError as error:
+            os.close(file)
+            raise EmitError(f"{self._shown} cannot be brought to the disk: {_reason(error)}") from None
         return file
 
     def _is_torn_start(self) -> bool:
@@ -152,17 +187,23 @@ class LogFile(logging.Handler):
 
         Args:
             discard: take the file away, if it holds nothing but what was written here.
+
+        Raises:
+            EmitError: the disk refuses; what was written may be lost.
         """
         super().close()
         if self._file >= 0:
             if discard:
                 self._discard()
-            # Not every file can be synchronised (a pipe, a device), and the lines are written all the same.
-            with contextlib.suppress(OSError):
+            try:
                 os.fsync(self._file)
-            os.close(self._file)
-            self._file = -1
-            self._release()
+            except OSError as error:
+                if error.errno not in CANNOT_SYNC:
+                    raise EmitError(f"{self._shown} cannot be brought to the disk: {_reason(error)}") from None
+            finally:
+                os.close(self._file)
+                self._file = -1
+                self._release(self._lock)
 
     def _discard(self) -> None:
         with contextlib.suppress(OSError):
@@ -172,9 +213,10 @@ class LogFile(logging.Handler):
                 if not self.path.is_symlink() and os.path.samestat(found, self.path.stat()):
                     self.path.unlink()
 
-    def _release(self) -> None:
-        self._lock_path.unlink(missing_ok=True)
-        os.close(self._lock)
+    def _release(self, lock: int) -> None:
+        with contextlib.suppress(OSError):
+            self._lock_path.unlink(missing_ok=True)
+        os.close(lock)
 
 
 def _alone(line: bytes) -> bytes:

@@ -1,14 +1,18 @@
-"""Write a file, whole or not at all; what it replaces is kept."""
+"""Write a file, whole or not at all, and bring it to the disk; what it replaces is kept."""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.whole import part_of
+from mlsub.io.leftovers import alone_in, clear_leftovers, new_part
+from mlsub.io.renaming import rename_new
 
 #: What a file system without hard links answers.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
@@ -34,13 +38,14 @@ def check_output(file: Path, *, force: bool) -> None:
         raise cannot_write(file, error) from error
 
 
-def write_file(file: Path, content: bytes, *, force: bool) -> Path | None:
-    """Write a file; whoever reads it meanwhile sees the old one or the new one, never a part.
+def write_file(file: Path, content: bytes, *, force: bool, executable: bool = False) -> Path | None:
+    """Write a file; whoever reads it meanwhile sees the old one or the new one, never a part, nor after a power cut.
 
     Args:
         file: where to.
         content: all of it.
         force: replace a file that is there, and keep it under another name unless it is the same.
+        executable: whether it may be executed.
 
     Returns:
         The name under which what was there is kept; None where nothing else was there.
@@ -50,45 +55,79 @@ def write_file(file: Path, content: bytes, *, force: bool) -> Path | None:
     """
     check_output(file, force=force)
     kept = None
-    part = Path(part_of(file.parent))
+    clear_leftovers(file.parent)
     try:
-        with part.open("xb") as stream:
+        with new_part(file.parent) as (part, stream):
             stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if force and _is_there(file):
-            from filecmp import cmp
+            if executable:
+                part.chmod(part.stat().st_mode | 0o111)
+            finish(stream)
+            with alone_in(file.parent):
+                if force and _is_there(file):
+                    from filecmp import cmp
 
-            kept = None if cmp(part, file, shallow=False) else set_aside(file)
-        put_in_place(part, file, force=force)
+                    kept = None if cmp(part, file, shallow=False) else set_aside(file)
+                try:
+                    put_in_place(part, file, force=force)
+                except BaseException:
+                    _undo(kept, file)
+                    raise
+                settle(file.parent)
     except OSError as error:
         raise cannot_write(file, error) from error
-    finally:
-        part.unlink(missing_ok=True)
     return kept
 
 
 def set_aside(file: Path) -> Path:
     """Give a file that is going to be replaced a further name, ``FILE.~1~`` or the next that is free.
 
+    One that holds the same already is used again: a process that was killed before it replaced the file may have left
+    it.
+
     Raises:
         OSError: the system refuses.
     """
     names = (file.with_name(f"{file.name}.~{number}~") for number in count(1))
-    aside = next(name for name in names if not _is_there(name))
+    aside = next(name for name in names if not _is_there(name) or _is_same(name, file))
+    if _is_there(aside):
+        return aside
     try:
         os.link(file, aside, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        from shutil import copy2
+        from shutil import copyfileobj, copystat
 
-        copy2(file, aside, follow_symlinks=False)
+        with file.open("rb") as old, new_part(file.parent) as (part, stream):
+            copyfileobj(old, stream)
+            finish(stream)
+            copystat(file, part)
+            part.rename(aside)
     return aside
 
 
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two names are of one file, or of two with the same content; a link is only the same as itself."""
+    from filecmp import cmp
+
+    found = one.lstat(), other.lstat()
+    return os.path.samestat(*found) or (
+        all(stat.S_ISREG(each.st_mode) for each in found) and cmp(one, other, shallow=False)
+    )
+
+
+def _undo(kept: Path | None, file: Path) -> None:
+    """Take the further name of a file away that was not replaced after all."""
+    with suppress(OSError):
+        if kept is not None and os.path.samestat(kept.lstat(), file.lstat()):
+            kept.unlink()
+
+
 def put_in_place(part: Path, file: Path, *, force: bool) -> None:
-    """Give a finished file of the same folder its name, in one step; its old name may remain.
+    """Give a finished file of the same file system its name, in one step; its old name may remain.
+
+    The file has to be on the disk by now (:func:`~mlsub.io.durable.finish`); its new name is not, before its folder is
+    (:func:`~mlsub.io.durable.settle`).
 
     Raises:
         MlsubError: ``force`` is not given and there is one of that name.
@@ -97,12 +136,14 @@ def put_in_place(part: Path, file: Path, *, force: bool) -> None:
     if force:
         part.replace(file)
     else:
-        _link_in_place(part, file)
+        _put_new(part, file)
 
 
-def _link_in_place(part: Path, file: Path) -> None:
+def _put_new(part: Path, file: Path) -> None:
     """Give the file its name, unless one of that name has come meanwhile."""
     try:
+        if rename_new(part, file):
+            return
         os.link(part, file)
     except FileExistsError as error:
         raise _exists(file) from error

@@ -2,89 +2,38 @@
 
 from __future__ import annotations
 
-import ctypes
-import errno
-import fcntl
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from mlsub.io.durable import make_folder, settle, settle_tree
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import clear_leftovers, new_folder, remove
 from mlsub.io.output import cannot_write
-
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
-#: What renameat2 answers where the kernel or the file system cannot exchange two names.
-_NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
+from mlsub.io.renaming import exchange
 
 
 @contextmanager
 def staging_beside(final: Path) -> Iterator[Path]:
     """An empty folder to build in, on the same file system as ``final``; what is left of it goes in the end.
 
-    Its name starts with a dot, so that no checker takes what a killed process leaves behind for an organisation. It is
-    locked as long as it is used: what killed processes have left here before goes too.
+    What killed processes have left here before goes first; see :mod:`mlsub.io.leftovers`.
 
     Raises:
         MlsubError: it cannot be made.
     """
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        # A name that cannot be given (too long, NUL) is reported before the work, not after it.
-        with suppress(FileNotFoundError):
-            final.lstat()
-        _clear_stale(final.parent)
-        staging, lock = _locked_folder(final.parent)
-    except (OSError, ValueError) as error:
-        raise cannot_write(final, error) from error
-    try:
+    with ExitStack() as stack:
+        try:
+            make_folder(final.parent)
+            # A name that cannot be given (too long, NUL) is reported before the work, not after it.
+            with suppress(FileNotFoundError):
+                final.lstat()
+            clear_leftovers(final.parent)
+            staging = stack.enter_context(new_folder(final.parent))
+        except (OSError, ValueError) as error:
+            raise cannot_write(final, error) from error
         yield staging
-    finally:
-        _remove(staging)
-        if lock is not None:
-            os.close(lock)
-
-
-def _locked_folder(parent: Path) -> tuple[Path, int | None]:
-    """A new folder that is locked, None where the file system knows no locks."""
-    while True:
-        token = secrets.token_hex(8)
-        fresh, staging = (parent / f".mlsub-{token}.{ending}" for ending in ("new", "part"))
-        fresh.mkdir()
-        lock = _lock(fresh)
-        # Only now it gets the name that others look for: one of that name without a lock is nobody's. In the moment
-        # before, another process may take the empty folder for one that was left, and remove it.
-        with suppress(FileNotFoundError):
-            fresh.rename(staging)
-            return staging, lock
-        if lock is not None:
-            os.close(lock)
-
-
-def _clear_stale(folder: Path) -> None:
-    """Remove the staging folders of processes that are gone; a lock ends with its process, however it ends."""
-    for left in (*folder.glob(".mlsub-*.part"), *folder.glob(".mlsub-*.new")):
-        if left.is_dir() and not left.is_symlink():
-            lock = _lock(left)
-            if lock is not None:
-                _remove(left)
-                os.close(lock)
-
-
-def _lock(folder: Path) -> int | None:
-    """An open, locked folder; None where another process has it, or the file system knows no locks."""
-    try:
-        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(opened)
-        return None
-    return opened
 
 
 def put_folder(staging: Path, final: Path) -> None:
@@ -92,7 +41,8 @@ def put_folder(staging: Path, final: Path) -> None:
 
     Whoever looks meanwhile, and whatever kills the process, there is the old folder or the new one. Where the file
     system cannot exchange two names there is a moment with neither: then the old one lies beside, under the name that
-    :func:`recover_folder` looks for, which this function calls first. What was written is not forced to the disk.
+    :func:`recover_folder` looks for, which this function calls first. The new folder is on the disk with all that is
+    in it before it gets its name, and its name before the old one is removed: so this holds for a power cut, too.
 
     Args:
         staging: the finished folder, on the same file system as ``final``.
@@ -106,9 +56,12 @@ def put_folder(staging: Path, final: Path) -> None:
         recover_folder(final)
         if final.is_symlink() or (final.exists() and not final.is_dir()):
             raise MlsubError(f"{final} is not a folder, or is a link. Name another, or move it away.")
+        settle_tree(staging)
         if not final.exists():
             staging.rename(final)
-        elif _exchange(staging, final):
+            settle(final.parent)
+        elif exchange(staging, final):
+            settle(final.parent)
             _remove_old(staging, final)
         else:
             _replace(staging, final)
@@ -122,6 +75,7 @@ def recover_folder(final: Path) -> bool:
     if not old.is_dir() or old.is_symlink() or os.path.lexists(final):
         return False
     old.rename(final)
+    settle(final.parent)
     return True
 
 
@@ -137,44 +91,14 @@ def _replace(staging: Path, final: Path) -> None:
     except OSError:
         old.rename(final)
         raise
+    settle(final.parent)
     _remove_old(old, final)
 
 
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names in one step; False where that cannot be done here."""
-    try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, OSError, TypeError):
-        return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in _NO_EXCHANGE:
-        return False
-    raise OSError(number, os.strerror(number))
-
-
 def _remove_old(folder: Path, final: Path) -> None:
-    _remove(folder)
+    remove(folder)
     if os.path.lexists(folder):
         raise MlsubError(f"{final} is in place, but what it replaced cannot be removed: remove {folder}.")
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder, closed folders in it too; what cannot be removed stays."""
-    for place, folders, _ in os.walk(folder):
-        for name in folders:
-            child = Path(place, name)
-            if not child.is_symlink():
-                _open_up(child)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _open_up(folder: Path) -> None:
-    try:
-        folder.chmod(0o700)
-    except OSError:
-        return
 
 
 def _old_name(final: Path) -> Path:

@@ -6,11 +6,19 @@ What a user keeps is written by :mod:`mlsub.io.output`, which brings it to the d
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
+
+_PART = re.compile(r"\.mlsub-[0-9a-f]+\.(part|new)")
+
+
+def is_part(name: str) -> bool:
+    """Whether a name is that of a file or folder that is not finished; ``.new`` ones are of earlier versions."""
+    return _PART.fullmatch(name) is not None
 
 
 def part_of(folder: str | os.PathLike[str]) -> str:
-    """A new name in a folder for a file that is not finished."""
+    """A new name in a folder for a file or folder that is not finished."""
     return os.path.join(folder, f".mlsub-{os.urandom(8).hex()}.part")  # noqa: PTH118  (fast, also without pathlib)
 
 

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.leftovers import alone_in, new_part
 from mlsub.io.output import cannot_write, set_aside
 from mlsub.io.output_folder import put_folder, recover_folder
 
@@ -89,12 +91,12 @@ def record(place: Path, new: Digests, *, besides: bool = False) -> None:
             files[path] = [*dict.fromkeys([*files.get(path, ()), *known])]
     content = msgspec.json.encode(_Record({_as_text(path): known for path, known in sorted(files.items())}))
     file = _beside(place)
-    # One name for all processes: what a killed one leaves behind is the next one's.
-    part = file.with_name(f"{file.name}.part")
     try:
-        part.unlink(missing_ok=True)
-        part.write_bytes(content + b"\n")
-        part.replace(file)
+        with new_part(file.parent) as (part, stream):
+            stream.write(content + b"\n")
+            finish(stream)
+            part.replace(file)
+            settle(file.parent)
     except OSError as error:
         raise cannot_write(file, error) from error
 
@@ -144,18 +146,19 @@ def replace_folder(staging: Path, final: Path) -> None:
     Raises:
         MlsubError: ``final`` has files that a person wrote or changed, which the message names, or cannot be written.
     """
-    try:
-        recover_folder(final)
-        new = digests(staging)
-        lost = somebodys(final, digests(final), new)
-    except (OSError, ValueError) as error:
-        raise _unreadable(final, error) from error
-    if lost:
-        raise _refused(final, lost)
-    # Whatever stops the process between these lines, the record knows the folder that is there.
-    record(final, new, besides=True)
-    put_folder(staging, final)
-    record(final, new)
+    with alone_in(final.parent):
+        try:
+            recover_folder(final)
+            new = digests(staging)
+            lost = somebodys(final, digests(final), new)
+        except (OSError, ValueError) as error:
+            raise _unreadable(final, error) from error
+        if lost:
+            raise _refused(final, lost)
+        # Whatever stops the process between these lines, the record knows the folder that is there.
+        record(final, new, besides=True)
+        put_folder(staging, final)
+        record(final, new)
 
 
 def set_aside_foreign(place: Path, files: Iterable[Path]) -> tuple[Path, ...]:

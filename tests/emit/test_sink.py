@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import subprocess
@@ -207,3 +208,52 @@ def test_text_that_is_no_unicode_is_kept_as_text(tmp_path: Path) -> None:
     with recorder(log) as rec:
         rec.log("notice", "caf\xe9 \udcff \n\x1b[2J")
     assert len(log.read_bytes().splitlines()) == 1
+
+
+def test_a_lock_whose_file_is_removed_before_it_is_taken_is_taken_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process before had it, and removes it as it ends: a third one would make another file and lock that."""
+    lock, real, calls = tmp_path / ".result_0.txt.lock", fcntl.flock, []
+
+    def removed(opened: int, how: int) -> None:
+        calls.append(opened)
+        if len(calls) == 1:
+            lock.unlink()
+        real(opened, how)
+
+    monkeypatch.setattr(fcntl, "flock", removed)
+    first = LogFile(tmp_path / "result_0.txt")
+    assert len(calls) == 2
+    with pytest.raises(LogInUseError):
+        LogFile(tmp_path / "result_0.txt")
+    first.close()
+    assert not lock.exists()
+
+
+def test_a_lock_of_a_killed_process_is_taken_over_and_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lock = tmp_path / ".result_0.txt.lock"
+    lock.write_text("process 1 on elsewhere")
+    LogFile(tmp_path / "result_0.txt").close()
+    assert caplog.messages == [f"mlsub: removed {lock}, left by a process that was killed"]
+    assert not lock.exists()
+
+
+def test_a_log_that_does_not_reach_the_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = LogFile(tmp_path / "result_0.txt")
+    file.write("a record")
+
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(EmitError, match="cannot be brought to the disk: Input/output error"):
+        file.close()
+    assert not (tmp_path / ".result_0.txt.lock").exists()
+
+
+def test_the_name_of_a_new_log_is_brought_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Path] = []
+    monkeypatch.setattr(os, "fsync", lambda opened: seen.append(Path(f"/proc/self/fd/{opened}").readlink()))
+    LogFile(tmp_path / "result_0.txt").close()
+    assert seen == [tmp_path, tmp_path / "result_0.txt"]

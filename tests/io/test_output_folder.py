@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io import output_folder
+from mlsub.io import leftovers, output_folder
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import clear_leftovers
 from mlsub.io.output_folder import put_folder, recover_folder, staging_beside
 
 FILES = 20
@@ -33,7 +34,7 @@ def words(folder: Path) -> list[str]:
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of replacing, whatever the file system of the tests can do."""
     if request.param == "two renames":
-        monkeypatch.setattr(output_folder, "_exchange", lambda one, other: False)
+        monkeypatch.setattr(output_folder, "exchange", lambda one, other: False)
 
 
 @pytest.mark.usefixtures("_way")
@@ -88,7 +89,7 @@ def test_what_is_no_folder_is_never_replaced(kind: str, tmp_path: Path) -> None:
 def test_where_the_second_rename_fails_the_old_folder_is_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     final = tmp_path / "ACME"
     fill(final, "old")
-    monkeypatch.setattr(output_folder, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(output_folder, "exchange", lambda one, other: False)
     with pytest.raises(MlsubError, match="ACME cannot be written: No such file"):
         put_folder(tmp_path / "gone", final)
     assert words(final) == ["old"] * FILES
@@ -102,7 +103,7 @@ def test_a_refused_exchange_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(one: Path, other: Path) -> bool:
         raise OSError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(output_folder, "_exchange", refuse)
+    monkeypatch.setattr(output_folder, "exchange", refuse)
     with pytest.raises(MlsubError, match="ACME cannot be written: Permission denied"):
         put_folder(tmp_path / "staging", tmp_path / "ACME")
     assert words(tmp_path / "ACME") == ["old"] * FILES
@@ -134,12 +135,12 @@ def test_a_name_that_is_none_is_one_line(tmp_path: Path) -> None:
 PUT_AGAIN_AND_AGAIN = """
 import sys
 from pathlib import Path
-from mlsub.io import output_folder
+from mlsub.io import leftovers, output_folder
 from mlsub.io.output_folder import put_folder, staging_beside
 from tests.io.test_output_folder import fill
 
 if sys.argv[2] == "two renames":
-    output_folder._exchange = lambda one, other: False
+    output_folder.exchange = lambda one, other: False
 final = Path(sys.argv[1])
 for generation in range(100_000):
     with staging_beside(final) as staging:
@@ -175,7 +176,7 @@ def test_after_a_kill_there_is_one_whole_folder(way: str, tmp_path: Path) -> Non
 def _can_exchange(tmp_path: Path) -> bool:
     (tmp_path / "one").mkdir()
     (tmp_path / "other").mkdir()
-    return output_folder._exchange(tmp_path / "one", tmp_path / "other")
+    return output_folder.exchange(tmp_path / "one", tmp_path / "other")
 
 
 def test_a_staging_folder_that_is_in_use_stays_and_one_that_nobody_uses_goes(tmp_path: Path) -> None:
@@ -197,15 +198,15 @@ def test_a_staging_folder_that_is_in_use_stays_and_one_that_nobody_uses_goes(tmp
 def test_a_folder_that_another_process_clears_away_before_it_is_locked_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, calls = output_folder._lock, []
+    claimed, calls = leftovers._claimed, []
 
-    def cleared(folder: Path) -> int | None:
-        calls.append(folder)
+    def cleared(opened: int) -> bool:
+        calls.append(opened)
         if len(calls) == 1:
-            folder.rmdir()
-        return lock(folder)
+            clear_leftovers(tmp_path)
+        return claimed(opened)
 
-    monkeypatch.setattr(output_folder, "_lock", cleared)
+    monkeypatch.setattr(leftovers, "_claimed", cleared)
     with staging_beside(tmp_path / "ACME") as staging:
         assert staging.is_dir()
     assert len(calls) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -19,7 +18,9 @@ from mlsub.commands.db.model import Ask, Known, Plan
 from mlsub.commands.db.rows import add_package
 from mlsub.commands.db.schema import Rows, create, remove, stored
 from mlsub.io import version
+from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import alone_in
 from mlsub.io.output import put_in_place
 from mlsub.io.output_folder import recover_folder, staging_beside
 from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
@@ -47,8 +48,9 @@ def write(
         rows = _fill(part, ask, found, records, options, plan, fresh=known is None)
         with named(f"{ask.output} cannot be written"):
             with part.open("rb") as stream:
-                os.fsync(stream.fileno())
-            return rows, _put(part, ask.output, fresh=known is None)
+                finish(stream)
+            with alone_in(ask.output.parent):
+                return rows, _put(part, ask.output, fresh=known is None)
 
 
 def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
@@ -59,6 +61,7 @@ def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
     new = {output.name: digest(part)} if ours else {}
     record(output, new, besides=True)
     put_in_place(part, output, force=True)
+    settle(output.parent)
     record(output, new)
     return aside[0].name if aside else None
 

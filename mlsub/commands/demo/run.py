@@ -12,6 +12,7 @@ from typing import Any
 from mlsub.commands.demo.model import Manifest, RehearsalEntry
 from mlsub.commands.demo.train import Result, train_run
 from mlsub.io.errors import MlsubError
+from mlsub.io.output import write_file
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
 from mlsub.rules.load import benchmark
@@ -55,7 +56,7 @@ def rehearse(manifest: Manifest, output: Path, *, force: bool, progress: Progres
         replace_folder(work, final)
     note = final.parent / "README.txt"
     if not os.path.lexists(note):
-        note.write_text(_NOTE, encoding="utf-8")
+        write_file(note, _NOTE.encode(), force=False)
     return final
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Callable, Sequence
@@ -13,7 +13,10 @@ from typing import BinaryIO
 
 import msgspec
 
+from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import clear_leftovers, new_part
+from mlsub.io.output import put_in_place
 from mlsub.log.reader import TOKEN, TOKEN_MLL, foreign_encoding, open_log, read_records
 
 #: What a log is called in a folder that is named as a whole.
@@ -55,29 +58,44 @@ def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Pa
     """
     check_source(file)
     place = file if target is None else target
-    part = place.with_name(f".mlsub-{secrets.token_hex(8)}.part")
+    clear_leftovers(place.parent)
     try:
-        before = _state(file)
-        with file.open("rb") as source, part.open("xb") as sink:
+        with file.open("rb") as source, new_part(place.parent) as (part, sink):
+            if target is None:
+                _lock(source, file)
+            before = _state(os.fstat(source.fileno()))
             write(source, sink)
-            sink.flush()
-            os.fsync(sink.fileno())
-        prove(part)
-        if _state(file) != before:
-            raise MlsubError(f"{file} changed while it was read, and is left as it is. Wait until its run has ended.")
-        shutil.copymode(file, part)
-        if target is None:
-            part.replace(file)
-        else:
-            os.link(part, target)
+            shutil.copymode(file, part)
+            finish(sink)
+            prove(part)
+            if _state(file.stat()) != before:
+                raise MlsubError(
+                    f"{file} changed while it was read, and is left as it is. Wait until its run has ended."
+                )
+            if target is None:
+                part.replace(file)
+            else:
+                put_in_place(part, target, force=False)
+            settle(place.parent)
     except OSError as error:
         raise _cannot(place, "written", error) from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
-def _state(file: Path) -> tuple[int, int, int]:
-    found = file.stat()
+def _lock(source: BinaryIO, file: Path) -> None:
+    """Keep other processes of mlsub from changing a file, where the file system knows locks.
+
+    Raises:
+        MlsubError: another one is changing it.
+    """
+    try:
+        fcntl.flock(source, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise MlsubError(f"{file} is being changed by another process, and is left as it is. Try again.") from None
+    except OSError:
+        return
+
+
+def _state(found: os.stat_result) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 import msgspec
@@ -16,7 +15,10 @@ from mlsub.commands.fix.model import ALL, REPEATED, Change, Plan
 from mlsub.commands.fix.plan import plan_for
 from mlsub.commands.fix.put import rewrite
 from mlsub.commands.fix.shadow import renamed, targets_of
+from mlsub.io.durable import settle
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import scratch
+from mlsub.io.renaming import rename_new
 from mlsub.log.event import decode
 from mlsub.log.reader import read_records
 from mlsub.workspace import Settings
@@ -40,11 +42,12 @@ def fix(
     plans: list[Plan] = []
     diffs: list[bytes] = []
     problems: list[MlsubError] = []
-    with TemporaryDirectory(prefix="mlsub-") as work:
+    with scratch() as work:
         for number, path in enumerate(dict.fromkeys(paths)):
             try:
-                Path(work, str(number)).mkdir()
-                plan = plan_for(path, settings, wanted or ALL, Path(work, str(number)))
+                here = work / str(number)
+                here.mkdir()
+                plan = plan_for(path, settings, wanted or ALL, here)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
                 diffs += as_diff(plan) if diff else ()
                 if write:
@@ -149,12 +152,21 @@ def _rename(change: Change) -> None:
     try:
         if os.path.lexists(target):
             raise MlsubError(f"{path} keeps its name: {target.name} exists by now.")
-        if path.is_dir():
-            path.rename(target)
-        else:
-            os.link(path, target)
-            path.unlink()
+        if not rename_new(path, target):
+            _rename_in_two_steps(path, target)
+        settle(target.parent)
         if path.parent != target.parent and not any(path.parent.iterdir()):
             path.parent.rmdir()
+            settle(path.parent.parent)
+        elif path.parent != target.parent:
+            settle(path.parent)
     except OSError as error:
         raise MlsubError(f"{path} cannot become {target}: {error.strerror}.") from error
+
+
+def _rename_in_two_steps(path: Path, target: Path) -> None:
+    if path.is_dir():
+        path.rename(target)
+    else:
+        os.link(path, target)
+        path.unlink()

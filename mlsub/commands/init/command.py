@@ -96,16 +96,15 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
     Raises:
         ValueError: it is not; says why.
     """
-    import tempfile
-
     from mlsub.commands.init.draft import manifest_text
     from mlsub.commands.options import write_output
     from mlsub.commands.pack.read import read_manifest
+    from mlsub.io.leftovers import scratch
     from mlsub.io.problems import FileProblemsError
 
     text = manifest_text(draft, notes)
-    with tempfile.TemporaryDirectory(prefix="mlsub-init-") as folder:
-        trial = Path(folder, file.name)
+    with scratch() as folder:
+        trial = folder / file.name
         trial.write_text(text, "utf-8")
         try:
             read_manifest(trial, {})

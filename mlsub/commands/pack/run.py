@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -19,6 +18,7 @@ from mlsub.commands.pack.waive import Outcome, weigh
 from mlsub.findings import Finding, Severity
 from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import clear_leftovers, scratch
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import adopt, replace_folder
 from mlsub.submission.layout.audit import audit_layout
@@ -59,6 +59,8 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
         MlsubError: ``out`` is not a folder for a submission, or cannot be written.
     """
     check_place(out)
+    if request.write:
+        clear_leftovers(out.parent)
     try:
         scaffolded = tuple(missing_files(manifest, out)) if request.templates else ()
         if request.write:
@@ -158,8 +160,8 @@ def _packing(
 
 def _check_links(plan: Plan, request: Request) -> Report:
     """Check the package as it would be, without copying it."""
-    with tempfile.TemporaryDirectory(prefix="mlsub-pack-") as folder:
-        tree = Path(folder, plan.manifest.organisation)
+    with scratch() as folder:
+        tree = folder / plan.manifest.organisation
         assemble(plan.items, tree, Way.LINK)
         report = _check(tree, plan, request)
     # The links are of this check alone; what the layout will be follows from the plan.

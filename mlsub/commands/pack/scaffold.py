@@ -15,6 +15,7 @@ import msgspec
 from mlsub.commands.pack.folder import PlanItem
 from mlsub.commands.pack.manifest import Manifest
 from mlsub.commands.pack.plan import planned_entries
+from mlsub.io.durable import make_folder
 from mlsub.io.errors import MlsubError
 from mlsub.io.output import write_file
 from mlsub.submission.layout.audit import CODE_USAGES
@@ -94,12 +95,10 @@ def write_scaffold(scaffolded: Scaffolded) -> None:
         OSError: the template there cannot be read or removed.
     """
     try:
-        scaffolded.file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(scaffolded.file.parent)
     except OSError as error:
         reason = error.strerror or error
         raise MlsubError(f"{scaffolded.file.parent} cannot be made: {reason}. Name another folder as setup.") from error
     if scaffolded.filled and os.path.lexists(scaffolded.file):
         scaffolded.file.unlink()
-    write_file(scaffolded.file, scaffolded.content, force=False)
-    if scaffolded.executable:
-        scaffolded.file.chmod(scaffolded.file.stat().st_mode | 0o111)
+    write_file(scaffolded.file, scaffolded.content, force=False, executable=scaffolded.executable)

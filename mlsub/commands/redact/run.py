@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from mlsub.commands.fix.put import find_logs, root_of
 from mlsub.commands.redact.model import Kind, Redaction
 from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.io.durable import make_folder, settle, settle_tree
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import clear_leftovers
+from mlsub.io.output import cannot_write
+from mlsub.io.output_folder import staging_beside
 from mlsub.io.show import plain
 from mlsub.present.terminal import Progress, part_of
 
@@ -42,16 +48,20 @@ def redact(
     try:
         redactor = Redactor(wanted)
         files = find_logs(paths)
-        write_one = _copier(redactor, files, output) if output is not None else redactor.write if write else None
     except ValueError as error:
         raise MlsubError(str(error)) from error
-    failed = dict(redactor.learn(files, part_of(progress, 0, 3)))
-    for _ in range(_SURVEYS):
-        _each(files, failed, redactor.survey, part_of(progress, 1, 3))
-        if not redactor.learned_more():
-            break
-    if write_one is not None:
-        _each(files, failed, write_one, part_of(progress, 2, 3))
+    with _copies(redactor, files, output) if output is not None else nullcontext() as copy:
+        failed = dict(redactor.learn(files, part_of(progress, 0, 3)))
+        for _ in range(_SURVEYS):
+            _each(files, failed, redactor.survey, part_of(progress, 1, 3))
+            if not redactor.learned_more():
+                break
+        if copy is not None:
+            for file in files:
+                if file not in failed:
+                    copy(file)  # Where one cannot be written, there is no folder of copies.
+        elif write:
+            _each(files, failed, redactor.write, part_of(progress, 2, 3))
     problems = list(failed.values())
     if len(failed) == len(files):
         return None, problems
@@ -82,26 +92,46 @@ def _each(
             failed[file] = error
 
 
-def _copier(redactor: Redactor, files: list[Path], output: str) -> Callable[[Path], None]:
-    """What writes one log into a new folder that holds the same folders.
+@contextmanager
+def _copies(redactor: Redactor, files: list[Path], output: str) -> Iterator[Callable[[Path], None]]:
+    """What writes one log into a new folder that holds the same folders; the folder gets its name in the end.
 
     Raises:
         MlsubError: the folder for copies exists and is not empty, or cannot be made.
     """
-    out, root = Path(output), root_of(files)
+    out, root = Path(os.path.abspath(output)), root_of(files)  # noqa: PTH100  (links keep their names)
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()):
-            raise MlsubError(f"{out} is not empty. Name a folder that is not there yet.")
+        clear_leftovers(out.parent)
+        if out.is_dir() and any(out.iterdir()):
+            raise MlsubError(f"{output} is not empty. Name a folder that is not there yet.")
+        make_folder(out.parent)
     except (OSError, ValueError) as error:
-        raise MlsubError(f"{out} cannot be a folder for copies: {error}. Name another.") from error
+        raise MlsubError(f"{output} cannot be a folder for copies: {error}. Name another.") from error
+    with staging_beside(out) as staging:
+        made = staging / "copies"
+        made.mkdir()
 
-    def copy(file: Path) -> None:
-        target = out / file.relative_to(root)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise MlsubError(f"{target.parent} cannot be made: {error.strerror}.") from error
-        redactor.write(file, target)
+        def copy(file: Path) -> None:
+            target = made / file.relative_to(root)
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise MlsubError(f"{target.parent} cannot be made: {error.strerror}.") from error
+            redactor.write(file, target)
 
-    return copy
+        yield copy
+        _put(made, out)
+
+
+def _put(made: Path, out: Path) -> None:
+    """Give the finished folder its name, which may be that of an empty one.
+
+    Raises:
+        MlsubError: it cannot be put in place; then nothing is there.
+    """
+    try:
+        settle_tree(made)
+        made.rename(out)
+        settle(out.parent)
+    except OSError as error:
+        raise cannot_write(out, error) from error

@@ -1,4 +1,4 @@
-"""Files and streams: opened so that nothing waits, read in parts, brought to the disk; what ends sealing or opening."""
+"""Files and streams: opened so that nothing waits, read in parts; what ends sealing or opening."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
 
@@ -91,24 +91,6 @@ def open_regular(file: Path, *, follow: bool = True) -> BinaryIO:
         os.close(descriptor)
         raise OSError(22, "not a regular file")
     return os.fdopen(descriptor, "rb")
-
-
-def finish(stream: BinaryIO) -> None:
-    """Bring what was written to the disk."""
-    stream.flush()
-    os.fsync(stream.fileno())
-
-
-def settle(folder: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
-    if os.name != "posix":
-        return
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 class Digests(msgspec.Struct, frozen=True):

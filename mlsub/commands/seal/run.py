@@ -16,13 +16,15 @@ from typing import Any, BinaryIO
 
 from mlsub.commands.seal import age, openssl, recipients
 from mlsub.commands.seal.archive import TarWriter
-from mlsub.commands.seal.files import Counted, digests_of, failing_as, finish, reason_of, settle, with_progress
+from mlsub.commands.seal.files import Counted, digests_of, failing_as, reason_of, with_progress
 from mlsub.commands.seal.gzip import compress
 from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
 from mlsub.commands.seal.names import MANIFEST, name_problem
 from mlsub.commands.seal.receipt import Receipt, render
 from mlsub.commands.seal.tree import Tree, real_folder, scan
+from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import alone_in
 from mlsub.io.output import check_output, put_in_place
 from mlsub.io.output_folder import staging_beside
 from mlsub.io.version import VERSION
@@ -123,9 +125,10 @@ def seal_tree(
             files=scanned.files,
             files_size=scanned.size,
         )
-        for aside in set_aside_foreign(out, (out, *_beside(out))) if force else ():
-            kept(aside)
-        _commit(part, out, receipt, manifest, force=force)
+        with alone_in(out.parent):
+            for aside in set_aside_foreign(out, (out, *_beside(out))) if force else ():
+                kept(aside)
+            _commit(part, out, receipt, manifest, force=force)
     return receipt
 
 

@@ -11,14 +11,16 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.commands.seal.contents import Limits, take
-from mlsub.commands.seal.files import RefusedError, digests_of, failing_as, finish, settle
+from mlsub.commands.seal.files import RefusedError, digests_of, failing_as
 from mlsub.commands.seal.keys import OpenKey
 from mlsub.commands.seal.names import MANIFEST
 from mlsub.commands.seal.opening import Form, check_key, form_of, opened
 from mlsub.commands.seal.run import SHA1_SUFFIX
 from mlsub.commands.seal.tree import Member, MemberKind
 from mlsub.findings import Finding
+from mlsub.io.durable import settle, settle_tree
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import clear_leftovers
 from mlsub.io.output_folder import staging_beside
 from mlsub.present.document import Document, Facts, Findings, Span, Text, document
 from mlsub.present.envelope import Answer
@@ -79,6 +81,7 @@ def unseal(
     form = form_of(file)
     check_key(file, form, key)
     place = Path(os.path.abspath(folder))  # noqa: PTH100  (the current folder has a name, too; links stay as they are)
+    clear_leftovers(place.parent)
     _check_free(place)
     notes = legacy_notes(file) if form is Form.OPENSSL else ()
     with staging_beside(place) as staging, failing_as(f"{folder} cannot be written"):
@@ -89,7 +92,7 @@ def unseal(
         with opened(file, key, progress) as chunks:
             contents = take(chunks, file.stat().st_size, limits or Limits(), partial(_put, inside))
         (inside / MANIFEST).write_bytes(contents.text)
-        settle(inside)
+        settle_tree(inside)
         inside.replace(place)
         settle(place.parent)
     manifest = contents.manifest
@@ -141,4 +144,3 @@ def _put(folder: Path, member: Member, pieces: Iterator[memoryview]) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
         with os.fdopen(os.open(place, flags, 0o777 if member.executable else 0o666), "wb") as stream:
             stream.writelines(pieces)
-            finish(stream)

@@ -123,7 +123,8 @@ class Store:
         records = sorted(self.kept(), key=lambda one: one.used)
         left, removed, now = sum(one.bytes for one in records), 0, time.time()
         for one in records:
-            abandoned = one.path.suffix == ".part" and now - one.used > _ABANDONED_S
+            # Either way: a clock that was turned back must not keep it.
+            abandoned = one.path.suffix == ".part" and abs(now - one.used) > _ABANDONED_S
             if left <= limit and not abandoned:
                 continue
             try:
@@ -159,8 +160,10 @@ class Store:
         return _ours(found) and stat.S_ISDIR(found.st_mode)
 
     def _tag(self) -> None:
-        with suppress(FileExistsError), (self.folder / _TAG).open("xb") as stream:
-            stream.write(_TAG_TEXT)
+        tag = self.folder / _TAG
+        # An empty one is of a process that was killed as it made it.
+        if not tag.exists() or not tag.stat().st_size:
+            tag.write_bytes(_TAG_TEXT)
 
 
 def _ours(found: os.stat_result) -> bool:

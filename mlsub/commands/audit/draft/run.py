@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +19,7 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit_of, read_world
 from mlsub.commands.audit.words import entries
 from mlsub.io.errors import MlsubError
+from mlsub.io.leftovers import scratch
 from mlsub.workspace import AS_FOUND, Settings
 
 
@@ -70,8 +70,8 @@ def _checked(
     plan: Plan, known: About, document: Path, folders: Sequence[str], settings: Settings
 ) -> tuple[Proposal, ...]:
     """The proposals with what the logs give for them."""
-    with tempfile.TemporaryDirectory(prefix="mlsub-draft-") as folder:
-        file = Path(folder, "claims.yaml")
+    with scratch() as folder:
+        file = folder / "claims.yaml"
         file.write_text(text_of(plan, known, document.name, {}), "utf-8")
         found = audit_of(read_world(read_claims(file), folders, settings=settings))
     given = {entry.id: entry for entry in entries(found)}

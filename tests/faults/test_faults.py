@@ -1,0 +1,56 @@
+"""Some faults for some commands; ``make faults`` has all of them. And writers with a defect, which must be found."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from tests.commands.runner import REPOSITORY
+from tests.effort import HUNG, effort
+from tests.faults.layer import why_not
+from tests.faults.unsafe import FOUND
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+
+#: One for each way of writing: a file, several files in place, a folder, and a log.
+COMMANDS = ("system new", "redact", "pack", "emit")
+
+
+def call(*words: str) -> tuple[int, list[str], list[str]]:
+    """The status of a campaign, the rows of its table, and what it found broken."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults", *words],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=HUNG,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    assert lines, done.stderr
+    return done.returncode, [line for line in lines if line.startswith("| `")], [x for x in lines if x[:2] == "- "]
+
+
+def named(names: Sequence[str]) -> list[str]:
+    return [word for name in names for word in ("--only", name)]
+
+
+def test_every_way_of_writing_leaves_the_old_state_or_the_new_one() -> None:
+    status, rows, broken = call("--kills", str(effort(5, 60)), *named(COMMANDS))
+    assert broken == []
+    assert status == 0
+    assert {row.split("`")[1] for row in rows} == {*COMMANDS}
+    for row in rows:
+        kills, errors, cuts = map(int, row.split("|")[2:5])
+        assert min(kills, errors, cuts) >= 5, row
+
+
+def test_a_writer_with_a_defect_is_found() -> None:
+    status, rows, broken = call("--cases", "tests.faults.unsafe", "--kills", str(effort(10, 60)))
+    assert status == 1
+    assert len(rows) == len(FOUND)
+    for name, says in FOUND.items():
+        assert any(line.startswith(f"- {name}, ") and says in line for line in broken), (name, broken)
