@@ -11,7 +11,7 @@ from mlsub.commands.redact.model import Kind, Span, looks
 MAX_NAMES = 5000
 #: Hosts that one list is taken apart into at most.
 _MAX_MEMBERS = 4096
-_LIST_PART = re.compile(rb"([\w.-]+)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
+_LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
 _COMMON = frozenset(looks().common.encode().split())
 
 
