@@ -69,11 +69,11 @@ def of_data() -> Iterator[Expression]:
     from mlsub.systems.values import pattern_of
 
     for table in ("folders", "files"):
-        for name, pattern in _patterns(table).items():
-            yield Expression(f"mlsub/submission/layout/strays.yaml:{name}", pattern, False)
-    for field in fields().fields.values():
+        for kind, pattern in _patterns(table).items():
+            yield Expression(f"mlsub/submission/layout/strays.yaml:{kind}", pattern, False)
+    for name, field in fields().fields.items():
         if (text := pattern_of(field)) is not None:
-            yield Expression(f"mlsub/systems/fields.yaml:{field.name}", re.compile(text), True)
+            yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text), True)
     words = Names({b"node17": Kind.HOST, b"gpu-a": Kind.HOST})._words
     assert words is not None
     yield Expression("mlsub/commands/redact/names.py:__init__", words, True)
