@@ -1,4 +1,4 @@
-"""Measure what is large, and print a table: ``python -m tests.limits [--gigabytes N] [--folder FOLDER] [WORD ...]``, or ``make limits``."""
+"""Measure what is large, and print a table: ``python -m tests.limits [--gigabytes N] [WORD ...]``; ``make limits``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def main() -> int:
     parser.add_argument("--gigabytes", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=None)
     asked = parser.parse_args()
-    chosen = [size for size in sizes(asked.gigabytes) if not asked.words or any(word in size.what for word in asked.words)]
+    chosen = [
+        size for size in sizes(asked.gigabytes) if not asked.words or any(word in size.what for word in asked.words)
+    ]
     print("| input | seconds | CPU seconds | peak memory, MiB | answer, bytes |\n|---|---|---|---|---|", flush=True)
     flaws = []
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:

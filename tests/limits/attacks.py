@@ -1,8 +1,8 @@
 """Texts on which a regular expression takes long if it ever does, made of the expression itself.
 
-An expression takes more than linear time where one text can be read in many ways and then is refused, or where a search reads
-much from each of many places. So the texts repeat what a repetition repeats, and what leads to it, and end in something
-that does not fit.
+An expression takes more than linear time where one text can be read in many ways and then is refused, or where a search
+reads much from each of many places. So the texts repeat what a repetition repeats, and what leads to it, and end in
+something that does not fit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 #: From so many repetitions on, a repetition counts as long.
 LONG = 8
-_COMMON = "a0 -_.,:/\"([<\n"
+_COMMON = 'a0 -_.,:/"([<\n'
 _CLASSES = {
     codes.CATEGORY_DIGIT: "0",
     codes.CATEGORY_NOT_DIGIT: "a",

@@ -10,10 +10,12 @@ from typing import Any
 from tests.effort import effort
 from tests.limits.attacks import attacks
 
-#: Characters of the long text.
+#: Characters of the longest text, and of those before it: what takes minutes for that one is seen with a shorter one.
+#: Time that doubles with each character is seen with the few.
 SIZE = effort(8_000, 32_000)
-#: Seconds that no linear expression takes for the long text, on a machine that is not ten times slower than usual ones; what takes
-#: longer is looked at again.
+FEW = (12, 16, 20, 24, 28, 32, 40)
+SIZES = (*FEW, SIZE // 64, SIZE // 16, SIZE // 4, SIZE)
+#: Seconds for the longest text that are looked at again.
 SUSPICIOUS = SIZE * 5e-7
 #: For 16 times the text, linear time grows 16 times, and quadratic time 256 times.
 MOST = 64.0
@@ -38,18 +40,29 @@ def _text(attack: tuple[str, str, str], size: int, binary: bool) -> str | bytes:
 
 
 def growing(pattern: re.Pattern[Any], searched: bool) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """The texts on which an expression takes more than linear time, and how many times longer it takes for 16 times the text."""
+    """The texts on which an expression takes more than linear time, and how many times longer for a longer text."""
     for attack in attacks(pattern):
-        # What would take minutes for the long text is seen before.
-        if _time(pattern, attack, SIZE // 4, searched) < SUSPICIOUS / 4 and _time(pattern, attack, SIZE, searched) < SUSPICIOUS:
+        size = next((size for size in SIZES if _time(pattern, attack, size, searched) >= _suspicious(size)), None)
+        if size is None:
             continue
-        # Up to its bound, a bounded repetition looks like an unbounded one.
-        ratio = _ratio(pattern, attack, SIZE // 16, searched)
-        if ratio > MOST and (ratio := _ratio(pattern, attack, SIZE // 2, searched)) > MOST:
+        if size in FEW:
+            ratio = _ratio(pattern, attack, (size // 2, size), searched)
+        else:
+            ratio = _ratio(pattern, attack, (size // 16, size), searched)
+            if ratio > MOST and size * 4 >= SIZE:
+                # Up to its bound, a bounded repetition looks like an unbounded one.
+                ratio = _ratio(pattern, attack, (SIZE // 2, SIZE * 8), searched)
+        if ratio > MOST:
             yield attack, ratio
 
 
-def _ratio(pattern: re.Pattern[Any], attack: tuple[str, str, str], short: int, searched: bool) -> float:
-    """How many times longer an expression takes for 16 times the text: the least of some tries."""
+def _suspicious(size: int) -> float:
+    """Seconds of CPU time that no linear expression takes, not even on a machine that is slow."""
+    return SUSPICIOUS * max(size / SIZE, 0.125)
+
+
+def _ratio(pattern: re.Pattern[Any], attack: tuple[str, str, str], sizes: tuple[int, int], searched: bool) -> float:
+    """How many times longer an expression takes for the longer text: the least of some tries."""
+    short, long = sizes
     base = max(min(_time(pattern, attack, short, searched) for _ in range(5)), 1e-7)
-    return min(_time(pattern, attack, short * 16, searched) for _ in range(2)) / base
+    return min(_time(pattern, attack, long, searched) for _ in range(2)) / base

@@ -22,14 +22,18 @@ PARTS = {
     "mlsub/commands/audit/messaging/comparing.py:_since": {"re.escape(name)": r"v1\.0"},
     "mlsub/commands/audit/messaging/naming.py:_as_written": {"re.escape(name)": "mlperf training"},
     "mlsub/commands/audit/messaging/words.py:mentions": {"re.escape(flat(name))": "mlperf training"},
-    "mlsub/commands/audit/subject.py:_as_written": {"'[\\\\W_]{1,3}'.join(map(re.escape, said.split()))": r"dgx[\W_]{1,3}a100"},
+    "mlsub/commands/audit/subject.py:_as_written": {
+        "'[\\\\W_]{1,3}'.join(map(re.escape, said.split()))": r"dgx[\W_]{1,3}a100"
+    },
     "mlsub/commands/audit/vocabulary.py:suites_in": {"suites": "training|inference"},
-    "mlsub/commands/audit/vocabulary.py:counts_in": {"'|'.join(sorted(words, key=len, reverse=True))": "eleven|ten|one"},
+    "mlsub/commands/audit/vocabulary.py:counts_in": {
+        "'|'.join(sorted(words, key=len, reverse=True))": "eleven|ten|one"
+    },
     "mlsub/io/schemas.py:pattern": {"re.sub('\\\\$$', '\\\\\\\\Z', due)": r"^[a-z][a-z0-9_]*\Z"},
     "mlsub/log/mll.py:decode_mll": {},
     "mlsub/systems/names.py:_word": {"re.escape(text)": "dgx a100"},
 }
-#: Functions that make an expression, or a table of them, and what they are called with; the place is that of the call of re.
+#: Functions that make an expression, and what they are called with; the place is that of the call of re.
 CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "mlsub/commands/audit/draft/figures.py:_units": ("mlsub.commands.audit.draft.figures", "_units", ()),
     "mlsub/commands/audit/draft/figures.py:_counts": ("mlsub.commands.audit.draft.figures", "_counts", ()),
@@ -80,7 +84,9 @@ def of_data() -> Iterator[Expression]:
     for file in sorted((REPOSITORY / "mlsub").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "pattern" and isinstance(node.value, ast.Constant):
-                yield Expression(f"{file.relative_to(REPOSITORY)}:{node.value.lineno}", re.compile(node.value.value), True)
+                yield Expression(
+                    f"{file.relative_to(REPOSITORY)}:{node.value.lineno}", re.compile(node.value.value), True
+                )
 
 
 def text_of(call: Call, pattern: ast.expr) -> str | None:

@@ -12,7 +12,10 @@ from tests.make_tree import Tree, make_log, make_tree
 #: How a broken record reads: one finding each.
 BROKEN = b':::MLLOG {"time_ms": 1, "key": "x\n'
 _STDERR = b"step 1000: loss 0.125, 3.1 it/s, :: not a record ::, " + b"." * 150 + b"\n"
-_RECORD = b':::MLLOG {"namespace": "", "time_ms": 1620000001000, "event_type": "POINT_IN_TIME", "key": "note", "value": 1, "metadata": {}}\n'
+_RECORD = (
+    b':::MLLOG {"namespace": "", "time_ms": 1620000001000, "event_type": "POINT_IN_TIME", "key": "note", '
+    b'"value": 1, "metadata": {}}\n'
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,14 @@ def sizes(gigabytes: int = 1) -> tuple[Size, ...]:
             3_000_000,
         ),
         Size("20,000 logs", lambda folder: many_logs(folder, 20_000), 1, (b"rack3999",), 1_500, 3_000_000),
-        Size("10,000 system descriptions", lambda folder: many_descriptions(folder, 10_000), 1, (b"system",), 800, 3_000_000),
+        Size(
+            "10,000 system descriptions",
+            lambda folder: many_descriptions(folder, 10_000),
+            1,
+            (b"system",),
+            800,
+            3_000_000,
+        ),
     )
 
 

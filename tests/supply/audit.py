@@ -1,7 +1,7 @@
 """Known vulnerabilities of the locked packages: ``python -m tests.supply.audit``, or ``make audit-dependencies``.
 
-pip-audit takes a package that its source of advisories does not have for one that it may skip, and ends with status 0. An
-index that serves packages but no advisories has none of them, so that nothing would be audited and all would look well.
+pip-audit takes a package that its source of advisories does not have for one that it may skip, and ends with status 0.
+An index that serves packages but no advisories has none of them: nothing would be audited, and all would look well.
 """
 
 from __future__ import annotations
@@ -54,7 +54,15 @@ def _run(words: Iterable[str]) -> tuple[str, str]:
 
 def audit(lock: Path = LOCK, run: Runs = _run) -> tuple[int, list[str]]:
     """Audit each package of a lock file, with the versions and hashes that it has."""
-    words = ("--requirement", str(lock), "--require-hashes", "--disable-pip", "--format", "json", "--progress-spinner=off")
+    words = (
+        "--requirement",
+        str(lock),
+        "--require-hashes",
+        "--disable-pip",
+        "--format",
+        "json",
+        "--progress-spinner=off",
+    )
     return judged(*run((sys.executable, "-m", "pip_audit", *words)))
 
 

@@ -1,7 +1,7 @@
-"""The source distribution and, from it, the wheel, the same to the byte wherever they are built: ``python -m tests.supply.build``.
+"""The source distribution and, from it, the wheel: ``python -m tests.supply.build FOLDER``, the same bytes everywhere.
 
-setuptools takes times from SOURCE_DATE_EPOCH where a wheel is made, and nowhere else; owners, modes and times of a source
-distribution are those of the copy that it is made of, and the wheel takes over the modes. Both are levelled here.
+setuptools takes times from SOURCE_DATE_EPOCH where a wheel is made, and nowhere else; owners, modes and times of a
+source distribution are those of the copy that it is made of, and the wheel takes over the modes. They are set here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def epoch(source: Path) -> int:
 
 
 def level(archive: bytes, time: int) -> bytes:
-    """A tar.gz with the same files in the order of their names, owned by nobody, all of one time and one of two modes."""
+    """A tar.gz with the same files in the order of their names, of one owner and time, and one of two modes."""
     made = io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(archive)) as old, tarfile.open(fileobj=made, mode="w") as new:
         for member in sorted(old, key=lambda one: one.name):

@@ -1,7 +1,7 @@
-"""The licences of all that mlsub runs with: ``python -m tests.supply.licences`` prints THIRD-PARTY.md, ``--write`` writes it.
+"""The licences of all that mlsub runs with: ``python -m tests.supply.licences`` prints THIRD-PARTY.md; ``--write``.
 
-What it runs with are the packages that setup.cfg names for users, those that they need, and the scripts that ship with the
-site and the documentation. The names come from the installed packages, so it wants the locked environment (``make licences``).
+What it runs with are the packages that setup.cfg names for users, those that they need, and the scripts that ship with
+the site and the documentation. The names come from the installed packages (``make licences``).
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ EXTRAS = ("dask", "db", "plot", "rehearsal", "report", "tables")
 SAID_ELSEWHERE = {"pyrage": ("MIT", "the file LICENSE of its source")}
 HEAD = """# Third-party software
 
-What mlsub runs with, and under which licence; `make licences` writes this list. It is made of the metadata of the packages that
-`requirements/ci.txt` locks. mlsub itself is under the Apache License 2.0 ([LICENSE](LICENSE)).
+What mlsub runs with, and under which licence; `make licences` writes this list from the metadata of the packages.
+mlsub itself is under the Apache License 2.0 ([LICENSE](LICENSE)).
 
-Frameworks that the extras `lightning`, `transformers`, `keras` and `adapters` name are not listed: a training that mlsub records
-has them already. Packages that only developers install are not listed either; [CONTRIBUTING.md](CONTRIBUTING.md) says what they are for.
+Frameworks that the extras `lightning`, `transformers`, `keras` and `adapters` name are not listed: a training that
+mlsub records has them already. Packages that only developers install are not listed either;
+[CONTRIBUTING.md](CONTRIBUTING.md) says what they are for.
 
 """
 
@@ -106,7 +107,9 @@ def listed() -> dict[str, str]:
 def _packages(names: dict[str, str]) -> Iterator[str]:
     import piplicenses  # pip-licenses, of the extra supply
 
-    wanted = piplicenses.create_parser().parse_args(["--from", "mixed", "--with-urls", "--format", "json", "--with-system"])
+    wanted = piplicenses.create_parser().parse_args(
+        ["--from", "mixed", "--with-urls", "--format", "json", "--with-system"]
+    )
     said = {canonicalize_name(row["Name"]): row for row in json.loads(piplicenses.create_output_string(wanted))}
     for name, asker in sorted(names.items()):
         row = said[name]

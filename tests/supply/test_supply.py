@@ -24,9 +24,9 @@ from tests.supply.licences import LIST, REPOSITORY, SCRIPTS, closure, declared, 
 from tests.supply.sbom import kept
 
 LOCKED_ENTRY = re.compile(r"^([a-z0-9][a-z0-9-]*)==([^ ]+)(?: ; .*)? \\$", re.MULTILINE)
-#: Words of licences that ask nothing of who uses mlsub but to name the authors, or to publish changes of that package.
+#: Words of licences that ask no more than to name the authors, or to publish changes of that package.
 PERMISSIVE = re.compile(
-    r"(?i)apache|bsd|\bmit\b|\bisc\b|\bpsf\b|python software foundation|mpl|mozilla|zlib|cc0|unlicense|hpnd|mit-cmu|0bsd"
+    r"(?i)apache|bsd|\bmit\b|\bisc\b|\bpsf\b|python software foundation|mpl|mozilla|zlib|cc0|unlicense|hpnd"
 )
 #: Extras that are not locked: their frameworks come from another index for every platform.
 NOT_LOCKED = {"adapters", "dask", "keras", "lightning", "transformers"}
@@ -172,11 +172,12 @@ def test_each_promise_names_tests_that_exist() -> None:
 
 _WATCHED = """
 import sys
-REFUSED = ("socket.connect", "socket.bind", "socket.getaddrinfo", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pty.spawn")
+REFUSED = ("socket.connect", "socket.bind", "socket.getaddrinfo", "subprocess.Popen", "os.system", "os.exec",
+    "os.posix_spawn", "pty.spawn")
 def watch(event, arguments):
     if event in REFUSED:
         raise SystemExit(f"{event} {arguments}")
-    if event == "open" and isinstance(arguments[0], str) and arguments[0].startswith(WHERE) and set(str(arguments[1])) & set("wax+"):
+    if event == "open" and str(arguments[0]).startswith(WHERE) and set(str(arguments[1])) & set("wax+"):
         raise SystemExit(f"writes {arguments[0]}")
 WHERE = sys.argv.pop(1)
 sys.addaudithook(watch)
