@@ -99,8 +99,8 @@ $(SUPPLY): $(STAMP)
 	touch $@
 
 # What depends on other packages the most, in three minutes of one core; the versions of Python and of the packages differ.
-SMOKE := tests/io tests/log tests/rules tests/present tests/convergence tests/emit tests/submission tests/systems tests/commands/db \
-	tests/commands/seal tests/commands/rcp
+SMOKE := tests/io tests/log tests/rules tests/present tests/convergence tests/emit tests/commands/db tests/commands/seal \
+	tests/commands/rcp
 # uv compiles nothing unless asked, and what Python compiles while a test runs may warn, which is an error there.
 IN_OWN = $(BIN)/uv venv --quiet --clear --python $(1) build/$(2) && \
 	$(BIN)/uv pip install --quiet --python build/$(2) --compile-bytecode $(3) -e '.[$(EXTRAS)]' && \

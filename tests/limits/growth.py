@@ -39,8 +39,13 @@ def _text(attack: tuple[str, str, str], size: int, binary: bool) -> str | bytes:
     return text.encode("latin-1", "replace") if binary else text
 
 
-def growing(pattern: re.Pattern[Any], searched: bool) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """The texts on which an expression takes more than linear time, and how many times longer for a longer text."""
+def growing(
+    pattern: re.Pattern[Any], searched: bool, *, bounded: bool = True
+) -> Iterator[tuple[tuple[str, str, str], float]]:
+    """The texts on which an expression takes more than linear time, and how many times longer for a longer text.
+
+    Up to its bound, a bounded repetition looks like an unbounded one; where there may be such, longer texts decide.
+    """
     for attack in attacks(pattern):
         size = next((size for size in SIZES if _time(pattern, attack, size, searched) >= _suspicious(size)), None)
         if size is None:
@@ -49,8 +54,7 @@ def growing(pattern: re.Pattern[Any], searched: bool) -> Iterator[tuple[tuple[st
             ratio = _ratio(pattern, attack, (size // 2, size), searched)
         else:
             ratio = _ratio(pattern, attack, (size // 16, size), searched)
-            if ratio > MOST and size * 4 >= SIZE:
-                # Up to its bound, a bounded repetition looks like an unbounded one.
+            if bounded and ratio > MOST and size * 4 >= SIZE:
                 ratio = _ratio(pattern, attack, (SIZE // 2, SIZE * 8), searched)
         if ratio > MOST:
             yield attack, ratio
