@@ -38,12 +38,18 @@ class Call:
         return f"{self.file}:{self.scope or self.name}"
 
 
-def calls() -> Iterator[Call]:
+@cache
+def calls() -> tuple[Call, ...]:
     """Each call of a function of ``re`` that takes a pattern."""
+    return tuple(_all_calls())
+
+
+def _all_calls() -> Iterator[Call]:
     for file in sorted((REPOSITORY / "mlsub").rglob("*.py")):
-        shown = file.relative_to(REPOSITORY).as_posix()
-        tree = ast.parse(file.read_text("utf-8"))
-        yield from _calls_of(shown, tree, "", "", tree)
+        text = file.read_text("utf-8")
+        if "import re\n" in text:
+            tree = ast.parse(text)
+            yield from _calls_of(file.relative_to(REPOSITORY).as_posix(), tree, "", "", tree)
 
 
 def _calls_of(file: str, node: ast.AST, scope: str, name: str, within: ast.AST) -> Iterator[Call]:
