@@ -8,6 +8,7 @@ BROWSER := $(VENV)/.browser
 DOCS   := $(VENV)/.docs
 SCREENSHOTS ?= build/screenshots
 RELEASE := $(VENV)/.release
+SUPPLY := $(VENV)/.supply
 NPM    := tests/commands/site/npm
 DIST   := dist
 CLEAN  := build/wheel
@@ -19,14 +20,29 @@ PACKAGES ?= 10000
 BENCH  ?=
 HISTORY ?=
 BUDGET ?= --seconds 600
+FAULTS ?=
+# A lock file for pip, as CI uses: LOCK=requirements/ci.txt. It has all extras but those of the adapters.
+LOCK   ?=
+NEWEST ?= python3.14
 
-.PHONY: help install demo test test-fast test-long expected test-adapters test-browser site-scripts lint format docs man dist bench bench-history bench-page bench-site parity parity-long fuzz fuzz-replay clean
+EXTRAS := db,dev,plot,rehearsal,report,tables
+comma  := ,
+LOCKED := browser,$(EXTRAS),docs,release,supply
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What the lock has is there already.
+EXTRA  := $(if $(LOCK),true,$(PIP) -e)
+
+.PHONY: help install demo test test-fast test-long test-lowest test-newest expected test-adapters test-browser limits site-scripts lint format \
+	docs man dist lock licences sbom audit-dependencies bench bench-history bench-page bench-site parity parity-long fuzz fuzz-replay faults clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
 	@echo "make test         run the tests"
 	@echo "make test-fast    the tests that a change of one rule needs, in less than a minute"
 	@echo "make test-long    all tests, with every try of every search"
+	@echo "make test-lowest  a selection of them with the lowest versions of all packages that setup.cfg allows"
+	@echo "make test-newest  the same with the newest versions, on NEWEST (python3.14)"
+	@echo "make limits       measure every limit of size, and print the table"
 	@echo "make expected     write the files of expected text anew; read the diff afterwards"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make test-browser  test the results page and the documentation in headless Chromium, with pictures in $(SCREENSHOTS)"
@@ -35,6 +51,10 @@ help:
 	@echo "make docs         build the documentation as a site that needs no network, in build/docs"
 	@echo "make man          write the manual pages, in man"
 	@echo "make dist         build sdist and wheel in $(DIST), check them, and test the wheel in an environment of its own"
+	@echo "make lock         write the lock file of CI, requirements/ci.txt, anew"
+	@echo "make licences     write THIRD-PARTY.md anew: the licences of all that mlsub runs with"
+	@echo "make sbom         write a software bill of materials, CycloneDX, in build"
+	@echo "make audit-dependencies  look for known vulnerabilities of the locked packages"
 	@echo "make bench        time mlsub beside a floor script and the official tools"
 	@echo "make bench-history  the same, added to a history outside of the repository (HISTORY=FILE)"
 	@echo "make bench-page   the same, written into docs/performance.md with its picture"
@@ -43,10 +63,17 @@ help:
 	@echo "make parity-long  a long, seeded search for logs, entries, scores and packages on which mlsub and the official tools differ"
 	@echo "make fuzz         attack all that reads foreign bytes, for ten minutes (BUDGET='--inputs 10000000'); goes on where it was stopped"
 	@echo "make fuzz-replay  run the inputs of open findings again, and forget those that are fixed"
+	@echo "make faults       put every command that writes through kills, errors, power cuts and a second process"
 
-$(STAMP): setup.cfg pyproject.toml
+$(STAMP): setup.cfg pyproject.toml $(LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[db,dev,plot,rehearsal,report,tables]'
+ifeq ($(LOCK),)
+	$(PIP) -e '.[$(EXTRAS)]'
+else
+	$(PIP) --require-hashes --no-deps -r $(LOCK)
+	$(PIP) --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip check --disable-pip-version-check
+endif
 	touch $@
 
 install: $(STAMP)
@@ -76,18 +103,40 @@ test-fast: $(STAMP)
 test-long: $(STAMP)
 	MLSUB_TESTS=long $(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-seed=$(SEED)
 
+$(SUPPLY): $(STAMP)
+	$(EXTRA) '.[supply]'
+	touch $@
+
+# What depends on other packages the most, in three minutes of one core; the versions of Python and of the packages differ.
+SMOKE := tests/io tests/log tests/rules tests/present tests/convergence tests/emit tests/commands/db tests/commands/seal \
+	tests/commands/rcp
+# uv compiles nothing unless asked, and what Python compiles while a test runs may warn, which is an error there.
+IN_OWN = $(BIN)/uv venv --quiet --clear --python $(1) build/$(2) && \
+	$(BIN)/uv pip install --quiet --python build/$(2) --compile-bytecode $(3) -e '.[$(EXTRAS)]' && \
+	build/$(2)/bin/python -m pytest -n auto --dist worksteal $(SMOKE)
+
+test-lowest: $(SUPPLY)
+	$(call IN_OWN,$(BIN)/python,lowest,--resolution lowest-direct)
+
+test-newest: $(SUPPLY)
+	$(call IN_OWN,$(NEWEST),newest,--upgrade)
+
+# Some minutes.
+limits: $(STAMP)
+	$(BIN)/python -m tests.limits
+
 expected: $(STAMP)
 	$(BIN)/python -m pytest -n auto --update-expected
 
 $(ADAPTERS): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[adapters]'
+	$(PIP) -e '.[adapters]'
 	touch $@
 
 test-adapters: $(ADAPTERS)
 	KERAS_BACKEND=torch CUDA_VISIBLE_DEVICES= $(BIN)/python -m pytest -n 2 tests/emit/adapters
 
 $(BROWSER): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+	$(EXTRA) '.[browser]'
 	touch $@
 
 $(NPM)/node_modules/.package-lock.json: $(NPM)/package-lock.json
@@ -116,7 +165,7 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 $(DOCS): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]' || { \
+	$(EXTRA) '.[docs]' || { \
 		echo "The documentation needs MkDocs with Material, which could not be installed: pip install '.[docs]'"; exit 1; }
 	touch $@
 
@@ -129,14 +178,30 @@ docs: $(DOCS)
 man: $(STAMP)
 	$(BIN)/python -c "from pathlib import Path; from mlsub.cli import main; from mlsub.commands.completion.man import pages, write; write(Path('man'), pages(main, 'mlsub'))"
 
+# All of setup.cfg but the adapters, for every version of Python and every platform: the wheels of PyTorch differ from index to index.
+lock: $(SUPPLY)
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
+		--custom-compile-command 'make lock' $(foreach extra,$(subst $(comma), ,$(LOCKED)),--extra $(extra)) \
+		setup.cfg --output-file requirements/ci.txt
+
+licences: $(SUPPLY)
+	$(BIN)/python -m tests.supply.licences --write
+
+sbom: $(SUPPLY)
+	$(BIN)/python -m tests.supply.sbom build/mlsub.cdx.json
+
+# Exit status 2 where the index has no advisories.
+audit-dependencies: $(SUPPLY)
+	$(BIN)/python -m tests.supply.audit
+
 $(RELEASE): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
+	$(EXTRA) '.[release]'
 	touch $@
 
 # The wheel is made of the sdist, so what the sdist lacks the wheel lacks too.
 dist: $(RELEASE) man
 	rm -rf $(DIST) $(CLEAN)
-	$(BIN)/pyproject-build --outdir $(DIST)
+	$(BIN)/python -m tests.supply.build $(DIST)
 	$(BIN)/twine check --strict $(DIST)/*
 	$(PYTHON) -m venv $(CLEAN)
 	$(CLEAN)/bin/python -m pip install --quiet --disable-pip-version-check $(DIST)/*.whl
@@ -175,6 +240,10 @@ fuzz: $(STAMP)
 
 fuzz-replay: $(STAMP)
 	$(BIN)/python -m tests.fuzz replay --seed $(SEED)
+
+# About 40 minutes on a quiet machine; needs Linux and a C compiler. FAULTS may hold options: `make faults FAULTS='--only pack'`.
+faults: $(STAMP)
+	$(BIN)/python -m tests.faults --kills 200 --seed $(SEED) $(FAULTS)
 
 clean:
 	rm -rf $(VENV) build demo dist man *.egg-info

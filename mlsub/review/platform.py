@@ -13,7 +13,7 @@ _LONGEST = 200
 #: How many of something a name begins with: ``1x``, ``8 x``, ``8x8x``.
 _COUNT = re.compile(r"(?<![a-z0-9])(?:\d{1,6} ?[x×] ?(?=[a-z0-9]))+")
 _TRADEMARK = re.compile(r"\((?:r|tm|c)\)|[®™©]")
-_WORD = re.compile(r"[a-z]+\d*[a-z]*|\d+[a-z]+\d*")
+_WORD = re.compile(r"[a-z]+\d*[a-z]*|(?<!\d)\d++[a-z]+\d*")
 
 
 def contradicts(said: str, names: Iterable[str]) -> str | None:

@@ -56,7 +56,7 @@ class Formula(msgspec.Struct, frozen=True):
 
 def readable(text: str) -> str:
     """Signs of arithmetic for people: × for ``*``, ^ for ``**``, thousands with commas."""
-    text = re.sub(r"\d[\d_]*_\d+", lambda match: match[0].replace("_", ","), text)
+    text = re.sub(r"(?<!\d)\d[\d_]*_\d++", lambda match: match[0].replace("_", ","), text)
     for sign, shown in (("**", "^"), ("*", "×"), ("==", "="), ("<=", "≤"), (">=", "≥"), ("!=", "≠")):
         text = text.replace(sign, shown)
     return text

@@ -20,7 +20,7 @@ from mlsub.systems.values import is_placeholder
 #: What people fill in is some kilobytes.
 _MAX_BYTES = 1 << 20
 #: A line of the template of README.md, which may be a comment or an item by now.
-_LINE = re.compile(rf"^\W*{TO_FILL_IN}\b", re.MULTILINE)
+_LINE = re.compile(rf"^[^\w\n]*+{TO_FILL_IN}\b", re.MULTILINE)
 
 
 class Unfilled(msgspec.Struct, frozen=True):

@@ -190,7 +190,7 @@ def test_a_log_that_cannot_be_opened_ends_in_one_traceback_with_one_line_that_sa
 
 
 def test_a_name_that_cannot_be_is_an_error_of_the_recorder(tmp_path: Path) -> None:
-    with pytest.raises(EmitError, match="cannot be opened: embedded null byte"):
+    with pytest.raises(EmitError, match=r"cannot be opened: (open: )?embedded null"):
         recorder(tmp_path / "a\0b")
 
 

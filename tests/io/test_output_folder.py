@@ -123,7 +123,7 @@ def test_a_replacement_that_was_killed_half_way_is_recovered(tmp_path: Path) -> 
 def test_a_name_that_is_none_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for name, why in (
-        ("A\0B", "embedded null"),
+        ("A\0B", "(lstat: )?embedded null"),
         ("A" * 300, "File name too long"),
         ("file/ACME", "(Not a directory|File exists)"),
     ):

@@ -77,7 +77,7 @@ def test_json_has_its_own_numbers_and_lines(tmp_path: Path) -> None:
         ("hp.json", "[1]", ["1: expected an object with keys, found a list"]),
         ("hp.json", "3", ["1: expected an object with keys, found a number"]),
         ("hp.yaml", "- 1\n", ["1: expected a mapping with keys"]),
-        ("hp.json", '{"a": 1,\n}', ["2: not JSON: "]),
+        ("hp.json", '{"a": 1\n"b": 2}', ["2: not JSON: "]),
         ("hp.json", "[" * 100_000, ["1: not JSON: nested too deeply"]),
         ("hp.json", '{"a": ' + "9" * 5000 + "}", ["1: not JSON: "]),
         ("hp.yaml", "a: " + "[" * 1000, ["1: not YAML: nested too deeply"]),

@@ -95,7 +95,7 @@ def unit_named(text: str | None) -> Unit | None:
     """The unit that people write so; None for one that is not known."""
     if text is None:
         return None
-    above, *below = re.split(r"\s*/\s*|\s+per\s+", text.strip().lower())
+    above, *below = re.split(r"(?:(?<!\s)\s++)?/\s*+|(?<!\s)\s++per\s++", text.strip().lower())
     found: Unit | None = RATIO
     for part, sign in ((above, "*"), *((part, "/") for part in below)):
         for word in re.split(r"[-*·\s]+", part):

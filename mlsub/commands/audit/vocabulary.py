@@ -111,7 +111,7 @@ def rounds_in(text: str, *, bare: bool = False) -> Iterator[Named]:
     software = mentions(said, words["software"])
     for match in re.finditer(r"(?<![\w.])(v ?)?([0-9]\.[0-9])(?!\w|\.[0-9])", said):
         # Behind a sign (a bracket, a comma) or at the start stands no word.
-        before = re.search(r"\w+$", said[max(0, match.start() - _WORD) : match.start()].rstrip())
+        before = re.search(r"(?<!\w)\w+$", said[max(0, match.start() - _WORD) : match.start()].rstrip())
         word = before[0] if before else ""
         leads = word in words["always"] or (not software and match[1] is not None and word in words["before"])
         follows = _starts(said[match.end() :].lstrip(), words["not_followed_by"])

@@ -32,7 +32,10 @@ from mlsub.rules.explain import suggestion
 from mlsub.systems.catalogue import find_system
 from mlsub.systems.draft import Asked, check_field, new_from
 
-_VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<default>:-[^}]*)?\}|\{)")
+_VARIABLE = re.compile(
+    # A brace that never closes takes the rest, which is then not searched for others that do not close either.
+    r"\$(?:\$|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*+)(?P<default>:-[^}]*+)?\}|\{(?:[A-Za-z_][A-Za-z0-9_]*+:-[^}]*+)?)"
+)
 FORM = Form(
     type=WrittenManifest,
     kind="manifests",

@@ -14,7 +14,7 @@ MAX_SECRETS, _DISTINCTIVE = 1000, 12
 #: Hosts that one list is taken apart into at most.
 _MAX_MEMBERS = 4096
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
-_LIST_PART = re.compile(rb"([\w.-]+)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
+_LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
 _COMMON = frozenset(looks().common.encode().split())
 
 

@@ -19,7 +19,7 @@ from mlsub.submission.organisations import organisation
 
 #: Keys by which a training is tuned; what else they log (names of hosts, sizes of a cache) is not part of it.
 _TUNED = re.compile(
-    r"(?:opt|sgd|adam|adamw|lars|lamb|adagrad|shampoo|sparse|dense)_.*|global_batch_size|gradient_accumulation_steps|"
+    r"(?s)(?:opt|sgd|adam|adamw|lars|lamb|adagrad|shampoo|sparse|dense)_.*|global_batch_size|gradient_accumulation_steps|"
     r".*(?:warmup|decay|learning_rate|weight_decay|dropout|epochs?|precision).*"
 )
 #: A pause that comes or goes is reported from this share of the run on.
@@ -80,7 +80,7 @@ def _goes_on(name: str, start: str) -> bool:
 
 
 def _bare(name: str) -> str:
-    return re.sub(r"\d+\.\d+(?:\.\d+)*", "", name)
+    return re.sub(r"(?<!\d)\d++\.\d++(?:\.\d++)*+", "", name)
 
 
 def _observed(before: Entry, entry: Entry) -> Iterator[Observation]:

@@ -22,7 +22,7 @@ _TOP = ("systems", "benchmarks", "results")
 #: Besides those of the rules: papers, a manifest, and what the official tools read or write there.
 _WELCOME = re.compile(
     r"(readme|licen[cs]|copying|copyright|notice|contributing|citation|changelog|security|codeowners).*"
-    r"|package_checker_params|(package|repo|compliance|system_desc|rcp)_check.*|.*summar.*\.(csv|json|log|md|txt)"
+    r"|package_checker_params|(package|repo|compliance|system_desc|rcp)_check.*|(?=.*summar).*\.(csv|json|log|md|txt)"
     r"|submission\.ya?ml",
     re.IGNORECASE,
 )

@@ -33,7 +33,7 @@ _GIB = 1 << 30
 #: Where versions of rocm-smi have the model's name, in lower case; newer ones say more in the first.
 _NAMES = ("card series", "card model", "device name")
 _DEVICE = re.compile(r"^-\+-.*\bId:\s*\[\s*[0-9]+\s*\].*$", re.MULTILINE)
-_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,3}")
+_VERSION = re.compile(r"(?<![0-9])[0-9]++(?:\.[0-9]++){1,3}")
 
 
 def find_accelerators(root: Path) -> Found:

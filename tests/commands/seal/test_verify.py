@@ -94,7 +94,7 @@ def test_without_a_key_the_receipt_speaks(tmp_path: Path) -> None:
     assert (checked.compared, checked.findings) == ("sealed with sealed.receipt.txt", ())
     assert "its content was not checked" in checked.notes[0]
     content = file.read_bytes()
-    for changed in (content[:-1] + b"x", content[:-1]):
+    for changed in (content[:-1] + bytes([content[-1] ^ 1]), content[:-1]):
         file.write_bytes(changed)
         assert [finding.rule for finding in verify_sealed(file, None).findings] == ["seal.damaged"]
     (tmp_path / "sealed.receipt.txt").write_text("no receipt")

@@ -39,7 +39,7 @@ _MARKS = re.compile(
 )
 _RULE = re.compile(r"[\s|:=-]*")
 
-_END = re.compile(r"[.!?]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9$€£])")
+_END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+\s++(?=[\"'“‘(\[]?[A-Z0-9$€£])")
 #: What YAML has no place for, and what steers a terminal.
 _ODD = re.compile(
     r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028-\u202e\u2066-\u2069\u200b-\u200f\ufeff]"

@@ -18,6 +18,7 @@ from mlsub.rounds.benchmarks import Compatible, compatible, group_of, same_bench
 _WORDS = {"verified": "review", "chips": "chip count"}
 #: What notes of an Open result say when nobody has written them yet.
 _EMPTY_NOTES = ("", "tbd", "todo", "n/a", "none")
+_SET_AGAINST = re.compile(r"\b(?:since|over|than|against|from)\b")
 
 
 def comparing_hits(case: Case) -> Iterator[Hit | Unchecked]:
@@ -95,9 +96,9 @@ def _differences(message: Message) -> Iterator[Hit]:
 def _since(message: Message, versions: list[str]) -> bool:
     """Whether a sentence sets its own version against another: ``since v1.0``."""
     said = flat(message.text)
-    return any(
-        re.search(rf"\b(?:since|over|than|against|from)\b[\w\s]*\b{re.escape(name)}\b", said) for name in versions
-    )
+    before = (part for name in versions for part in re.split(rf"\b{re.escape(name)}\b", said)[:-1])
+    # Up to the version, no sign stands behind the word.
+    return any(_SET_AGAINST.search(re.split(r"[^\w\s]", part)[-1]) for part in before)
 
 
 def _other_fields(message: Message) -> Iterator[Hit]:

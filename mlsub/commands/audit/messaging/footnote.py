@@ -27,16 +27,16 @@ from mlsub.io.spelling import flat
 ID = re.compile(r"\d+\.\d+-\d+(\.\w+)?")
 _IDS = re.compile(rf"(?<![\w.-]){ID.pattern}(?![\w-])")
 _AFTER_ID = re.compile(
-    r"\b(?:mlperf\W{0,4}(?:result\W{1,3})?ids?|entry|entries)\s*[:#]?\s*((?:[^\s,;|]+[,;]\s*)*[^\s,;|]+)", re.I
+    r"\b(?:mlperf\W{0,4}(?:result\W{1,3})?ids?|entry|entries)\s*+(?:[:#]\s*+)?((?:[^\s,;|]++[,;]\s*+)*[^\s,;|]++)", re.I
 )
-_LOOKS_LIKE_ID = re.compile(r"\d+\.\d+\S*[-.]\S+")
+_LOOKS_LIKE_ID = re.compile(r"\d++\.\d++(?=\S*[-.]\S)\S++")
 _LINE = re.compile(
-    r"mlperf\W{0,4}(result\s+)?ids?\s*[:#]|\bentr(?:y|ies)\s*[:#]?\s*\d|(?<![\w.-])\d+\.\d+-\d{3,5}\b|\bretrieved\b|"
+    r"mlperf\W{0,4}(result\s+)?ids?\s*[:#]|\bentr(?:y|ies)\s*+(?:[:#]\s*+)?\d|(?<![\w.-])\d+\.\d+-\d{3,5}\b|\bretrieved\b|"
     r"name and logo are|unauthorized use|not verified by|\bverified by (the )?mlcommons|"
     r"^\s*\[\d+\]\s*(\S+\s+)?mlperf|^\s*\[?footnotes?\b",
     re.I,
 )
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
 _DATE = re.compile(
     rf"\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?\.?\s+{_MONTH},?\s+\d{{4}}|{_MONTH}\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?\d{{4}}|"
     r"\d{1,2}[./]\d{1,2}[./]\d{2,4}",

@@ -49,9 +49,10 @@ def inline(svg: bytes, prefix: str) -> str:
     """An SVG file as part of a page: without its prolog and metadata, its ids kept apart by a prefix."""
     text = svg.decode("utf-8")
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
+    before, _, described = text.partition("<metadata>")
+    text = before + described.partition("</metadata>")[2] if described else text
     # Only inside tags: what stands between them is text, and may look like anything.
-    return re.sub(r"<[^>]*>", lambda tag: _IDS.sub(rf"\g<1>{prefix}", tag[0]), text)
+    return re.sub(r"<[^<>]*+>", lambda tag: _IDS.sub(rf"\g<1>{prefix}", tag[0]), text)
 
 
 def _section(picture: Picture, anchor: str) -> Block | None:

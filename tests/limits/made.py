@@ -1,0 +1,131 @@
+"""Expressions that functions make, with examples of what they are made of."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.limits.patterns import ANCHORED, REPOSITORY, Call, Expression, calls
+
+#: Parts of an expression that a function puts in, as they stand in the source: by the place of the function.
+PARTS = {
+    "mlsub/commands/audit/draft/figures.py:_starts": {"re.escape(word)": "more than"},
+    "mlsub/commands/audit/draft/figures.py:contains": {"re.escape(word)": "more than"},
+    "mlsub/commands/audit/draft/pages.py:_of_html": {"name": "script"},
+    "mlsub/commands/audit/draft/sides.py:_other_side": {
+        "phrases": "than|compared to|against",
+        "'|'.join(words().previous_round)": "previous round|last submission",
+    },
+    "mlsub/commands/audit/messaging/comparing.py:_since": {"re.escape(name)": r"v1\.0"},
+    "mlsub/commands/audit/messaging/naming.py:_as_written": {"re.escape(name)": "mlperf training"},
+    "mlsub/commands/audit/messaging/words.py:mentions": {"re.escape(flat(name))": "mlperf training"},
+    "mlsub/commands/audit/subject.py:_as_written": {
+        "'[\\\\W_]{1,3}'.join(map(re.escape, said.split()))": r"dgx[\W_]{1,3}a100"
+    },
+    "mlsub/commands/audit/vocabulary.py:suites_in": {"suites": "training|inference"},
+    "mlsub/commands/audit/vocabulary.py:counts_in": {
+        "'|'.join(sorted(words, key=len, reverse=True))": "eleven|ten|one"
+    },
+    "mlsub/io/schemas.py:pattern": {"re.sub('\\\\$$', '\\\\\\\\Z', due)": r"^[a-z][a-z0-9_]*\Z"},
+    "mlsub/log/mll.py:decode_mll": {},
+    "mlsub/systems/names.py:_word": {"re.escape(text)": "dgx a100"},
+}
+#: Functions that make an expression, and what they are called with; the place is that of the call of re.
+CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
+    "mlsub/commands/audit/draft/figures.py:_units": ("mlsub.commands.audit.draft.figures", "_units", ()),
+    "mlsub/commands/audit/draft/figures.py:_counts": ("mlsub.commands.audit.draft.figures", "_counts", ()),
+    "mlsub/commands/redact/names.py:literal": ("mlsub.commands.redact.names", "literal", ("ab*cd",)),
+    "mlsub/io/spelling.py:spellings": ("mlsub.io.spelling", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
+    "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),
+    "mlsub/rules/arithmetic.py:token": ("mlsub.rules.formula", "FORMULAS.token", ()),
+    "mlsub/systems/chips.py:_within": ("mlsub.systems.chips", "_within", ()),
+}
+#: Used for matches at one place only.
+MATCHED = frozenset(("mlsub/rules/arithmetic.py:token",))
+#: What the first makes, modules hold in tables, where they are found; the others are in :func:`of_data`.
+HELD = frozenset(
+    (
+        "mlsub/commands/redact/model.py:patterns",
+        "mlsub/commands/redact/names.py:__init__",
+        "mlsub/submission/layout/strays.py:_patterns",
+        "mlsub/systems/values.py:is_meaningful",
+    )
+)
+
+
+def of_calls() -> Iterator[Expression]:
+    """The expressions that functions give, in tables too."""
+    for place, (module, name, arguments) in CALLED.items():
+        function: Any = importlib.import_module(module)
+        for part in name.split("."):
+            function = getattr(function, part)
+        found = function(*arguments)
+        yield Expression(
+            place,
+            getattr(found, "pattern", found) if not isinstance(found, re.Pattern) else found,
+            place not in MATCHED,
+        )
+
+
+def of_data() -> Iterator[Expression]:
+    """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
+    from mlsub.commands.redact.model import Kind
+    from mlsub.commands.redact.names import Names
+    from mlsub.submission.layout.strays import _patterns
+    from mlsub.systems.fields import fields
+    from mlsub.systems.values import pattern_of
+
+    for table in ("folders", "files"):
+        for kind, pattern in _patterns(table).items():
+            yield Expression(f"mlsub/submission/layout/strays.yaml:{kind}", pattern, False)
+    for name, field in fields().fields.items():
+        if (text := pattern_of(field)) is not None:
+            yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text), True)
+    words = Names({b"node17": Kind.HOST, b"gpu-a": Kind.HOST})._words
+    assert words is not None
+    yield Expression("mlsub/commands/redact/names.py:__init__", words, True)
+    for file in sorted((REPOSITORY / "mlsub").rglob("*.py")):
+        text = file.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "pattern=" in text else ():
+            if isinstance(node, ast.keyword) and node.arg == "pattern" and isinstance(node.value, ast.Constant):
+                yield Expression(
+                    f"{file.relative_to(REPOSITORY)}:{node.value.lineno}", re.compile(node.value.value), True
+                )
+
+
+def text_of(call: Call, pattern: ast.expr) -> str | None:
+    """An expression with its parts put in; None where a part has no example."""
+    module = importlib.import_module(call.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    known = PARTS.get(call.place)
+    if known is None:
+        return None
+    if isinstance(pattern, ast.JoinedStr):
+        parts = [text_of(call, part.value if isinstance(part, ast.FormattedValue) else part) for part in pattern.values]
+        return None if None in parts else "".join(filter(None, parts))
+    if isinstance(pattern, ast.Constant):
+        return str(pattern.value)
+    written = ast.unparse(pattern)
+    if isinstance(pattern, ast.Name) and written not in known:
+        value = getattr(module, written, None)
+        return value if isinstance(value, str) else _local(call, written)
+    return known.get(written)
+
+
+def _local(call: Call, name: str) -> str | None:
+    """The text that a function gives a name of its own."""
+    for node in ast.walk(call.within):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return text_of(call, node.value)
+    return None
+
+
+def of_parts() -> Iterator[tuple[Call, Expression | None]]:
+    """The expressions that functions compile from parts; None where the tables here lack them."""
+    for call in calls():
+        if not call.scope or isinstance(call.pattern, ast.Constant) or call.place in CALLED.keys() | HELD:
+            continue
+        text = text_of(call, call.pattern)
+        yield call, None if text is None else Expression(call.place, re.compile(text), call.function not in ANCHORED)

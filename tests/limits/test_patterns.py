@@ -1,0 +1,101 @@
+"""The time of every regular expression grows linearly with the text: none keeps mlsub busy for hours."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+
+import pytest
+
+from tests.limits.growth import growing
+from tests.limits.made import PARTS, of_calls, of_data, of_parts
+from tests.limits.patterns import REPOSITORY, Expression, calls, of_functions, of_modules
+
+
+@cache
+def _by_file() -> dict[str, list[Expression]]:
+    found: dict[str, list[Expression]] = defaultdict(list)
+    made = (expression for _, expression in of_parts() if expression is not None)
+    seen = set()
+    for expression in (*of_modules(), *of_functions(), *of_calls(), *of_data(), *made):
+        key = (expression.pattern.pattern, expression.pattern.flags, expression.searched)
+        if key not in seen:
+            seen.add(key)
+            found[expression.place.partition(":")[0]].append(expression)
+    return found
+
+
+@cache
+def _files() -> tuple[str, ...]:
+    """Each file of the source that has a regular expression, found without importing anything."""
+    return tuple(sorted({call.file for call in calls()}))
+
+
+@pytest.mark.parametrize("file", [*_files(), "data"])
+def test_every_expression_takes_linear_time(file: str) -> None:
+    others = [name for name in _by_file() if name not in _files()]
+    expressions = [one for name in (others if file == "data" else [file]) for one in _by_file().get(name, ())]
+    slow = [
+        f"{expression.place}: {ratio:.0f} times longer for many {attack[1]!r} between {attack[0]!r} and {attack[2]!r}"
+        for expression in expressions
+        for attack, ratio in list(growing(expression.pattern, expression.searched))[:1]
+    ]
+    assert slow == []
+
+
+def test_every_expression_is_known() -> None:
+    """A call whose pattern is made of arguments needs an example in ``tests/limits/made.py``."""
+    assert [f"{call.file}:{call.line}" for call, expression in of_parts() if expression is None] == []
+    assert PARTS.keys() <= {call.place for call in calls()}
+
+
+#: Kinds of growth, and what mlsub had before they were looked for.
+SLOW = {
+    "two ways for one text": r"(?:a+)+$",
+    "alternatives that overlap": r"(?:a|aa)+$",
+    "neighbours that overlap": r"\s*[:#]?\s*x",
+    "a run from each of its places": r"\d+x",
+    "spaces before a sign": r"\s*/\s*|\s+per\s+",
+    "up to the end of a line": r"\s+$",
+    "lines without a word": r"(?m)^\W*TODO\b",
+    "a bracket that never closes": r"<[^>]*>",
+    "a default that never ends": r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<default>:-[^}]*)?\}",
+    "digits that are no version": r"[0-9]+(?:\.[0-9]+){1,3}",
+    "a month in a word": r"(?:jan|feb)[a-z]*\.?\s+\d{4}",
+    "a word long before another": r"\b(?:since|over)\b[\w\s]*\bv1\.0\b",
+    "punctuation without a space": r"[.!?]+[\"')]*\s+(?=[A-Z])",
+}
+
+
+@pytest.mark.parametrize("pattern", SLOW.values(), ids=SLOW)
+def test_growth_is_found(pattern: str) -> None:
+    assert next(growing(re.compile(pattern), True, bounded=False), None) is not None
+
+
+@pytest.mark.parametrize("pattern", [r"(?<!\d)\d++x", r"<[^<>]*+>", r"[a-z]{1,100}:", r"a+b+c", r"(\w+)\s*="])
+def test_linear_time_is_not_taken_for_growth(pattern: str) -> None:
+    searched = pattern != r"a+b+c" and pattern != r"(\w+)\s*="
+    assert list(growing(re.compile(pattern), searched)) == []
+
+
+def test_scripts_of_the_site_read_text_with_linear_expressions() -> None:
+    """Their expressions are Python's too, but for the way they are written down."""
+    found = []
+    for file in sorted((REPOSITORY / "mlsub/commands/site/static").glob("*.js")):
+        if not file.name.endswith(".min.js"):
+            for text in _of_script(file.read_text("utf-8")):
+                found.append(text)
+                if text in OF_NUMBERS:
+                    continue
+                assert list(growing(re.compile(text), True)) == [], (file.name, text)
+    assert len(found) > 10
+
+
+#: Read the digits of one number, which are 309 at most.
+OF_NUMBERS = frozenset((r"\B(?=(\d{3})+$)",))
+
+
+def _of_script(text: str) -> list[str]:
+    """Regular expressions of a script: what stands between slashes behind a bracket, a comma or an equals sign."""
+    return re.findall(r"(?m)[(,=] ?/((?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/[gimsuy]*(?=[,).;])", text)

@@ -1,0 +1,1 @@
+"""What mlsub is made of beside its own code: locked, listed with licences, and audited."""
