@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.io import output
 from mlsub.io.errors import MlsubError
 from mlsub.io.output import check_output, write_file
 
@@ -93,15 +94,16 @@ def test_a_link_to_a_file_is_replaced_and_the_file_is_left(tmp_path: Path) -> No
     assert (link.read_bytes(), target.read_bytes()) == (b"new", b"old")
 
 
-def test_a_file_that_comes_meanwhile_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("known", [True, False], ids=["in-one-step", "by-a-hard-link"])
+def test_a_file_that_comes_meanwhile_is_left(known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "out.csv"
-    link = os.link
+    rename = output.rename_new
 
-    def first(source: Path, target: Path) -> None:
+    def first(part: Path, target: Path) -> bool:
         target.write_bytes(b"of another")
-        link(source, target)
+        return known and rename(part, target)
 
-    monkeypatch.setattr(os, "link", first)
+    monkeypatch.setattr(output, "rename_new", first)
     with pytest.raises(MlsubError, match="exists"):
         write_file(file, b"content", force=False)
     assert file.read_bytes() == b"of another"
@@ -113,6 +115,7 @@ def test_a_file_system_without_hard_links_does(tmp_path: Path, monkeypatch: pyte
         raise OSError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(output, "rename_new", lambda part, target: False)
     file = tmp_path / "out.csv"
     write_file(file, b"content", force=False)
     assert file.read_bytes() == b"content"
