@@ -89,8 +89,9 @@ demo: $(STAMP)
 		--passphrase-file demo/passphrase.txt --force
 	$(BIN)/mlsub verify demo/Rehearsal.tar.gz.age --passphrase-file demo/passphrase.txt
 
+# The tests in a browser are those of test-browser.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_browser*.py'
 
 # What a change of one rule needs: rules and their words, the reader, verdicts, and the official checker on one
 # combination of round, benchmark and division in ten.

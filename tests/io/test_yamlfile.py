@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.model import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
+from mlsub.io import yamlfile
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.yamlfile import content_of, read
 from mlsub.rules.overlay import check_overlay
@@ -78,6 +80,17 @@ def test_what_is_not_plain_data_is_refused_with_its_line(kind: str, line: str, t
     assert (number, message[: len(REFUSED[line])]) == (2, REFUSED[line]) or (
         (number, message) == (2, REFUSED[line].replace("KIND", KINDS[kind]))
     )
+
+
+def test_a_file_of_more_keys_and_values_than_anyone_writes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yamlfile, "_MAX_NODES", 1_000)
+    file = tmp_path / "x.yaml"
+    file.write_text("a:\n" + "- b\n" * 997)
+    assert len(content_of(read(file, kind="files", top="a"))["a"]) == 997
+    reading = partial(read, kind="files", top="a")
+    assert problems(reading, file, "a:\n" + "- b\n" * 998) == [(999, "more than 1,000 keys and values")]
 
 
 @pytest.mark.parametrize("date", ["2021-02-31", "2021-13-01", "0000-01-01", "2001-01-01 00:00:00 +99:99"])

@@ -112,8 +112,16 @@ def _format_of(file: Path) -> str | None:
     show_default=True,
     help="Show at most N rows.",
 )
+@click.option(
+    "--timeout",
+    type=click.IntRange(1, 86_400),
+    metavar="SECONDS",
+    default=60,
+    show_default=True,
+    help="End a question that takes longer.",
+)
 @output_options("db query", (*FORMATS, "csv", *ENDINGS), _format_of)
-def query(statement: str, database: str, limit: int, target: Target) -> None:
+def query(statement: str, database: str, limit: int, timeout: int, target: Target) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 
     The database is opened only for reading, without files, network and extensions. Numbers have six decimals at most;
@@ -129,12 +137,12 @@ def query(statement: str, database: str, limit: int, target: Target) -> None:
         from mlsub.present.columnar import render
 
         target.refuse_terminal()
-        columns = found = ask_columns(Path(database), _statement(statement), limit)
+        columns = found = ask_columns(Path(database), _statement(statement), limit, timeout)
         target.put(render(columns.table, target.format))
     else:
         from mlsub.commands.db.document import as_csv, result_document
 
-        answer = found = ask(Path(database), _statement(statement), limit)
+        answer = found = ask(Path(database), _statement(statement), limit, timeout)
         if target.format == "csv":
             target.put(as_csv(answer))
         else:

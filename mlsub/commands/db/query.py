@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
+#: How long a question may take, in seconds.
+SECONDS = 60
 #: Brackets open at once; DuckDB takes ever longer for more of them before it refuses.
 _MAX_DEPTH = 200
 #: No files, no network, no extensions, no look at this program's variables, nothing spilled, and no way to change that.
@@ -62,13 +65,14 @@ class Result(Answer, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def ask(database: Path, statement: str, limit: int) -> Result:
+def ask(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> Result:
     """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN), at most ``limit`` rows of it.
 
     Raises:
-        MlsubError: there is no database, or the statement is another one, or DuckDB refuses it.
+        MlsubError: there is no database, or the statement is another one, takes longer than ``seconds``, or DuckDB
+            refuses it.
     """
-    with _checked(database, statement) as (connection, notes):
+    with _checked(database, statement, seconds) as (connection, notes):
         found = connection.execute(statement)
         columns = [(str(head[0]), str(head[1])) for head in found.description or ()]
         rows = found.fetchmany(limit + 1)
@@ -83,27 +87,43 @@ class Columns(NamedTuple):
     notes: tuple[str, ...]
 
 
-def ask_columns(database: Path, statement: str, limit: int) -> Columns:
+def ask_columns(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> Columns:
     """The same as :func:`ask`, with the types that the columns have."""
-    with _checked(database, statement) as (connection, notes):
+    with _checked(database, statement, seconds) as (connection, notes):
         found = connection.sql(statement).limit(limit + 1).to_arrow_table()
     return Columns(found.slice(0, limit), found.num_rows > limit, notes)
 
 
 @contextmanager
-def _checked(database: Path, statement: str) -> Iterator[tuple[DuckDBPyConnection, tuple[str, ...]]]:
+def _checked(database: Path, statement: str, seconds: float) -> Iterator[tuple[DuckDBPyConnection, tuple[str, ...]]]:
     """An open database, once it is clear that the statement only looks; with notes for whoever reads the answer."""
     check_ready(database)
     import duckdb
 
     _check_text(statement)
     try:
-        with closing(_open(database)) as connection:
+        with closing(_open(database)) as connection, _ended_after(seconds, connection):
             _check_kind(connection, statement)
             touched = _touched(connection, statement)
             yield connection, (MIXED,) if {"mlperf", "records"} <= touched else ()
+    except duckdb.InterruptException as error:
+        words = f"The question took more than {seconds:g} seconds. Narrow it, or give it more time with --timeout."
+        raise MlsubError(words) from error
     except duckdb.Error as error:
         raise MlsubError(message_of(error)) from error
+
+
+@contextmanager
+def _ended_after(seconds: float, connection: DuckDBPyConnection) -> Iterator[None]:
+    """Interrupt what a connection does once its time is over."""
+    timer = Timer(seconds, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def result_of(

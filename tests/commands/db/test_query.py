@@ -115,6 +115,13 @@ def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing
     ]
 
 
+@pytest.mark.parametrize("of", [ask, ask_columns])
+def test_a_question_that_takes_too_long_is_ended(of: Callable[..., object], place: Place) -> None:
+    endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
+    with pytest.raises(MlsubError, match=r"^The question took more than 0\.2 seconds\. .* --timeout\.$"):
+        of(place.database, endless, 1, 0.2)
+
+
 @pytest.mark.parametrize(
     "statement",
     [
