@@ -26,6 +26,8 @@ MAKE_CALLS = {
     "bench-page": "bench/run.py --page",
     "bench-site": "bench/site_pages.py",
     "parity": "bench/parity.py",
+    "parity-long": "tests.differential.package_search",
+    "faults": "-m tests.faults",
     "fuzz": "-m tests.fuzz run",
     "fuzz-replay": "-m tests.fuzz replay",
     "docs": "mkdocs build --strict",
