@@ -61,7 +61,8 @@ def hungry(data: bytes) -> None:
     """Memory beyond what is allowed, which is given back; from the system, as the heap may have as much to spare."""
     if planted(data):
         with mmap.mmap(-1, 60_000_000) as memory:
-            memory[:] = bytes(60_000_000)
+            for place in range(0, len(memory), mmap.PAGESIZE):
+                memory[place] = 1
 
 
 def greedy(data: bytes) -> None:

@@ -63,7 +63,8 @@ def test_what_is_planted_is_found_and_minimised_and_the_campaign_goes_on(
     kind: str, state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turn, "MINIMISING", HUNG)
-    progress = campaign(state, [harness(KINDS[kind])], inputs=200).progress["planted"]
+    attacked = harness(KINDS[kind], seconds=0.05 if kind == "Timeout" else HUNG)
+    progress = campaign(state, [attacked], inputs=200).progress["planted"]
     assert progress.inputs == 200
     [finding] = progress.findings
     assert (finding.failure.kind, finding.data, finding.minimised) == (kind, b"needleneedle", True)
