@@ -17,6 +17,7 @@ from mlsub.config.load import UNWAIVABLE
 from mlsub.config.paths import seen_from
 from mlsub.findings import Finding, Suppression
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.show import show
 from mlsub.submission.report import Report
 
 #: A baseline of every published package is a tenth of that.
@@ -74,7 +75,7 @@ def read_baseline(file: Path) -> Baseline:
             f"{file}: not a baseline: {reason_of(error)[:_LONGEST]}. Write it with --write-baseline."
         ) from error
     if read.baseline != _VERSION:
-        raise MlsubError(f"{file}: a baseline of version {read.baseline}, expected {_VERSION}. Update mlsub.")
+        raise MlsubError(f"{file}: a baseline of version {show(read.baseline)}, expected {_VERSION}. Update mlsub.")
     return read
 
 

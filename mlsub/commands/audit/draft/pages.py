@@ -40,10 +40,6 @@ _MARKS = re.compile(
 _RULE = re.compile(r"[\s|:=-]*")
 
 _END = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+\s++(?=[\"'“‘(\[]?[A-Z0-9$€£])")
-#: What YAML has no place for, and what steers a terminal.
-_ODD = re.compile(
-    r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028-\u202e\u2066-\u2069\u200b-\u200f\ufeff]"
-)
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -59,13 +55,21 @@ def sentences_of(document: Path) -> tuple[Sentence, ...]:
     Raises:
         FileProblemsError: it cannot be read, is not UTF-8, or is larger than 4 MiB.
     """
-    text = _ODD.sub(" ", text_of(document).replace("\r\n", "\n").replace("\r", "\n"))
+    text = _printable(text_of(document).replace("\r\n", "\n").replace("\r", "\n"))
     ending = document.suffix.lower()
     if ending in (".html", ".htm", ".xhtml"):
         blocks = _of_html(text)
     else:
         blocks = _of_markdown(text) if ending in (".md", ".markdown") else _of_text(text)
     return tuple(islice(_sentences(blocks), MOST_SENTENCES))
+
+
+def _printable(text: str) -> str:
+    """Text with blanks for what steers a terminal, shows nothing, or has no place in YAML."""
+    lines = text.split("\n")
+    return "\n".join(
+        line if line.isprintable() else "".join(c if c.isprintable() else " " for c in line) for line in lines
+    )
 
 
 def _sentences(blocks: Iterator[Block]) -> Iterator[Sentence]:
@@ -219,7 +223,7 @@ class _Page(HTMLParser):
             self.flush()
 
     def handle_data(self, data: str) -> None:
-        for number, part in enumerate(_ODD.sub(" ", data).split("\n"), self.getpos()[0]):
+        for number, part in enumerate(_printable(data).split("\n"), self.getpos()[0]):
             if part.strip():
                 self._text.append((number, part))
 
