@@ -25,6 +25,7 @@ from mlsub.submission.report import Choice, Report
 from mlsub.workspace.memory.logs import packed
 from tests.differential.generate import usage_and_round
 from tests.fuzz.harness import BrokenError
+from tests.typed import deep
 
 #: The name of a log in a report.
 PATH = "bert/result_0.txt"
@@ -91,17 +92,6 @@ def cut(log: bytes) -> list[bytes]:
         pieces.append(log[at : at + size])
         at += size
     return pieces
-
-
-def deep(value: Any) -> Any:
-    """A value with the type of everything in it, such that NaN is equal to NaN."""
-    if isinstance(value, msgspec.Struct):
-        return type(value).__name__, [deep(getattr(value, name)) for name in value.__struct_fields__]
-    if isinstance(value, dict):
-        return "dict", [(deep(key), deep(of)) for key, of in value.items()]
-    if isinstance(value, (list, tuple)):
-        return type(value).__name__, [deep(of) for of in value]
-    return type(value).__name__, repr(value)
 
 
 def same(one: object, other: object, what: str) -> None:

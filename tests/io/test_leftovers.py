@@ -17,6 +17,7 @@ from mlsub.io.durable import make_folder, settle_tree
 from mlsub.io.errors import MlsubError
 from mlsub.io.leftovers import alone_in, clear_leftovers, new_folder, new_part, scratch
 from mlsub.io.output import set_aside, write_file
+from tests.io.clearing import cleared_once
 
 PART, FOLDER = ".mlsub-0123456789abcdef.part", ".mlsub-fedcba9876543210.part"
 
@@ -64,15 +65,7 @@ def test_what_is_in_use_stays(tmp_path: Path) -> None:
 def test_a_part_that_is_taken_for_a_leftover_before_it_is_locked_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claimed, calls = leftovers._claimed, []
-
-    def cleared(opened: int) -> bool:
-        calls.append(opened)
-        if len(calls) == 1:
-            clear_leftovers(tmp_path)
-        return claimed(opened)
-
-    monkeypatch.setattr(leftovers, "_claimed", cleared)
+    calls = cleared_once(tmp_path, monkeypatch)
     with new_part(tmp_path) as (part, _):
         assert part.exists()
     assert len(calls) == 2

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io import leftovers, output_folder
+from mlsub.io import output_folder
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import clear_leftovers
 from mlsub.io.output_folder import put_folder, recover_folder, staging_beside
+from tests.io.clearing import cleared_once
 
 FILES = 20
 
@@ -198,15 +198,7 @@ def test_a_staging_folder_that_is_in_use_stays_and_one_that_nobody_uses_goes(tmp
 def test_a_folder_that_another_process_clears_away_before_it_is_locked_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claimed, calls = leftovers._claimed, []
-
-    def cleared(opened: int) -> bool:
-        calls.append(opened)
-        if len(calls) == 1:
-            clear_leftovers(tmp_path)
-        return claimed(opened)
-
-    monkeypatch.setattr(leftovers, "_claimed", cleared)
+    calls = cleared_once(tmp_path, monkeypatch)
     with staging_beside(tmp_path / "ACME") as staging:
         assert staging.is_dir()
     assert len(calls) == 2

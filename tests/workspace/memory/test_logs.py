@@ -21,6 +21,7 @@ from mlsub.workspace.logs import in_order, judge_safely, read_logs
 from mlsub.workspace.memory import Memory, file_state, logs
 from mlsub.workspace.memory.logs import REPORTS, Shelves, placed
 from tests.make_tree import Tree, make_tree
+from tests.typed import deep
 
 pytestmark = pytest.mark.usefixtures("settled")
 VALUES = [
@@ -28,17 +29,6 @@ VALUES = [
     "9007199254740993", "18446744073709551615", "18446744073709551616", "-9223372036854775809", "1" * 400,
     "[1, [1.0, {}]]", '{"a": {"": null}}', "[" * 200 + "]" * 200,
 ]  # fmt: skip
-
-
-def deep(value: Any) -> Any:
-    """A value with the type of everything in it, such that NaN is equal to NaN."""
-    if isinstance(value, msgspec.Struct):
-        return type(value).__name__, [deep(getattr(value, name)) for name in value.__struct_fields__]
-    if isinstance(value, dict):
-        return "dict", [(deep(key), deep(of)) for key, of in value.items()]
-    if isinstance(value, (list, tuple)):
-        return type(value).__name__, [deep(of) for of in value]
-    return type(value).__name__, repr(value)
 
 
 @pytest.fixture
