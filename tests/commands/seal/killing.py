@@ -6,12 +6,14 @@ Run as a program: a process without threads can fork, which is faster than start
 from __future__ import annotations
 
 import itertools
+import logging  # noqa: F401  (else the children import it, and blows fall there instead of on the steps)
 import os
 import random
 import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from mlsub.commands.seal.files import digests_of
@@ -48,9 +50,13 @@ def main(folder: Path, times: int, seed: int) -> None:
         if number % 2:
             _killed(tree, out, draw.uniform(0, 1.3) * seconds)
         else:
-            _killed_at(tree, out, _step(draw.uniform(*PLACES[number // 2 % 4]), *steps))
+            step, count = _step(draw.uniform(*PLACES[number // 2 % 4]), *steps), itertools.count()
+            _killed_as(tree, out, lambda *_, step=step, count=count: next(count) == step)
         left[_state(out, before, number)] += 1
         left["receipt"] += _beside_fits(out)
+    # One that surely leaves an unfinished archive, for the last call to remove and name.
+    _killed_as(tree, out, lambda event, words: _names(event, words, out))
+    assert list(folder.glob(".mlsub*"))
     seal_tree(tree, out, KEY, force=True)
     print(left["nothing"], left["old"], left["new"], left["receipt"], len(list(folder.glob(".mlsub*"))))
 
@@ -69,7 +75,7 @@ def _steps(tree: Path, out: Path) -> tuple[int, int]:
     child = os.fork()
     if child == 0:
         names: list[bool] = []
-        sys.addaudithook(lambda event, words: names.append(event in ("os.rename", "os.link") and _is(words[1], out)))
+        sys.addaudithook(lambda event, words: names.append(_names(event, words, out)))
         seal_tree(tree, out, KEY, force=True)
         os.write(writer, f"{names.index(True)} {len(names)}".encode())
         os._exit(0)
@@ -82,8 +88,9 @@ def _step(place: float, named: int, last: int) -> int:
     return int(place * named if place < 1 else named + (place - 1) * (last - named))
 
 
-def _is(path: object, out: Path) -> bool:
-    return isinstance(path, (str, Path)) and Path(path) == out
+def _names(event: str, words: tuple[object, ...], out: Path) -> bool:
+    """Whether an audit event of Python gives the archive its name."""
+    return event in ("os.rename", "os.link") and isinstance(words[1], (str, Path)) and Path(words[1]) == out
 
 
 def _killed(tree: Path, out: Path, after: float) -> None:
@@ -97,12 +104,11 @@ def _killed(tree: Path, out: Path, after: float) -> None:
     os.waitpid(child, 0)
 
 
-def _killed_at(tree: Path, out: Path, step: int) -> None:
-    """Seal in a child that is killed as it begins a step, or when it is done."""
+def _killed_as(tree: Path, out: Path, begins: Callable[[str, tuple[object, ...]], bool]) -> None:
+    """Seal in a child that is killed as an audit event of Python begins, or when it is done."""
     child = os.fork()
     if child == 0:
-        count = itertools.count()
-        sys.addaudithook(lambda *_: os.kill(os.getpid(), signal.SIGKILL) if next(count) == step else None)
+        sys.addaudithook(lambda *event: os.kill(os.getpid(), signal.SIGKILL) if begins(*event) else None)
         seal_tree(tree, out, KEY, force=True)
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
