@@ -15,6 +15,7 @@ import msgspec
 from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of
+from mlsub.io.jsontext import loads
 from mlsub.io.show import show
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import benchmark
@@ -61,7 +62,7 @@ def check_reference_file(file: Path) -> tuple[Problem, ...]:
     if len(content) > MAX_BYTES:
         return (Problem("error", f"It is larger than {MAX_BYTES >> 20} MiB"),)
     try:
-        records = json.loads(content, object_pairs_hook=_object)
+        records = loads(content, _object)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         return (Problem("error", f"It is not JSON{where}"),)

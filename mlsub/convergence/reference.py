@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from mlsub.convergence.algorithm import Algorithm, traits_of
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
 from mlsub.io.errors import MlsubError
+from mlsub.io.jsontext import loads
 
 #: Reference files are below a megabyte.
 MAX_BYTES = 16 << 20
@@ -116,7 +116,7 @@ def _records(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > MAX_BYTES:
             raise MlsubError(f"{file.name}: larger than {MAX_BYTES >> 20} MiB")
-        content = json.loads(file.read_bytes())
+        content = loads(file.read_bytes())
     except OSError as error:
         raise MlsubError(f"{file.name}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

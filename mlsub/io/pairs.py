@@ -11,6 +11,7 @@ import msgspec
 import yaml
 
 from mlsub.io.documents import open_tree
+from mlsub.io.jsontext import loads
 from mlsub.io.problems import FileProblemsError, Problem
 from mlsub.io.yamlfile import content_of, text_of
 
@@ -67,7 +68,7 @@ def _number_meant(node: yaml.Node) -> str | None:
 def _of_json(file: Path, top: str) -> tuple[Pair, ...]:
     text, shown = text_of(file).removeprefix("\ufeff"), str(file)
     try:
-        content = json.loads(text)
+        content = loads(text)
     except json.JSONDecodeError as error:
         raise _broken(shown, error.lineno, f"not JSON: {error.msg}") from None
     except RecursionError:

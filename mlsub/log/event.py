@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from mlsub.io.jsontext import SHALLOW, loads, too_deep
 from mlsub.io.show import readable
 
 #: What ``str.strip`` removes from the right of a line that was read as Latin-1.
@@ -84,6 +85,8 @@ def decode(line: int, text: bytes) -> Event | Defect:
         event = _decode(text)
     except (msgspec.MsgspecError, RecursionError):
         return _decode_slowly(line, text)
+    if len(text) > SHALLOW and too_deep(text.decode("ascii")):
+        return _too_deep(line, _sniff_key(text))
     event.line = line
     return event
 
@@ -125,7 +128,7 @@ def decode_all(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | Non
             # As many as texts are one of each: no value goes on from } to {, so that none is of two texts.
             events: list[Any] = _decode_lines(joined)
             if len(events) == len(texts):
-                return Batch(lines, texts, joined, events, [])
+                return _without_deep(Batch(lines, texts, joined, events, []))
         except (msgspec.MsgspecError, RecursionError):
             pass
     decoded: list[Event | Defect] = []
@@ -135,12 +138,26 @@ def decode_all(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | Non
         try:
             # What was decoded before a text that cannot be is kept, and that text is taken from the rest.
             decoded.extend(map(_decode, rest))
-            return Batch(lines, texts, joined, decoded, defects)
+            return _without_deep(Batch(lines, texts, joined, decoded, defects))
         except (msgspec.MsgspecError, RecursionError):
             place = len(decoded)
             decoded.append(_decode_slowly(lines[place], texts[place]))
             if isinstance(decoded[place], Defect):
                 defects.append(place)
+
+
+def _without_deep(batch: Batch) -> Batch:
+    """The same with a defect for each record that is nested too deeply; most batches have no text that could be."""
+    if max(map(len, batch.texts), default=0) <= SHALLOW:
+        return batch
+    for place, text in enumerate(batch.texts):
+        if len(text) > SHALLOW and too_deep(text.decode("ascii")):
+            batch.decoded[place] = _too_deep(batch.lines[place], _sniff_key(text))
+    return batch._replace(defects=[place for place, one in enumerate(batch.decoded) if isinstance(one, Defect)])
+
+
+def _too_deep(line: int, key: str | None) -> Defect:
+    return Defect("log.record-undecodable", line, "nested too deeply", key, crash="RecursionError")
 
 
 def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
@@ -150,9 +167,9 @@ def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
     if not text:
         return Defect("log.record-undecodable", line, "nothing stands behind the token", key)
     try:
-        fields = json.loads(text)
+        fields = loads(text)
     except RecursionError:
-        return Defect("log.record-undecodable", line, "nested too deeply", key, crash="RecursionError")
+        return _too_deep(line, key)
     except ValueError as error:
         return _defect_of_text(line, text, str(error), key)
     return _to_event(line, fields, key)

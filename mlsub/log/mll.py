@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from mlsub.io.jsontext import loads
 from mlsub.io.show import readable
 from mlsub.log.event import Batch, Defect, Event, EventOfSeconds, batch_of
 
@@ -36,7 +36,7 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
         return Defect("log.record-time", line, seconds[:80], key[:100])
     time_ms = round(stated * 1000.0, 3)
     try:
-        content = json.loads(fields)
+        content = loads(fields)
     except RecursionError:
         return Defect("log.record-undecodable", line, "nested too deeply", key[:100])
     except ValueError as error:

@@ -9,7 +9,6 @@ Source: the official rcp_checker, ``get_submission_epochs`` (to v2.1) and ``read
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -17,6 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from mlsub.io.jsontext import loads
 from mlsub.log.event import Batch, Defect, Event
 from mlsub.log.names import ACCURACY, ALONE, ERROR, NAME, NAMES, SAMPLES, SIZE, STOP, mentions_only
 
@@ -208,7 +208,7 @@ class _Record:
         if self._event is not None:
             return getattr(self._event, name)
         if self._fields is None:
-            self._fields = json.loads(self._text.rstrip(_STRIPPED).decode("latin-1"))
+            self._fields = loads(self._text.rstrip(_STRIPPED).decode("latin-1"))
         return self._fields[name]
 
 

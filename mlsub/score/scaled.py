@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import stat
@@ -13,6 +12,7 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.jsontext import loads
 from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import ScoreResult
@@ -51,7 +51,7 @@ def read_scaling(folder: Path, path: str) -> ScalingFile:
         return ScalingFile(findings=(_unusable(name, f"more than {MAX_BYTES >> 10} KiB"),))
     try:
         # As text: of bytes json would guess the encoding, and read what the official summarizer cannot.
-        factor = _factor(json.loads(content.decode()))
+        factor = _factor(loads(content.decode()))
     except (ValueError, RecursionError):
         return ScalingFile(findings=(_unusable(name, "not JSON"),))
     if factor is None:

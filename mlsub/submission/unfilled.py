@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -12,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.jsontext import loads
 from mlsub.submission.layout.templates import MARKER, is_unfilled
 from mlsub.submission.layout.walk import list_tree, may_be_template
 from mlsub.systems.draft import TO_FILL_IN
@@ -76,7 +76,7 @@ def _is_left(value: Any) -> bool:
 def _fields(content: bytes) -> dict[str, Any]:
     """The fields of a JSON file; those who read it for what it is report one that is broken."""
     try:
-        found = json.loads(content.decode("utf-8-sig"))
+        found = loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return {}
     return {name: value for name, value in found.items() if name != MARKER} if isinstance(found, dict) else {}

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.jsontext import loads
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding
@@ -103,7 +104,7 @@ def _parse(raw: bytes, path: str) -> tuple[dict[str, Any], list[str], Finding | 
         return seen
 
     try:
-        content = json.loads(raw.decode("utf-8"), object_pairs_hook=collect)
+        content = loads(raw.decode("utf-8"), collect)
     except (RecursionError, ValueError) as error:
         line, reason, fix = None, "nested too deeply" if isinstance(error, RecursionError) else str(error)[:80], None
         if raw.startswith(BOM_UTF8):

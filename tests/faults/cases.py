@@ -85,7 +85,14 @@ def _seal(folder: Path) -> None:
 
 
 def _sealed(found: View, old: View, new: View) -> Judged:
-    """The archive is old or new, and what lies beside it is its own, or not there yet."""
+    """The archive is old or new, and what lies beside it is its own, or not there yet.
+
+    Where the record of what mlsub has written cannot be read, the old ones have further names as well.
+    """
+    kept = {path: content for path, content in found.items() if path.endswith(".~1~")}
+    found = {path: content for path, content in found.items() if path not in kept}
+    if any(content != old.get(path.removesuffix(".~1~")) for path, content in kept.items()):
+        return Judged(State.BROKEN, f"not all of {', '.join(kept)} are what was there")
     for state, its in ((State.NEW, new), (State.OLD, old)):
         if found.get("ACME.tar.gz") == its["ACME.tar.gz"] and found.items() <= its.items():
             return Judged(state)
@@ -94,7 +101,9 @@ def _sealed(found: View, old: View, new: View) -> Judged:
 
 def _without_time(path: str, content: bytes) -> bytes:
     return (
-        re.sub(rb"(?m)^sealed: .*$|^sealed .*\d\d:\d\d.*$", b"", content) if path.endswith(".receipt.txt") else content
+        re.sub(rb"(?m)^sealed: .*$|^sealed .*\d\d:\d\d.*$", b"", content)
+        if path.removesuffix(".~1~").endswith(".receipt.txt")
+        else content
     )
 
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
+from mlsub.io.jsontext import MAX_LEVELS
 from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event, batch_of, decode, decode_all
 from mlsub.log.events import LogReader
@@ -230,7 +231,9 @@ def test_a_record_without_a_needed_part_is_incomplete(missing: str, extra: dict[
     assert defect.key == (None if missing == "key" else "k")
 
 
-#: Python 3.14 reads 65,000 levels.
+#: Of a value; the record is one level itself.
+DEEPEST = MAX_LEVELS - 1
+#: More than any Python reads.
 DEEP = 200_000
 DEFECTS = {
     "nothing": (b"", "log.record-undecodable", None),
@@ -240,6 +243,12 @@ DEFECTS = {
     "deep arrays": (record(value=b"[" * DEEP + b"]" * DEEP), "log.record-undecodable", "k"),
     "deep arrays without end": (record(value=b"[" * DEEP), "log.record-undecodable", "k"),
     "deep objects": (record(value=b'{"a":' * DEEP + b"1" + b"}" * DEEP), "log.record-undecodable", "k"),
+    "one level too many": (record(value=b"[" * MAX_LEVELS + b"]" * MAX_LEVELS), "log.record-undecodable", "k"),
+    "one level too many, not ASCII": (
+        record(value=b"[" * MAX_LEVELS + b'"\xc3\xbc"' + b"]" * MAX_LEVELS),
+        "log.record-undecodable",
+        "k",
+    ),
     "deep behind a record": (record() + b"[" * DEEP, "log.text-after-record", "k"),
     "5000 digits": (record(value=b"9" * 5000), "log.record-undecodable", "k"),
     "5000 digits of time": (record(time_ms=b"9" * 5000), "log.record-undecodable", "k"),
@@ -265,6 +274,21 @@ def test_a_record_that_cannot_be_used_is_named_with_its_rule_line_and_key(
     assert isinstance(defect, Defect)
     assert (defect.rule, defect.line, defect.key) == (rule, 12, key)
     assert len(defect.reason) < 200
+
+
+@pytest.mark.parametrize("inside", [b"", b'"\xc3\xbc"', b'"["'])
+def test_levels_are_counted_alike_on_every_way_through_the_decoder(inside: bytes) -> None:
+    texts = [record(), *(record(value=b"[" * n + inside + b"]" * n) for n in (DEEPEST, DEEPEST + 1)), record()]
+    lines = list(range(1, len(texts) + 1))
+    wanted = [decode(line, text) for line, text in zip(lines, texts, strict=True)]
+    assert [isinstance(one, Event) for one in wanted] == [True, True, False, True]
+    for joined in (None, b"\n".join(texts)):
+        batch = decode_all(lines, texts, joined)
+        assert batch.defects == [2]
+        for line, one, known in zip(lines, batch.decoded, wanted, strict=True):
+            if isinstance(one, Event):
+                one.line = line
+            assert one == known
 
 
 @pytest.mark.parametrize("behind", [b"x", b" Epoch 3: 100%", b"{}", b"\x00", b" \xe2\x96\x88"])

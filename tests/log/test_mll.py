@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_060
 
+from mlsub.io.jsontext import MAX_LEVELS
 from mlsub.log.event import Defect, Event
 from mlsub.log.mll import decode_mll
 from mlsub.log.reader import TOKEN_MLL
@@ -30,6 +31,7 @@ BAD = [
     (' 1.2.3 seed: {"value": 1}', "log.record-time"),
     (" 1.5 seed: {", "log.record-undecodable"),
     (" 1.5 seed: " + "[" * 100_000, "log.record-undecodable"),
+    (' 1.5 seed: {"value": ' + "[" * MAX_LEVELS + "]" * MAX_LEVELS + "}", "log.record-undecodable"),
 ]
 
 
@@ -39,6 +41,13 @@ def test_a_record_becomes_an_event_with_its_time_in_ms(text: str, wanted: tuple[
     assert isinstance(event, Event)
     value = "nan" if isinstance(event.value, list) and math.isnan(event.value[1]) else event.value
     assert (event.line, event.time_ms, event.key, value, event.metadata) == (3, *wanted)
+
+
+def test_the_deepest_record_that_is_read() -> None:
+    brackets = MAX_LEVELS - 1
+    event = decode_mll(3, (' 1.5 seed: {"value": ' + "[" * brackets + "]" * brackets + "}").encode())
+    assert isinstance(event, Event)
+    assert isinstance(event.value, list)
 
 
 @pytest.mark.parametrize(("text", "rule"), BAD)

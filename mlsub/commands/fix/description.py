@@ -13,6 +13,7 @@ import msgspec
 from mlsub.commands.fix.model import ALL, DUPLICATE, STATUS, Repair, Repaired
 from mlsub.commands.fix.text import edited, fix_text, lines_of
 from mlsub.io.errors import MlsubError
+from mlsub.io.jsontext import loads
 from mlsub.rounds import Statuses
 from mlsub.systems.availability import exact_status
 
@@ -32,7 +33,7 @@ def fix_description(content: bytes, statuses: Statuses | None, wanted: tuple[str
     edits, repairs = fix_text(lines, wanted, _without_blanks)
     after = edited(lines, edits)
     try:
-        json.loads(after.decode("utf-8"))
+        loads(after.decode("utf-8"))
     except (ValueError, RecursionError):
         return Repaired(content, ())
     # What is nested deeper than any description keeps its members; the rest is repaired all the same.
