@@ -193,6 +193,11 @@ def _rows(path: str, content: bytes) -> bytes:
     return repr(found).encode()
 
 
+def _without_digests(rows: bytes) -> bytes:
+    """Of files that change while they are read, rows may be newer than the fingerprint: the next call reads them again."""
+    return re.sub(rb"'[0-9a-f]{64}'", b"", rows)
+
+
 SITE = ("site", "v1.0", "-o", "site", *ONE, "--force")
 
 
@@ -341,10 +346,13 @@ CASES = (
         "score --write-scaling", _fast, ("score", "v4.0", "--write-scaling", *ONE), ("*/scaling.json",), each,
         inputs=("v4.0/*",),
     ),
-    Case("db build", _build, BUILD, ("results.duckdb",), normal=_rows, inputs=("v1.0/*",), change=AGAIN),
+    Case(
+        "db build", _build, BUILD, ("results.duckdb",), normal=_rows, inputs=("v1.0/*",), change=AGAIN,
+        overlapped=_without_digests,
+    ),
     Case(
         "db build --force", _build, (*BUILD, "--force"), ("results.duckdb",), normal=_rows, inputs=("v1.0/*",),
-        change=AGAIN,
+        change=AGAIN, overlapped=_without_digests,
     ),
     Case("db build --parquet", _tables, TABLES, ("tables", "tables/*"), normal=_rows, inputs=("v1.0/*",)),
     Case("site", _site, SITE, ("site", "site/*"), inputs=("v1.0/*",), change=AGAIN),

@@ -53,15 +53,19 @@ def _wait(process: Process) -> None:
 
 def _either(place: Place, other: View) -> Judged:
     """The state of what is kept, which is old, or as either process makes it."""
-    of = place.case.view_of
-    views = [of(place.old), of(place.new.everything), of(other)]
-    found = of(everything_in(place.folder))
+    all_there = (place.old, place.new.everything, other, everything_in(place.folder))
+    *views, found = (_overlapped(place, everything) for everything in all_there)
     judged = Judged(State.BROKEN)
     for one, two in ((0, 1), (0, 2), (1, 2)):
         judged = place.case.judge(found, views[one], views[two])
         if judged.state is not State.BROKEN:
             return judged
     return judged
+
+
+def _overlapped(place: Place, everything: View) -> View:
+    view = place.case.view_of(everything)
+    return {path: place.case.overlapped(has) if has is not None else None for path, has in view.items()}
 
 
 def _go_on_from(place: Place, what: str, other: View) -> None:
