@@ -15,7 +15,12 @@ _GAPS = re.compile(r"[\s\-‐‑–_]+")
 
 def flat(text: str) -> str:
     """A text in small letters without trademark signs; hyphens are blanks and blanks single."""
-    return spaced(text).lower()
+    return small(spaced(text))
+
+
+def small(text: str) -> str:
+    """A text in small letters, each in its place: İ alone would become two characters."""
+    return text.replace("İ", "i").lower()
 
 
 def spaced(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import chdir
 from functools import lru_cache
 from pathlib import Path
+from unittest.mock import patch
 
 from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import run
@@ -253,8 +254,8 @@ def _check() -> None:
     from mlsub.cli import main
     from mlsub.workspace.memory import states
 
-    states.SETTLED_NS = -(1 << 62)
-    main(CACHED)
+    with patch.object(states, "SETTLED_NS", -(1 << 62)):
+        main(CACHED)
 
 
 def _cached(folder: Path) -> None:

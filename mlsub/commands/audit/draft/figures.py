@@ -10,7 +10,7 @@ from mlsub.commands.audit.draft.model import Figure
 from mlsub.commands.audit.draft.words import words
 from mlsub.commands.audit.vocabulary import counts_in
 from mlsub.commands.audit.wording import phrases
-from mlsub.io.spelling import flat
+from mlsub.io.spelling import flat, small
 from mlsub.submission import organisations
 from mlsub.systems import chips
 
@@ -127,7 +127,7 @@ def _worded(text: str, start: int) -> tuple[int, str | None]:
     before = flat(text[:start]) if text[:start].strip() else ""
     fitting = [one for one in phrases() if one not in _NOT_WORDINGS and _ends(before, one)]
     phrase = max(fitting, key=len, default=None)
-    return (start, None) if phrase is None else (text.lower().rindex(phrase, 0, start), phrases()[phrase])
+    return (start, None) if phrase is None else (small(text).rindex(phrase, 0, start), phrases()[phrase])
 
 
 def _ends(text: str, phrase: str) -> bool:
