@@ -15,7 +15,8 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.spelling import spaced
 from tests.fuzz.harness import BrokenError, Harness
-from tests.fuzz.surfaces.documents_shared import lines_of, one_in, placed, taken
+from tests.fuzz.provider import one_in
+from tests.fuzz.surfaces.documents_shared import lines_of, placed, taken
 
 _ABOUT = About(title="")
 

@@ -31,12 +31,12 @@ from mlsub.submission.params import read_flags
 from mlsub.systems.capture.machine import from_json, to_json
 from mlsub.systems.capture.merge import merge
 from tests.fuzz.harness import BrokenError, Harness
+from tests.fuzz.provider import one_in
 from tests.fuzz.scratch import scratch
 from tests.fuzz.surfaces.documents_grammar import ODD
 from tests.fuzz.surfaces.documents_shared import (
     check_error,
     check_findings,
-    one_in,
     placed,
     placed_anew,
     same,

@@ -33,9 +33,10 @@ from mlsub.submission.ids import FORM as IDS
 from mlsub.submission.ids import Ids, read_ids
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tests.fuzz.harness import BrokenError, Harness
+from tests.fuzz.provider import one_in
 from tests.fuzz.scratch import scratch
 from tests.fuzz.surfaces.documents_grammar import Maker, as_yaml
-from tests.fuzz.surfaces.documents_shared import one_in, placed, placed_anew, short, shown, taken
+from tests.fuzz.surfaces.documents_shared import placed, placed_anew, short, shown, taken
 from tests.io import test_yaml_mutants as documents
 from tests.io.mutate_yaml import KEYS, VALUES, WORDS, mutated
 from tests.make_tree import make_tree

@@ -13,8 +13,9 @@ from mlsub.score.energy.model import Bad
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import NoEnergyError, run_joules
 from tests.fuzz.harness import BrokenError, Harness
+from tests.fuzz.provider import one_in
 from tests.fuzz.scratch import scratch
-from tests.fuzz.surfaces.documents_shared import check_findings, one_in
+from tests.fuzz.surfaces.documents_shared import check_findings
 from tests.score.energy.folders import SECONDS, judged, node_log, result_log, switch_log
 from tests.score.energy.test_official import agree, odd_lines, official_joules, official_nodes
 

@@ -46,11 +46,6 @@ def placed_anew(data: bytes, ending: str) -> Path:
     return placed(data, f"{hashlib.blake2b(data, digest_size=8).hexdigest()}{ending}")
 
 
-def one_in(count: int, data: bytes) -> bool:
-    """Whether an input is the one of so many that gets a dear question."""
-    return _number(data) % count == 0
-
-
 def drawn(choices: Sequence[T], data: bytes) -> T:
     """The choice that falls to an input."""
     return choices[_number(data) // 1000 % len(choices)]

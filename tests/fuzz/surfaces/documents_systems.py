@@ -20,8 +20,9 @@ from mlsub.systems.fields import fields
 from mlsub.systems.reuse import new_from_file
 from mlsub.systems.schema import schema_of
 from tests.fuzz.harness import BrokenError, Harness
+from tests.fuzz.provider import one_in
 from tests.fuzz.surfaces.documents_grammar import ODD
-from tests.fuzz.surfaces.documents_shared import check_error, check_findings, drawn, one_in, placed, same
+from tests.fuzz.surfaces.documents_shared import check_error, check_findings, drawn, placed, same
 from tests.make_tree import make_description
 
 #: One round of each kind: descriptions are judged by nothing else of it.
