@@ -93,15 +93,15 @@ def sizes(gigabytes: int = 1) -> tuple[Size, ...]:
             lambda folder: long_log(folder, gigabytes * 1_000_000_000),
             0,
             (b"accepted",),
-            400,
-            100_000,
+            100,
+            10_000,
         ),
         Size(
             "100,000 defects in one log",
             lambda folder: (*_one_log(folder, 100_000),),
             1,
             (b"99980 more like it", b"log.record-undecodable"),
-            200,
+            100,
             10_000,
         ),
         Size(
@@ -109,7 +109,7 @@ def sizes(gigabytes: int = 1) -> tuple[Size, ...]:
             lambda folder: many_defects(folder, 5_000, 20),
             1,
             (b"1004 findings in 107000 places", b"and 950 more findings of this rule", b"800 rejected entries are not"),
-            1_500,
+            500,
             100_000,
         ),
         Size(
@@ -117,7 +117,7 @@ def sizes(gigabytes: int = 1) -> tuple[Size, ...]:
             lambda folder: many_logs(folder, 20_000),
             0,
             (b"20000 of 20000 logs compliant", b"4000 accepted entries are not listed"),
-            1_500,
+            500,
             100_000,
         ),
         Size(
@@ -125,8 +125,8 @@ def sizes(gigabytes: int = 1) -> tuple[Size, ...]:
             lambda folder: many_descriptions(folder, 10_000),
             0,
             (b"10000 of 10000 system descriptions accepted",),
-            800,
-            100_000,
+            300,
+            10_000,
         ),
     )
 

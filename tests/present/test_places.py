@@ -19,9 +19,7 @@ from mlsub.present.places import MAX_FILES, MAX_LINES, MAX_PARTS, Row, patterns,
 Place = tuple[str, int | None, str | None]
 
 
-def finding(
-    path: str, line: int | None = None, actual: str | None = None, message: str = "seed is missing"
-) -> Finding:
+def finding(path: str, line: int | None = None, actual: str | None = None, message: str = "seed is missing") -> Finding:
     return Finding(
         rule="key.seed.count", severity=Severity.ERROR, kind=Kind.OFFICIAL, blocks=Blocks.BOTH, path=path, line=line,
         message=message, expected="one", actual=actual, fix="Log it.", source="a test",
@@ -164,6 +162,21 @@ def test_patterns_stand_for_all_names(names: list[str]) -> None:
     assert sum(count for _, count in found) == len(names)
     told = [one for name, _ in found for one in ([name[1:-1]] if name.startswith('"') else expanded(name))]
     assert sorted(told) == sorted(names)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_as_much_is_shown_as_there_is_room_for(more: int) -> None:
+    for number, made in (
+        (MAX_FILES, [finding(f"x/file{chr(97 + n)}", n + 1) for n in range(MAX_FILES + more)]),
+        (MAX_LINES, [finding("x/a", line + 1) for line in range(MAX_LINES + more)]),
+    ):
+        [row] = rows(made, own=False)
+        assert (row.findings, row.left_out) == (number + more, more)
+    places = [finding(f"{chr(97 + n)}/{n}/{chr(98 + n)}", n + 1) for n in range(MAX_PLACES + more)]
+    assert ("and 1 more place" in text.render(Document("t", (Findings(tuple(places)),)))) == bool(more)
+    numbers = [finding(f"x/result_{2 * n}.txt", 1) for n in range(MAX_PARTS + more)]
+    [row] = rows(numbers, own=False)
+    assert (", " in text_of(row.words)) == bool(more)
 
 
 def test_what_is_left_out_is_counted() -> None:

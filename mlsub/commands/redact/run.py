@@ -22,8 +22,9 @@ from mlsub.present.terminal import Progress, part_of
 #: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.
 _SURVEYS = 5
 _LEFT_OUT = (
-    f"There are more than {MAX_NAMES:,} users and hosts, {MAX_MEMBERS:,} hosts in one list, or {MAX_SECRETS:,} secrets. "
-    "The others are replaced only where they stand as such, not as words in other lines. Name fewer logs, or use --pattern."
+    f"There are more than {MAX_NAMES:,} users and hosts, {MAX_MEMBERS:,} hosts in one list, "
+    f"or {MAX_SECRETS:,} secrets. The others are replaced only where they stand as such, not as words in other lines. "
+    "Name fewer logs, or use --pattern."
 )
 
 
