@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -13,8 +14,8 @@ from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Sectio
 from mlsub.present.places import rows
 from mlsub.submission.report import Choice, Report, choose
 
-#: Lines of places shown for one defect on a terminal; pages and JSON have them all.
-MAX_PLACES = 10
+#: Defects of one rule shown on a terminal, and lines of places of each; pages and JSON have them all.
+MAX_DEFECTS, MAX_PLACES = 50, 10
 MEANINGS: dict[Severity, Meaning] = {Severity.ERROR: "bad", Severity.WARNING: "note", Severity.INFO: "plain"}
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 #: Rules whose findings are counted.
@@ -141,21 +142,35 @@ def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     for finding in findings:
         key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity, finding.suppressed)
         groups.setdefault(key, []).append(finding)
-
-    def rank(group: list[Finding]) -> tuple[int, int, str]:
-        first = group[0]
-        return (list(Kind).index(first.kind), _ORDER[first.severity], first.rule)
-
-    return sorted(groups.values(), key=rank)
+    return sorted(groups.values(), key=_rank)
 
 
-def sections(block: Findings, most: int | None = None) -> Iterator[Section]:
-    """One section a defect: what is wrong, then expected, found, where (so many lines at most), fix and source."""
-    for group in grouped(block.findings):
-        first = group[0]
-        meaning = MEANINGS[first.severity]
-        head = (Span(label_of(first, block), meaning), f": {first.message} ", Span(f"[{first.rule}]", "code"))
-        yield Section(head, (Facts(tuple(facts_of(group, most))),), meaning)
+def _rank(group: Sequence[Finding]) -> tuple[int, int, str]:
+    first = group[0]
+    return (list(Kind).index(first.kind), _ORDER[first.severity], first.rule)
+
+
+def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
+    """One section a defect: what is wrong, then expected, found, where, fix and source.
+
+    If not ``whole``, those of one rule and the places of each are so many at most, and what is left out is counted.
+    """
+    for _, alike in groupby(grouped(block.findings), key=_rank):
+        defects = list(alike)
+        shown = defects if whole else defects[:MAX_DEFECTS]
+        for group in shown:
+            yield _section(group, block, None if whole else MAX_PLACES)
+        if left := len(defects) - len(shown):
+            rule, meaning = defects[0][0].rule, MEANINGS[defects[0][0].severity]
+            more = f"and {many(left, 'more finding')} of this rule; --format json lists all "
+            yield Section((Span(more, meaning), Span(f"[{rule}]", "code")), (), meaning)
+
+
+def _section(group: Sequence[Finding], block: Findings, most: int | None) -> Section:
+    first = group[0]
+    meaning = MEANINGS[first.severity]
+    head = (Span(label_of(first, block), meaning), f": {first.message} ", Span(f"[{first.rule}]", "code"))
+    return Section(head, (Facts(tuple(facts_of(group, most))),), meaning)
 
 
 def label_of(first: Finding, block: Findings) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from mlsub.findings import Finding
 from mlsub.present.document import Span
 
 #: Files in one row, and lines of a file; what is left out is counted.
 MAX_FILES, MAX_LINES = 20, 10
+#: Names and runs of numbers between two brackets; where there are more, the others have brackets of their own.
+MAX_PARTS = 40
 #: What was found stands behind each file up to this length; where it is longer, each has a row of its own.
 _SHORT = 30
 #: A number in a name, short enough to count with.
@@ -26,6 +28,8 @@ _NOTATION = frozenset("{},")
 _File = tuple[str, str | None, bool]
 #: The lines and the found value that all files of an item have in common.
 _Mark = tuple[tuple[int | None, ...], str | None]
+
+_T = TypeVar("_T")
 
 
 class Row(NamedTuple):
@@ -53,6 +57,7 @@ def rows(findings: Iterable[Finding], *, own: bool, whole: bool = False) -> Iter
         whole: leave nothing out.
     """
     known = [(*_split(finding.path), finding.line, finding.actual if own else None) for finding in findings]
+    most = None if whole else MAX_PARTS
     short = all(len(found or "") <= _SHORT and not set(found or "") & set(",()") for *_, found in known)
     folders: dict[tuple[str, str | None], dict[_File, dict[int | None, None]]] = {}
     for folder, name, line, found in known:
@@ -60,9 +65,9 @@ def rows(findings: Iterable[Finding], *, own: bool, whole: bool = False) -> Iter
         files.setdefault((name, found if short else None, line is None), {})[line] = None
     alike: dict[tuple[tuple[_Item, ...], str | None], list[str]] = {}
     for (folder, found), files in folders.items():
-        alike.setdefault((_items(files), found), []).append(folder)
+        alike.setdefault((_items(files, most), found), []).append(folder)
     for (items, found), names in alike.items():
-        for pattern, count in _folders(names):
+        for pattern, count in _folders(names, most):
             yield _row(pattern, count, items, found, whole=whole)
 
 
@@ -71,12 +76,14 @@ def _split(path: str) -> tuple[str, str]:
     return folder, name
 
 
-def _items(files: Mapping[_File, Iterable[int | None]]) -> tuple[_Item, ...]:
+def _items(files: Mapping[_File, Iterable[int | None]], most: int | None) -> tuple[_Item, ...]:
     """The files of a folder, those with the same lines and the same found value together."""
     marks: dict[_Mark, list[str]] = {}
     for (name, found, _), lines in files.items():
         marks.setdefault((tuple(sorted(lines, key=lambda line: line or 0)), found), []).append(name)
-    return tuple(_Item(pattern, mark, count) for mark, names in marks.items() for pattern, count in patterns(names))
+    return tuple(
+        _Item(pattern, mark, count) for mark, names in marks.items() for pattern, count in patterns(names, most)
+    )
 
 
 def _row(folder: str, folders: int, items: Sequence[_Item], found: str | None, *, whole: bool) -> Row:
@@ -110,8 +117,8 @@ def _lines(lines: Sequence[int | None]) -> str:
     return f":{','.join(known)}" if known else ""
 
 
-def patterns(names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Names as patterns, each with the number of names that it stands for.
+def patterns(names: Sequence[str], most: int | None = None) -> Iterator[tuple[str, int]]:
+    """Names as patterns of so many parts at most, each with the number of names that it stands for.
 
     Names that differ in one number alone are one pattern, such as ``result_{0..3,5}.txt``. Numbers with leading zeros
     count on with them: ``{08..11}`` is 08, 09, 10 and 11.
@@ -124,8 +131,10 @@ def patterns(names: Sequence[str]) -> Iterator[tuple[str, int]]:
     pattern_of: dict[str, tuple[str, int]] = {}
     for (begin, end), numbers in sorted(alike.items(), key=lambda one: -len(one[1])):
         free = {number: name for number, name in numbers.items() if name not in pattern_of}
-        if len(free) > 1:
-            pattern_of.update(dict.fromkeys(free.values(), (f"{begin}{{{_numbers(free)}}}{end}", len(free))))
+        for runs in _few(_runs(free), most) if len(free) > 1 else ():
+            some = [free[number] for run in runs for number in run]
+            if len(some) > 1:
+                pattern_of.update(dict.fromkeys(some, (f"{begin}{{{_numbers(runs)}}}{end}", len(some))))
     yield from dict.fromkeys(pattern_of.get(name, (_alone(name), 1)) for name in names)
 
 
@@ -134,18 +143,38 @@ def _alone(name: str) -> str:
     return f'"{name}"' if {"{", "}"} & set(name) else name
 
 
-def _numbers(numbers: Iterable[str]) -> str:
-    """Numbers in order, three or more that follow each other as ``first..last``."""
+def _few(things: Iterable[_T], most: int | None, parts: Callable[[_T], int] = lambda _: 1) -> Iterator[list[_T]]:
+    """As many at a time as have so many parts together, and at least one."""
+    some: list[_T] = []
+    room = most
+    for thing in things:
+        if room is not None and most is not None:
+            if some and parts(thing) > room:
+                yield some
+                some, room = [], most
+            room -= parts(thing)
+        some.append(thing)
+    if some:
+        yield some
+
+
+def _runs(numbers: Iterable[str]) -> list[list[str]]:
+    """Numbers in order, those that follow each other together."""
     runs: list[list[str]] = []
     for number in sorted(numbers, key=lambda text: (int(text), len(text))):
         if runs and str(int(runs[-1][-1]) + 1).zfill(len(runs[-1][-1])) == number:
             runs[-1].append(number)
         else:
             runs.append([number])
+    return runs
+
+
+def _numbers(runs: Iterable[Sequence[str]]) -> str:
+    """Runs of numbers, those of three or more as ``first..last``."""
     return ",".join(f"{run[0]}..{run[-1]}" if len(run) > 2 else ",".join(run) for run in runs)
 
 
-def _folders(folders: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _folders(folders: Sequence[str], most: int | None) -> Iterator[tuple[str, int]]:
     """Folders as patterns, each with the number of folders; folders that differ in one part of their path are one."""
     left = dict.fromkeys(folders)
     alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
@@ -157,9 +186,9 @@ def _folders(folders: Sequence[str]) -> Iterator[tuple[str, int]]:
         free = [folder for folder in members if folder in left]
         if len(free) > 1:
             names = [folder.split("/")[len(begin)] for folder in free]
-            found = [pattern for pattern, _ in patterns(names)]
-            part = found[0] if len(found) == 1 else f"{{{','.join(found)}}}"
-            yield "/".join((*begin, part, *end)), len(free)
+            for found in _few(patterns(names, most), most, lambda one: one[0].count(",") + 1):
+                part = found[0][0] if len(found) == 1 else f"{{{','.join(pattern for pattern, _ in found)}}}"
+                yield "/".join((*begin, part, *end)), sum(count for _, count in found)
             for folder in free:
                 del left[folder]
     for folder in left:

@@ -23,7 +23,7 @@ from mlsub.present.document import (
     lines_of,
     spans,
 )
-from mlsub.present.findings import MAX_PLACES, sections
+from mlsub.present.findings import sections
 from mlsub.present.width import GAP, LEAST, Layout, breaks, cells, layout, shorten
 
 NARROWEST, WIDEST = 40, 200
@@ -91,7 +91,7 @@ def _block(block: Block, width: int, paint: Paint) -> Iterator[str]:
         case Table():
             yield from _table(block, width, paint)
         case Findings():
-            for found in sections(block, MAX_PLACES):
+            for found in sections(block, whole=False):
                 yield from _section(found, width, paint)
         case Section():
             yield from _section(block, width, paint)

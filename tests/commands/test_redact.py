@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,29 @@ def test_a_log_that_cannot_be_changed_is_told_in_one_line(kind: str, tmp_path: P
     done = run("redact", file, "--write")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr.startswith("mlsub redact: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("bound", "lines"),
+    [
+        ("names.MAX_NAMES redactor.MAX_NAMES", ["HOSTNAME=node1", "HOSTNAME=node2", "USER=alice", "USER=bobby"]),
+        ("names.MAX_NAMES redactor.MAX_NAMES", [f"cd /home/user{n}/x" for n in range(4)]),
+        ("names.MAX_MEMBERS redactor.MAX_MEMBERS", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=node[1-4]"]),
+        ("redactor.MAX_LOOKED_UP", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=rack[1-3]"]),
+        ("names.MAX_SECRETS redactor.MAX_SECRETS", [f"API_KEY=0123456789abcdef{n}" for n in range(4)]),
+    ],
+)
+def test_more_names_than_are_looked_for_are_told(
+    bound: str, lines: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who publishes the logs has to know that a host may stand in them."""
+    for one in bound.split():
+        monkeypatch.setattr(f"mlsub.commands.redact.{one}", 3)
+    log = tmp_path / "result_0.txt"
+    log.write_text("\n".join(lines[:-1]) + "\n")
+    within = run("redact", log, "-o", tmp_path / "within")
+    assert (within.status, within.stderr) == (0, "")
+    log.write_text("\n".join([*lines, lines[0]]) + "\n")
+    beyond = run("redact", log, "-o", tmp_path / "beyond")
+    assert (beyond.status, "There are more than 5,000 users and hosts" in beyond.stderr) == (2, True)
+    assert (tmp_path / "beyond" / "result_0.txt").is_file()

@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mlsub.commands.check.document import MANY, document_of
+from mlsub.commands.check.document import MANY, MOST_LISTED, document_of
 from mlsub.findings import Kind, Severity, Verdict
 from mlsub.present import markdown
-from mlsub.present.findings import View
+from mlsub.present.findings import Detail, View
 from mlsub.present.text import render
 from mlsub.present.width import cells
-from mlsub.submission.report import Report
+from mlsub.submission.report import EntryResult, Report
 from mlsub.workspace import Settings, check_paths
 from tests.corpus import CORPUS
 from tests.effort import LONG
@@ -122,3 +122,28 @@ def test_of_many_single_logs_the_bad_ones_are_listed(tmp_path: Path) -> None:
     lines = shown([msgspec.structs.replace(report, logs=(good, bad, *more))], 120)
     assert [line.split()[0] for line in lines if line.startswith("result_")] == ["result_1.txt"]
     assert f"{MANY + 1} compliant logs are not listed here (--summary lists them)." in lines
+    worse = [msgspec.structs.replace(bad, path=f"result_{number}.txt") for number in range(2, MOST_LISTED + 3)]
+    lines = shown([msgspec.structs.replace(report, logs=(good, bad, *worse))], 120)
+    assert sum(line.startswith("result_") for line in lines) == MOST_LISTED
+    assert "1 compliant log is not listed here (--summary lists them)." in lines
+    assert "2 noncompliant logs are not listed here (--summary lists them)." in lines
+
+
+def test_of_more_entries_than_an_organisation_has_the_rejected_ones_are_listed(tmp_path: Path) -> None:
+    make_tree(tmp_path)
+    [report] = check_paths([tmp_path / "v1.0"], Settings(jobs=1))
+    [good] = report.entries
+    bad = msgspec.structs.replace(good, official=Verdict.REJECTED)
+
+    def rows(first: EntryResult, other: EntryResult, number: int, detail: Detail = "usual") -> tuple[int, list[str]]:
+        more = [msgspec.structs.replace(other, system=f"rack{n}") for n in range(number)]
+        lines = shown([msgspec.structs.replace(report, entries=(first, *more))], 120, detail=detail)
+        return sum(line.startswith("rack") for line in lines), [line for line in lines if "not listed" in line]
+
+    why = "not listed here (--summary lists them)."
+    assert rows(bad, good, MOST_LISTED - 1) == (MOST_LISTED, [])
+    assert rows(bad, good, MOST_LISTED) == (1, [f"{MOST_LISTED} accepted entries are {why}"])
+    left_out = [f"1 accepted entry is {why}", f"3 rejected entries are {why}"]
+    assert rows(good, bad, MOST_LISTED + 3) == (MOST_LISTED, left_out)
+    for detail in ("summary", "full"):
+        assert rows(good, bad, MOST_LISTED + 3, detail) == (MOST_LISTED + 4, [])

@@ -196,14 +196,17 @@ def test_a_seed_shared_behind_ten_thousand_others_is_found(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("bound", "value"), [("mlsub.log.seeds.MAX_SEED_DIGESTS", 2), ("mlsub.judge.entry.MAX_COMPARED", 20)]
+    ("bound", "most"), [("mlsub.log.seeds.MAX_SEED_DIGESTS", 3), ("mlsub.judge.entry.MAX_COMPARED", 30)]
 )
 def test_more_seeds_than_can_be_compared_are_refused(
-    bound: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bound: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FULL_OF_SEEDS, 3)
-    monkeypatch.setattr(bound, value)
-    outcome = check(_tree(tmp_path, _crowded(1, 2, 3, 4, 5)).folder)
+    folder = _tree(tmp_path, _crowded(1, 2, 3, 4, 5)).folder
+    monkeypatch.setattr(bound, most)
+    assert not check(folder).of("seed.too-many")
+    monkeypatch.setattr(bound, most - 1)
+    outcome = check(folder)
     assert outcome.of("seed.too-many")
     assert outcome.status == 1
 

@@ -87,18 +87,38 @@ def of_data() -> Iterator[Expression]:
     words = Names({b"node17": Kind.HOST, b"gpu-a": Kind.HOST})._words
     assert words is not None
     yield Expression("mlsub/commands/redact/names.py:__init__", words, True)
+    for place, schema in of_schemas():
+        if schema is not None:
+            yield Expression(place, re.compile(schema), True)
+
+
+def of_schemas() -> Iterator[tuple[str, str | None]]:
+    """The expressions of schemas (``pattern=``) by their places; None where it is neither text nor the name of one."""
     for file in sorted((REPOSITORY / "mlsub").rglob("*.py")):
         text = file.read_text("utf-8")
-        for node in ast.walk(ast.parse(text)) if "pattern=" in text else ():
-            if isinstance(node, ast.keyword) and node.arg == "pattern" and isinstance(node.value, ast.Constant):
-                yield Expression(
-                    f"{file.relative_to(REPOSITORY)}:{node.value.lineno}", re.compile(node.value.value), True
-                )
+        shown = file.relative_to(REPOSITORY).as_posix()
+        for node in ast.walk(ast.parse(text)) if "pattern" in text else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("Meta", "Says"):
+                for keyword in node.keywords:
+                    if keyword.arg == "pattern":
+                        yield f"{shown}:{keyword.value.lineno}", _schema(shown, keyword.value)
+
+
+def _schema(file: str, pattern: ast.expr) -> str | None:
+    if isinstance(pattern, ast.Name):
+        value = getattr(_module(file), pattern.id, None)
+    else:
+        value = pattern.value if isinstance(pattern, ast.Constant) else None
+    return value if isinstance(value, str) else None
+
+
+def _module(file: str) -> Any:
+    return importlib.import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
 
 
 def text_of(call: Call, pattern: ast.expr) -> str | None:
     """An expression with its parts put in; None where a part has no example."""
-    module = importlib.import_module(call.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    module = _module(call.file)
     known = PARTS.get(call.place)
     if known is None:
         return None

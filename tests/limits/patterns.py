@@ -70,6 +70,31 @@ def _calls_of(file: str, node: ast.AST, scope: str, name: str, within: ast.AST) 
         yield from _calls_of(file, child, inner, named, function)
 
 
+_FLAGS = ("A", "I", "M", "S", "X", "ASCII", "IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE", "NOFLAG")
+#: What modules take of ``re`` besides its functions: none of it makes an expression.
+HARMLESS = frozenset(("escape", "error", "Match", "Pattern", *_FLAGS))
+
+
+def unseen(file: Path) -> Iterator[str]:
+    """The lines of a module that make expressions, or may, in a way that :func:`calls` does not see."""
+    tree = ast.parse(file.read_text("utf-8"))
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                others = {one.name for one in names} & {"re", "regex", "re2", "sre_compile"}
+                strange = bool(others) and (len(names) > 1 or others != {"re"} or names[0].asname is not None)
+            case ast.ImportFrom(module=module, names=names):
+                translated = module in ("fnmatch", "glob") and any(one.name == "translate" for one in names)
+                strange = module in ("re", "regex", "re2", "sre_compile") or translated
+            case ast.Attribute(value=ast.Name(id="re"), attr=name):
+                strange = name not in HARMLESS and not (name in SEARCHES | ANCHORED | {"compile"} and node in called)
+            case _:
+                strange = False
+        if strange:
+            yield f"{file.name}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)}"
+
+
 @cache
 def _source(file: str) -> str:
     """The text of a module; of all modules where ``file`` is empty."""

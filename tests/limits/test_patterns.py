@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from tests.limits.growth import growing
-from tests.limits.made import PARTS, of_calls, of_data, of_parts
-from tests.limits.patterns import REPOSITORY, Expression, calls, of_functions, of_modules
+from tests.limits.made import PARTS, of_calls, of_data, of_parts, of_schemas
+from tests.limits.patterns import REPOSITORY, Expression, calls, of_functions, of_modules, unseen
 
 
 @cache
@@ -48,6 +49,38 @@ def test_every_expression_is_known() -> None:
     """A call whose pattern is made of arguments needs an example in ``tests/limits/made.py``."""
     assert [f"{call.file}:{call.line}" for call, expression in of_parts() if expression is None] == []
     assert PARTS.keys() <= {call.place for call in calls()}
+
+
+def test_every_expression_of_a_schema_is_known() -> None:
+    found = dict(of_schemas())
+    assert [place for place, pattern in found.items() if pattern is None] == []
+    assert len(found) > 10
+
+
+def test_no_expression_is_made_in_another_way() -> None:
+    """Calls of ``re`` are found by their name: so nothing of it has another name, and no other module makes any."""
+    assert [strange for file in sorted((REPOSITORY / "mlsub").rglob("*.py")) for strange in unseen(file)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from re import compile",
+        "import re as _re",
+        "import regex",
+        "import re, sys",
+        "make = re.compile",
+        "list(map(re.compile, texts))",
+        "from fnmatch import translate",
+        "re.template('a')",
+    ],
+)
+def test_another_way_is_noticed(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(f"import re\n{line}\n")
+    assert len(list(unseen(file))) == 1
+    file.write_text("import re\nfound: re.Match[str] | None = re.search('a', text, re.ASCII)\nre.escape(text)\n")
+    assert list(unseen(file)) == []
 
 
 #: Kinds of growth, and what mlsub had before they were looked for.

@@ -195,6 +195,20 @@ def test_the_measures_of_stable_diffusion_count_at_the_first_step_that_meets_bot
         assert text is not None and text.error.startswith("TypeError: '<=' not supported")
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_reading_is_as_long_as_its_bound_allows(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    stops = reading([evaluated(5), *[stopped()] * (MAX_STOPS + more)], OLD)
+    assert (stops.beyond is not None) == bool(more)
+    monkeypatch.setattr("mlsub.log.reading.MAX_STEPS", 10)
+    fold = ReadingFold(manner_of("training", "5.0"))
+    named = Event(time_ms=0, key="", value="stable_diffusion", metadata={})
+    take(fold, batch_of([1], [b"submission_benchmark"], [named]))
+    for step in range(10 + more):
+        metadata = {"samples_count": step, "metric": "FID"}
+        take(fold, batch_of([2], [b"eval_accuracy"], [Event(time_ms=0, key="", value=1.0, metadata=metadata)]))
+    assert (fold.finish().usual.beyond is not None) == bool(more)
+
+
 def test_a_reading_is_bounded_and_says_so() -> None:
     stops = reading([evaluated(5), *[stopped()] * (MAX_STOPS + 1)], OLD)
     assert len(stops.stops) == MAX_STOPS and stops.beyond == f"{MAX_STOPS} records of run_stop"

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.present import html, markdown, text
 from mlsub.present.document import Document, Findings, Span, text_of
-from mlsub.present.findings import MAX_PLACES, facts_of
-from mlsub.present.places import MAX_FILES, MAX_LINES, Row, patterns, rows
+from mlsub.present.findings import MAX_DEFECTS, MAX_PLACES, facts_of
+from mlsub.present.places import MAX_FILES, MAX_LINES, MAX_PARTS, Row, patterns, rows
 
 Place = tuple[str, int | None, str | None]
 
 
-def finding(path: str, line: int | None = None, actual: str | None = None) -> Finding:
+def finding(path: str, line: int | None = None, actual: str | None = None, message: str = "seed is missing") -> Finding:
     return Finding(
         rule="key.seed.count", severity=Severity.ERROR, kind=Kind.OFFICIAL, blocks=Blocks.BOTH, path=path, line=line,
-        message="seed is missing", expected="one", actual=actual, fix="Log it.", source="a test",
+        message=message, expected="one", actual=actual, fix="Log it.", source="a test",
     )  # fmt: skip
 
 
@@ -164,6 +164,21 @@ def test_patterns_stand_for_all_names(names: list[str]) -> None:
     assert sorted(told) == sorted(names)
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_as_much_is_shown_as_there_is_room_for(more: int) -> None:
+    for number, made in (
+        (MAX_FILES, [finding(f"x/file{chr(97 + n)}", n + 1) for n in range(MAX_FILES + more)]),
+        (MAX_LINES, [finding("x/a", line + 1) for line in range(MAX_LINES + more)]),
+    ):
+        [row] = rows(made, own=False)
+        assert (row.findings, row.left_out) == (number + more, more)
+    places = [finding(f"{chr(97 + n)}/{n}/{chr(98 + n)}", n + 1) for n in range(MAX_PLACES + more)]
+    assert ("and 1 more place" in text.render(Document("t", (Findings(tuple(places)),)))) == bool(more)
+    numbers = [finding(f"x/result_{2 * n}.txt", 1) for n in range(MAX_PARTS + more)]
+    [row] = rows(numbers, own=False)
+    assert (", " in text_of(row.words)) == bool(more)
+
+
 def test_what_is_left_out_is_counted() -> None:
     every = [finding(f"x/file{chr(97 + n)}", n + 1) for n in range(MAX_FILES + 5)]
     [row] = rows(every, own=False)
@@ -196,3 +211,35 @@ def test_a_page_has_all_files_and_lines_of_a_row() -> None:
 def test_names_that_are_endless_take_no_time() -> None:
     many = [finding(f"{'/'.join(['d'] * 500)}{n}/{'1_' * 100}{n}", 1) for n in range(200)]
     assert sum(row.findings for row in rows(many, own=False)) == 200
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["r/{}/resnet/result_0.txt", "r/rack{}/resnet/result_0.txt", "r/s/result_{}.txt", "r/s/{}.txt", "{}/{}/a.txt"],
+)
+@pytest.mark.parametrize("names", ["numbers", "words"])
+def test_places_that_no_pattern_makes_short_are_few_on_a_terminal(place: str, names: str) -> None:
+    """Every second number, and words without one: brackets do not hold thousands of them, and all are counted."""
+    named = [2 * n if names == "numbers" else chr(97 + n % 26) * (n // 26 + 1) for n in range(5 * MAX_PARTS)]
+    every = [finding(place.format(*[name] * place.count("{}")), 1) for name in named]
+    made = list(rows(every, own=False))
+    assert sum(row.findings for row in made) == len(every)
+    assert all(text_of(row.words).count(",") <= MAX_FILES * MAX_PARTS for row in made)
+    told = [place for row in made for place in claimed(row)]
+    assert len(set(told)) == len(told) == len(every) - sum(row.left_out for row in made)
+    page = rows(every, own=False, whole=True)
+    assert {one for row in page for one in claimed(row)} == {(one.path, 1, None) for one in every}
+
+
+def test_of_one_rule_a_terminal_has_some_defects_and_a_page_all() -> None:
+    def defects(number: int) -> Document:
+        return Document("t", (Findings(tuple(finding("a", n + 1, None, f"defect {n}") for n in range(number))),))
+
+    assert "more finding" not in text.render(defects(MAX_DEFECTS))
+    shown = text.render(defects(MAX_DEFECTS + 2))
+    assert "and 2 more findings of this rule; --format json lists all [key.seed.count]\n" in shown
+    assert shown.count("error: ") == MAX_DEFECTS
+    assert "and 1 more finding of this rule" in text.render(defects(MAX_DEFECTS + 1))
+    for page in (markdown, html):
+        assert "more finding" not in page.render(defects(MAX_DEFECTS + 2))
+        assert f"defect {MAX_DEFECTS + 1}" in page.render(defects(MAX_DEFECTS + 2))

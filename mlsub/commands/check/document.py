@@ -19,8 +19,8 @@ from mlsub.present.findings import View, answer
 from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of, single_logs, verdict_line
 from mlsub.submission.report import Report, choose
 
-#: Entries of several organisations, and single logs, up to which all are listed.
-MANY = 20
+#: Entries of several organisations, and single logs, up to which all are listed; entries of one, and what is bad.
+MANY, MOST_LISTED = 20, 200
 
 
 def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool, settings: str = "") -> Document:
@@ -84,18 +84,22 @@ def _things(report: Report, view: View) -> Iterator[Block | None]:
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     entries, logs = report.entries, tuple(single_logs(report))
     several = bool(organisations_of(report))
-    if several and view.detail == "usual" and len(entries) > MANY:
-        yield organisations_table(report)
-        entries = tuple(entry for entry in entries if entry.official is Verdict.REJECTED)
-        yield _left_out(len(report.entries) - len(entries), "accepted entries")
+    if view.detail == "usual" and len(entries) > (MANY if several else MOST_LISTED):
+        yield organisations_table(report) if several else None
+        bad = [entry for entry in entries if entry.official is Verdict.REJECTED]
+        yield _left_out(len(entries) - len(bad), "accepted entry", "accepted entries")
+        yield _left_out(len(bad) - MOST_LISTED, "rejected entry", "rejected entries")
+        entries = tuple(bad[:MOST_LISTED])
     yield entries_table(entries, organisations=several)
     yield Text(note) if (note := counts_of_bert(entries)) else None
     if view.detail == "usual" and len(logs) > MANY:
-        bad = tuple(log for log in logs if log.official != COMPLIANT)
-        yield _left_out(len(logs) - len(bad), "compliant logs")
-        logs = bad
+        noncompliant = [log for log in logs if log.official != COMPLIANT]
+        yield _left_out(len(logs) - len(noncompliant), "compliant log", "compliant logs")
+        yield _left_out(len(noncompliant) - MOST_LISTED, "noncompliant log", "noncompliant logs")
+        logs = tuple(noncompliant[:MOST_LISTED])
     yield logs_table(logs)
 
 
-def _left_out(count: int, things: str) -> Text | None:
-    return Text(f"{count} {things} are not listed here (--summary lists them).") if count else None
+def _left_out(count: int, thing: str, things: str) -> Text | None:
+    said = f"1 {thing} is" if count == 1 else f"{count} {things} are"
+    return Text(f"{said} not listed here (--summary lists them).") if count > 0 else None

@@ -12,7 +12,7 @@ MAX_NAMES = 5000
 #: Secrets that are looked for where nothing says that they are secret, and how long they are at least.
 MAX_SECRETS, _DISTINCTIVE = 1000, 12
 #: Hosts that one list is taken apart into at most.
-_MAX_MEMBERS = 4096
+MAX_MEMBERS = 4096
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 _LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
 _COMMON = frozenset(looks().common.encode().split())
@@ -26,12 +26,12 @@ def learnable(kind: Kind, name: bytes) -> bool:
 
 
 def members(hosts: bytes) -> list[bytes]:
-    """The hosts of a list such as ``node[01-03,7],login1``, at most a few thousand."""
+    """The hosts of a list such as ``node[01-03,7],login1``; of one that is too long, one more than it may have."""
     found: list[bytes] = []
     for prefix, ranges in _LIST_PART.findall(hosts):
         for suffix in _suffixes(ranges) if ranges else (b"",):
             found.append(prefix.partition(b".")[0] + suffix)
-            if len(found) >= _MAX_MEMBERS:
+            if len(found) > MAX_MEMBERS:
                 return found
     return found
 
@@ -42,7 +42,7 @@ def _suffixes(ranges: bytes) -> Iterator[bytes]:
         if not first.isdigit() or len(first) > 9:
             continue
         stop = int(last) if dash and last.isdigit() and len(last) <= 9 else int(first)
-        for number in range(int(first), min(stop, int(first) + _MAX_MEMBERS) + 1):
+        for number in range(int(first), min(stop, int(first) + MAX_MEMBERS) + 1):
             yield b"%0*d" % (len(first), number)
 
 

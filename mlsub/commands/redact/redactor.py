@@ -12,7 +12,18 @@ import msgspec
 from mlsub.commands.fix.put import check_source, fingerprint, prove_same, rewrite, root_of
 from mlsub.commands.fix.zones import FREE, zones
 from mlsub.commands.redact.model import Kind, Private, Span, Spot
-from mlsub.commands.redact.names import MAX_NAMES, Names, Secrets, is_distinctive, learnable, literal, members, spans_of
+from mlsub.commands.redact.names import (
+    MAX_MEMBERS,
+    MAX_NAMES,
+    MAX_SECRETS,
+    Names,
+    Secrets,
+    is_distinctive,
+    learnable,
+    literal,
+    members,
+    spans_of,
+)
 from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
@@ -61,6 +72,7 @@ class Redactor:
         #: The keys whose names are known, and how many names may still be looked up.
         self._looked_up: set[bytes] = set()
         self._members_left = MAX_LOOKED_UP
+        self._forgot = False
         self._names = Names({})
         self._secrets: dict[bytes, None] = {}
         self._found_secrets = Secrets(())
@@ -90,6 +102,11 @@ class Redactor:
         self._cached.clear()
         return failed
 
+    @property
+    def left_out(self) -> bool:
+        """Whether there were more names or secrets than are looked for wherever they stand."""
+        return self._forgot or len(self._known) > MAX_NAMES or len(self._secrets) > MAX_SECRETS
+
     def learned_more(self) -> bool:
         """Whether the last survey has brought names or secrets that were not known; then all is surveyed anew."""
         if (len(self._known), len(self._secrets)) == (self._names.given, self._found_secrets.given):
@@ -118,15 +135,19 @@ class Redactor:
 
     def _remember(self, span: Span) -> None:
         """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
-        if span.key in self._looked_up or len(self._known) >= MAX_NAMES or self._members_left <= 0:
+        if span.key in self._looked_up:
+            return
+        if self._members_left <= 0:
+            self._forgot = True
             return
         self._looked_up.add(span.key)
         kind = Kind.USER if span.kind is Kind.PATH else span.kind
         names = [user_of(span.key)] if span.kind is Kind.PATH else members(span.key)
-        self._members_left -= len(names)
-        for name in names:
-            if learnable(kind, name):
-                self._known.setdefault(name, kind)
+        self._members_left -= max(1, len(names))
+        new = [name for name in names[:MAX_MEMBERS] if learnable(kind, name) and name not in self._known]
+        room = max(0, MAX_NAMES - len(self._known))
+        self._known.update(dict.fromkeys(new[:room], kind))
+        self._forgot |= len(names) > MAX_MEMBERS or len(set(new)) > room
 
     def survey(self, file: Path) -> None:
         """List what is private in a log, in records too.

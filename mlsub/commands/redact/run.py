@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mlsub.commands.fix.put import find_logs, root_of
 from mlsub.commands.redact.model import Kind, Redaction
+from mlsub.commands.redact.names import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.durable import make_folder, settle, settle_tree
 from mlsub.io.errors import MlsubError
@@ -20,6 +21,11 @@ from mlsub.present.terminal import Progress, part_of
 
 #: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.
 _SURVEYS = 5
+_LEFT_OUT = (
+    f"There are more than {MAX_NAMES:,} users and hosts, {MAX_MEMBERS:,} hosts in one list, "
+    f"or {MAX_SECRETS:,} secrets. The others are replaced only where they stand as such, not as words in other lines. "
+    "Name fewer logs, or use --pattern."
+)
 
 
 def redact(
@@ -65,6 +71,7 @@ def redact(
     problems = list(failed.values())
     if len(failed) == len(files):
         return None, problems
+    problems += [MlsubError(_LEFT_OUT)] if redactor.left_out else []
     # By kind, then by number.
     kinds = list(Kind)
     items = sorted(redactor.items.values(), key=lambda of: (kinds.index(of.kind), len(of.placeholder), of.placeholder))

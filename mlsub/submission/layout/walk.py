@@ -40,7 +40,7 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
             cut = f"more than {max_items:,} names"
             break
         below = sorted(item.path for item in found if item.kind is ItemKind.FOLDER and not is_stray_folder(item))
-        if below and depth + 1 >= max_depth:
+        if below and depth >= max_depth:
             cut = f"folders nested more than {max_depth} deep"
             continue
         waiting += [(child, depth + 1) for child in below]

@@ -63,5 +63,8 @@ def test_numbers_compare_as_numbers(a: Fraction, b: Fraction) -> None:
 
 def test_numbers_do_not_grow_without_end() -> None:
     value = Band.of(2**MAX_BITS - 1)
+    assert combine("*", value, Band.of(1)) == value
+    with pytest.raises(TooLargeError):
+        combine("+", value, Band.of(1))
     with pytest.raises(TooLargeError):
         combine("*", value, value)

@@ -91,6 +91,14 @@ def test_more_work_than_is_reasonable_is_refused(factor: int) -> None:
         opened(content)
 
 
+def test_as_much_work_as_is_reasonable_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlsub.commands.seal.age.MAX_WORK_FACTOR", 1)
+    assert opened(sealed(b"x")) == b"x"
+    monkeypatch.setattr("mlsub.commands.seal.age.MAX_WORK_FACTOR", 0)
+    with pytest.raises(MlsubError, match=r"work factor 2\^1; more than 2\^0 is refused"):
+        opened(sealed(b"x"))
+
+
 @pytest.mark.parametrize("factor", [b"0", b"01", b"-1", b"1 ", b"", b"one", b"100"])
 def test_a_work_factor_that_is_none_is_damage(factor: bytes) -> None:
     content = re.sub(rb"(-> scrypt \S+) 1\n", rb"\1 %s\n" % factor, sealed(b"x"))

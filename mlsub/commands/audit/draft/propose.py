@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from itertools import product as pairs_of
 
 import msgspec
@@ -89,9 +90,9 @@ class Proposer:
             if sum(len(figures) for _, _, figures in with_figures[-MOST:]) >= MOST:
                 break
         self._prices = list(self._all_prices(with_figures))
-        for at, text, figures in with_figures:
-            for figure in figures:
-                yield self._guess(at, text, figure, figures)
+        every = ((at, text, figure, figures) for at, text, figures in with_figures for figure in figures)
+        for at, text, figure, figures in islice(every, MOST):
+            yield self._guess(at, text, figure, figures)
 
     def _all_prices(self, read: Sequence[tuple[int, str, tuple[Figure, ...]]]) -> Iterator[Price]:
         found = [(at, text, figures, one) for at, text, figures in read for one in figures if one.kind == "price"]

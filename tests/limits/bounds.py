@@ -1,0 +1,235 @@
+"""Every constant that bounds foreign input, with the figure for it in docs/reliability.md, or why none is there."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+#: Rows of the table under "Limits", and of each the constants with their figures as they are written there.
+BOUNDS: dict[str, dict[str, str]] = {
+    "a record of a log": {"log.reader:MAX_RECORD": "16 MiB", "log.reader:_HEAD": "256 bytes"},
+    "nesting of JSON": {"io.jsontext:MAX_LEVELS": "200 levels"},
+    "records of a log that are held": {"judge.rules:MAX_HELD": "50,000", "judge.rules:MAX_HELD_BYTES": "32 MiB"},
+    "records for the convergence test": {"log.reading:MAX_STOPS": "1,000", "log.reading:MAX_STEPS": "100,000 steps"},
+    "steps whose measures": {"rules.values:MAX_STEPS": "200,000"},
+    "a summary of a log": {
+        "log.run:MAX_EVALUATIONS": "10,000 evaluations",
+        "log.run:MAX_HYPERPARAMETERS": "512 hyperparameters",
+        "log.trace:MAX_INTERVALS": "10,000 intervals",
+    },
+    "seeds": {
+        "log.seeds:MAX_SEEDS": "10,000",
+        "log.seeds:MAX_SEED_DIGESTS": "1,000,000",
+        "judge.entry:MAX_COMPARED": "2,000,000",
+    },
+    "findings of one rule in a log": {"judge.log:MAX_FINDINGS_A_RULE": "20 are"},
+    "text for people": {
+        "present.findings:MAX_DEFECTS": "50 defects",
+        "present.findings:MAX_PLACES": "10 lines",
+        "present.places:MAX_FILES": "20 files",
+        "present.places:MAX_PARTS": "40 names",
+        "commands.check.document:MOST_LISTED": "200 entries",
+    },
+    "annotations and summary for GitHub": {
+        "present.github:MOST": "10 of",
+        "present.github:MOST_OF_SUMMARY": "1 MiB",
+    },
+    "names in the folder": {"submission.layout.walk:MAX_ITEMS": "100,000"},
+    "depth of folders": {"submission.layout.walk:MAX_DEPTH": "40"},
+    "a link in a package": {
+        "submission.layout.links:_MAX_HOPS": "40 links",
+        "submission.layout.links:_MAX_PARTS": "200 parts",
+    },
+    "a file or path in a package": {
+        "submission.layout.audit:MAX_BYTES": "50 MiB",
+        "submission.layout.audit:MAX_PATH": "220 characters",
+    },
+    "a system description": {
+        "systems.description:MAX_BYTES": "4 MiB",
+        "systems.facts:MAX_TEXT": "2,000 characters",
+    },
+    "what `system capture` reads": {
+        "systems.capture.machine:MAX_BYTES": "1 MiB",
+        "systems.capture.tools:MOST_BYTES": "1 MiB",
+    },
+    "`scaling.json`": {"score.scaled:MAX_BYTES": "64 KiB", "score.scaled:MAX_FACTOR": "1,000"},
+    "`package_checker_params`": {"submission.params:MAX_BYTES": "64 KiB"},
+    "an RCP file": {"convergence.reference:MAX_BYTES": "16 MiB", "convergence.filecheck:_MAX_RECORDS": "1,000 records"},
+    "the power files of a run": {
+        "score.energy.read:MAX_FILES": "20,000 files",
+        "score.energy.read:MAX_FILE_BYTES": "256 MiB",
+        "score.energy.read:MAX_RECORDS": "1,200,000 records",
+        "score.energy.read:MAX_RUN_BYTES": "16 GiB",
+    },
+    "a file that people write": {
+        "io.problems:MAX_BYTES": "4 MiB",
+        "io.problems:MAX_DEPTH": "100 levels",
+        "io.yamlfile:_MAX_NODES": "200,000 keys",
+        "io.tomlfile:MAX_BYTES": "256 KiB",
+    },
+    "an expression": {
+        "rules.formula:FORMULAS.max_length": "1,000 characters",
+        "commands.audit.expression:MAX_LENGTH": "2,000 in claims",
+        "rules.formula:FORMULAS.max_depth": "60 levels",
+        "rules.formula:MAX_BITS": "64 Kibit",
+        "rules.formula:MAX_EXPONENT": "1,024",
+        "commands.audit.evaluate:MAX_BITS": "8,192 bits",
+    },
+    "a pattern of names": {"rules.parse:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
+    "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
+    "a document to audit": {
+        "commands.audit.messaging.judge:MAX_BYTES": "4 MiB",
+        "commands.audit.draft.pages:MOST_SENTENCES": "10,000 sentences",
+        "commands.audit.draft.propose:MOST": "1,000 figures",
+    },
+    "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
+    "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
+    "logs that one command": {
+        "workspace.runs:MAX_RUNS": "10,000",
+        "commands.fix.put:MAX_LOGS": "100,000 for",
+        "commands.fix.plan:MAX_LOG": "128 MiB",
+        "commands.pack.choose:MAX_MATCHES": "10,000 for a pattern",
+        "commands.watch.logs:MAX_LOGS": "256 for",
+    },
+    "names that `redact`": {
+        "commands.redact.names:MAX_NAMES": "5,000 users",
+        "commands.redact.names:MAX_MEMBERS": "4,096 of",
+        "commands.redact.names:MAX_SECRETS": "1,000 secrets",
+    },
+    "things that `redact`": {"commands.redact.redactor:MAX_ITEMS": "100,000"},
+    "members of a package": {
+        "commands.seal.tree:MAX_MEMBERS": "500,000",
+        "commands.seal.contents:Limits.members": "500,000",
+        "commands.seal.names:MAX_NAME": "255 bytes",
+        "commands.seal.names:MAX_PATH": "1,024 bytes",
+        "commands.seal.names:MAX_DEPTH": "64 folders",
+        "commands.seal.names:MAX_LINKS": "40 links",
+    },
+    "what is unsealed": {
+        "commands.seal.contents:Limits.size": "1 TiB",
+        "commands.seal.contents:Limits.ratio": "200 times",
+        "commands.seal.contents:_ALWAYS": "256 MiB",
+        "commands.seal.untar:_MAX_RECORDS": "8 KiB",
+    },
+    "a manifest": {"commands.seal.manifest:MAX_MANIFEST": "128 MiB"},
+    "keys": {
+        "commands.seal.keys:MAX_PASSPHRASE": "1,000 bytes",
+        "commands.seal.keys:_MAX_FILE": "64 KiB",
+        "commands.seal.age:MAX_WORK_FACTOR": "up to 20",
+    },
+}
+#: Constants that bound something else, or of which nobody has to know, by module; each group with its reason.
+ELSEWHERE: dict[str, dict[str, str]] = {
+    "how much is shown of what was read in full, and how much of a name or value": {
+        "commands.audit.beside": "MAX_INPUTS",
+        "commands.audit.draft.figures": "_MOST_ID",
+        "commands.audit.draft.names": "_LONGEST_TITLE",
+        "commands.audit.draft.pages": "LONGEST",
+        "commands.audit.draft.propose": "_MOST",
+        "commands.audit.draft.write": "_MOST_INPUTS _MOST_RESULTS",
+        "commands.audit.messaging.bridge": "_LONGEST",
+        "commands.audit.messaging.words": "_LONGEST",
+        "commands.audit.nearby": "_MOST",
+        "commands.compare.trainings.resubmit": "_MOST",
+        "commands.compare.trainings.words": "_LONGEST",
+        "commands.fix.diff": "_MAX_LINES",
+        "commands.fix.document": "MAX_LINES",
+        "commands.pack.document": "MAX_SHOWN",
+        "commands.rcp.command": "_MAX_PROBLEMS",
+        "commands.redact.redactor": "MAX_PLACES",
+        "commands.score.document": "MAX_BYPASSES _LONGEST",
+        "commands.score.select": "_MAX_NAMED",
+        "commands.watch.notify": "MAX_LENGTH",
+        "commands.watch.words": "_MAX_MEASURES",
+        "config.baseline": "_LONGEST",
+        "convergence.entry": "_MOST_SIZES",
+        "convergence.filecheck": "_MAX_PROBLEMS",
+        "io.documents": "_MOST",
+        "io.problems": "_LONGEST",
+        "io.schemas": "_LONGEST _MOST",
+        "io.spelling": "LONGEST",
+        "io.yamlfile": "_MOST",
+        "judge.preflight": "_LONGEST _MOST",
+        "log.reading": "_MAX_TEXT",
+        "review.facts": "_LONGEST_NAME",
+        "review.platform": "_LONGEST",
+        "review.runs.seeds": "MAX_USERS",
+        "rules.aspects.content": "_LONGEST_NAME",
+        "rules.overlay": "_LONGEST_NAME",
+        "score.table": "_MAX_NOTES",
+        "submission.ids": "_MOST",
+        "submission.layout.model": "_LONGEST",
+        "systems.audit": "_MOST_SHOWN",
+        "systems.availability": "_LONGEST",
+        "systems.names": "_LONGEST",
+        "workspace.executors.cluster": "_MOST_NAMED",
+        "workspace.places": "_MOST_LOOKED_AT",
+    },
+    "how much is compared or remembered for hints, review findings and traces": {
+        "commands.audit.folding": "_MOST",
+        "commands.audit.units": "_MOST",
+        "commands.redact.redactor": "MAX_LOOKED_UP _MAX_CACHED",
+        "judge.log": "MAX_SPOILED_KEYS",
+        "log.events": "_MAX_KEY _MAX_KEYS",
+        "log.intervals": "MAX_INTERVALS",
+        "log.run": "MAX_METRIC",
+        "log.trace": "MAX_GAPS MAX_KEY MAX_KEYS MAX_RATES MAX_VALUE MOST_WAITING",
+        "review.runs.numbers": "_MAX_RUNS",
+        "review.runs.pace": "_MAX_RUNS",
+        "review.runs.stretch": "MAX_PAIRS MAX_RUNS",
+    },
+    "numbers beyond which a value is none": {
+        "commands.rcp.build": "_MAX_VALUE",
+        "io.yamlfile": "_MAX_NUMBER",
+        "log.lengths": "_MOST",
+        "log.trace": "MAX_TIME_MS",
+        "review.facts": "MAX_COUNT",
+        "systems.facts": "MAX_COUNT _LONGEST_COUNT",
+    },
+    "beginnings and parts of files that are read, where the rest does not matter": {
+        "commands.fix.description": "_MAX_DEPTH",
+        "commands.pack.choose": "_MAX_RECORDS",
+        "commands.pack.scaffold": "_MAX_FILLED",
+        "commands.seal.age": "_MAX_LINE",
+        "commands.verify.run": "_MAX_RECEIPT",
+        "commands.watch.growing": "_MAX_LINE",
+        "commands.watch.logs": "_MAX_NAMES",
+        "commands.watch.source": "LIMIT",
+        "convergence.filecheck": "_MAX_DEPTH",
+        "submission.unfilled": "_MAX_BYTES",
+        "systems.capture.machine": "_LONGEST",
+    },
+    "the caller's own settings, files, processes and receivers": {
+        "commands.fix.truncate": "LIMIT",
+        "commands.score.formats": "MAX_CELL",
+        "commands.watch.notify": "LAST_LIMIT_S LIMIT_S MAX_WAITING",
+        "config.find": "_DEEPEST",
+        "config.model": "_MOST",
+        "io.tomlfile": "_DEEP",
+        "io.written": "_MAX_RECORD",
+        "workspace.executors": "MAX_PROCESSES",
+        "workspace.executors.batches": "_MOST_BYTES _MOST_LOGS _MOST_PROBES",
+        "workspace.executors.looks": "_MOST_NAMES",
+        "workspace.memory.memory": "LIMIT",
+        "workspace.memory.states": "MAX_NAMES",
+        "workspace.memory.store": "MAX_RECORD",
+        "workspace.memory.witness": "_MAX_BYTES",
+        "workspace.shares": "_MOST_AT_ONCE",
+    },
+    "steps of a computation": {
+        "commands.rcp.picture.chart": "LIMIT",
+        "convergence.statistics": "_MOST_DEGREES",
+        "convergence.target": "_MAX_STEPS",
+    },
+}
+#: What only writes, or has a list of its own: the recorder, documents, the site, the rehearsal and the database.
+APART = ("emit", "present", "commands.demo", "commands.site", "commands.rules", "commands.db")
+
+
+def value(where: str) -> Any:
+    """The value of a constant, ``module:NAME``, or of a field of a class or an object there."""
+    module, _, path = where.removeprefix("mlsub.").partition(":")
+    found: Any = importlib.import_module(f"mlsub.{module}")
+    for name in path.split("."):
+        found = getattr(found() if isinstance(found, type) else found, name)
+    return found
