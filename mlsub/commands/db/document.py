@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mlsub.commands.db.model import Built
 from mlsub.commands.db.query import Result
 from mlsub.commands.db.schema import Table as Known
 from mlsub.commands.db.schema import Tables
 from mlsub.present.document import Column, Document, Facts, Section, Table, Text, document
+
+if TYPE_CHECKING:
+    # It needs all that reads submissions, which no question does.
+    from mlsub.commands.db.model import Built
 
 #: A cell of a table for people; CSV and JSON have it whole.
 _MAX_CELL = 300

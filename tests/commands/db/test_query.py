@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.db import query
-from mlsub.commands.db.query import MIXED, ask, ask_columns
+from mlsub.commands.db.answering import reply, touched
+from mlsub.commands.db.query import MIXED, ask, ask_columns, question_of, result_of
 from mlsub.commands.db.schema import tables
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import RECORDS, Place, duckdb
@@ -81,6 +81,7 @@ def test_statements_that_only_look_are_answered(statement: str, place: Place) ->
         ("SELECT nope FROM rounds", 'Binder Error: Referenced column "nope" not found in FROM clause!'),
         ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
         ("SELECT repeat('x', 100000000000)", "Error"),
+        ("SELECT range(1000000000)", "The question needs more than 2 GB of memory. Narrow it."),
         ("SELECT '\ud800'", "The question is not UTF-8 text"),
         ("SELECT " + "(" * 100_000, "more than 200 brackets open at once"),
     ],
@@ -102,12 +103,11 @@ def test_everything_else_is_refused_in_one_line(
     ]
 
 
-def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(query._CLOSED, "memory_limit", "50MB")
-    with pytest.raises(MlsubError, match="Out of Memory"):
-        ask(place.database, "SELECT count(*) FROM (SELECT DISTINCT range, md5(range::VARCHAR) FROM range(2000000))", 1)
+def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing(place: Place) -> None:
+    statement = "SELECT count(*) FROM (SELECT DISTINCT range, md5(range::VARCHAR) FROM range(2000000))"
+    question = question_of(place.database, statement, 1)._replace(megabytes=66)
+    with pytest.raises(MlsubError, match=r"^The question needs more than 0\.066 GB of memory\. Narrow it\.$"):
+        result_of(reply(question))
     assert sorted(child.name for child in place.folder.iterdir()) == [
         ".results.duckdb.mlsub-written",
         "results.duckdb",
@@ -156,10 +156,11 @@ def test_a_question_that_touches_one_kind_has_no_note(statement: str, place: Pla
 def test_no_view_but_the_one_that_says_so_has_both_kinds(place: Place) -> None:
     both = [table.name for table in tables() if len(table.touches) > 1]
     assert both == ["figures"]
+    kinds = {table.name: list(table.touches) for table in tables()}
     with duckdb.connect(place.database, read_only=True) as connection:
         for table in tables():
             if table.sql is not None:
-                assert set(table.touches) == query._touched(connection, table.sql)
+                assert set(table.touches) == touched(connection, table.sql, kinds)
                 assert [row[0] for row in connection.execute(f"DESCRIBE {table.name}").fetchall()] == [
                     column.name for column in table.columns
                 ]

@@ -7,18 +7,29 @@ import datetime
 import decimal
 import io
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.commands.db.answering import plain
 from mlsub.commands.db.cells import as_json as json_cell
 from mlsub.commands.db.cells import as_text, integer, moment, number, text
 from mlsub.commands.db.document import as_csv, result_document
-from mlsub.commands.db.query import Result, result_of
+from mlsub.commands.db.query import Result, ResultColumn
 from mlsub.present.envelope import answer
 from mlsub.present.output import render
+
+
+def result_of(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> Result:
+    """What DuckDB found, by names and types of columns, as an answer."""
+    return Result(
+        columns=tuple(ResultColumn(*column) for column in columns),
+        rows=tuple(tuple(map(plain, row)) for row in rows),
+    )
+
 
 RESULT = result_of(
     [("name", "VARCHAR"), ("minutes", "DOUBLE"), ("flag", "BOOLEAN"), ("when", "TIMESTAMP"), ("list", "VARCHAR[]")],
