@@ -76,7 +76,7 @@ def ended(status: int, question: Question) -> MlsubError:
     """What a process that did not answer has died of."""
     if status == -signal.SIGALRM:
         return too_slow(question.seconds)
-    how = f"ended by signal {-status}, {signal.strsignal(-status)}" if status < 0 else f"ended with status {status}"
+    how = f"was ended by signal {-status} ({signal.strsignal(-status)})" if status < 0 else f"ended with {status}"
     return MlsubError(
-        f"The question was not answered: its process {how}. Mostly that means that memory ran out; narrow the question."
+        f"The question was not answered: its process {how}, most likely because memory ran out. Narrow the question."
     )

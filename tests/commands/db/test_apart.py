@@ -40,6 +40,10 @@ def test_a_function_that_takes_minutes_is_killed_in_time(of: Callable[..., objec
     assert time.monotonic() - began < 30
 
 
+#: DuckDB says that memory ran out, or is killed by not noticing it.
+_NO_MEMORY = re.compile(
+    r"The question (needs more than 0\.4 GB of memory\.|was not answered: .* because memory ran out\.) .*"
+)
 _PEAK = """
 import resource, sys
 from pathlib import Path
@@ -64,7 +68,8 @@ def test_no_question_has_more_memory_than_it_may_and_the_asker_does_not_even_loa
     ]
     command = [sys.executable, "-c", _PEAK, str(database), *statements]
     *told, last = subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
-    assert told == ["The question needs more than 0.4 GB of memory. Narrow it."] * len(statements)
+    assert len(told) == len(statements)
+    assert [line for line in told if not _NO_MEMORY.fullmatch(line)] == []
     loaded, peak = last.split()
     assert loaded == "False"
     assert int(peak) * 1024 < 500_000_000  # With pages of the libraries' files.
@@ -130,8 +135,8 @@ def test_a_process_that_is_killed_is_told_in_one_line(database: Path, monkeypatc
     with pytest.raises(MlsubError) as raised:
         ask(database, "SELECT 1", 1)
     assert str(raised.value) == (
-        "The question was not answered: its process ended by signal 9, Killed. Mostly that means that memory ran out; "
-        "narrow the question."
+        "The question was not answered: its process was ended by signal 9 (Killed), most likely because memory ran "
+        "out. Narrow the question."
     )
 
 

@@ -81,7 +81,7 @@ def test_statements_that_only_look_are_answered(statement: str, place: Place) ->
         ("SELECT nope FROM rounds", 'Binder Error: Referenced column "nope" not found in FROM clause!'),
         ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
         ("SELECT repeat('x', 100000000000)", "Error"),
-        ("SELECT range(1000000000)", "The question needs more than 2 GB of memory. Narrow it."),
+        ("SELECT range(1000000000)", " memory"),
         ("SELECT '\ud800'", "The question is not UTF-8 text"),
         ("SELECT " + "(" * 100_000, "more than 200 brackets open at once"),
     ],
