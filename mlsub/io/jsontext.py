@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 #: The most objects and arrays within each other, the outermost one included. Real logs and files stay below ten.
-MAX_LEVELS = 200
+MAX_LEVELS = 500
 #: No shorter text is deeper: each level has a bracket at either end.
 SHALLOW = 2 * MAX_LEVELS
 

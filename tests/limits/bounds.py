@@ -8,7 +8,7 @@ from typing import Any
 #: Rows of the table under "Limits", and of each the constants with their figures as they are written there.
 BOUNDS: dict[str, dict[str, str]] = {
     "a record of a log": {"log.reader:MAX_RECORD": "16 MiB", "log.reader:_HEAD": "256 bytes"},
-    "nesting of JSON": {"io.jsontext:MAX_LEVELS": "200 levels"},
+    "nesting of JSON": {"io.jsontext:MAX_LEVELS": "500 levels"},
     "records of a log that are held": {"judge.rules:MAX_HELD": "50,000", "judge.rules:MAX_HELD_BYTES": "32 MiB"},
     "records for the convergence test": {"log.reading:MAX_STOPS": "1,000", "log.reading:MAX_STEPS": "100,000 steps"},
     "steps whose measures": {"rules.values:MAX_STEPS": "200,000"},

@@ -82,7 +82,7 @@ def check_problems(error: FileProblemsError, data: bytes, file: Path) -> None:
     for problem in error.problems:
         if not problem.path.endswith(file.name) or not 1 <= problem.line <= len(lines) or not problem.message:
             raise BrokenError(f"{problem} of a file of {len(lines)} lines")
-        word = re.match(r"(?:.*\.)?([a-z_]{3,20}): unknown word", problem.message)
+        word = re.match(r"(?:\S*\.)?([a-z_]{3,20}): unknown word", problem.message)
         if word and word[1] not in lines[problem.line - 1] and word[1] in data.decode("utf-8", "replace"):
             raise BrokenError(f"{problem}, but that line is {lines[problem.line - 1][:100]!r}")
 
