@@ -65,8 +65,8 @@ class Case(NamedTuple):
     says in what state they are, once ``normal`` has taken out of a file what differs from run to run. ``again`` is the
     next call, the same unless it is given, and ``statuses`` what it may end with. ``inputs`` are patterns of the files
     that may vanish. ``beside`` are patterns of what the command may leave beside what is kept.
-    ``change`` changes the input between two processes that overlap, and ``overlapped`` takes out of a file what may then
-    be that of either. ``says`` asks that what the next call prints is what it prints without a fault.
+    ``change`` changes the input between two processes that overlap, and ``overlapped`` takes out of a file what may
+    then be that of either. ``says`` asks that what the next call prints is what it prints without a fault.
     """
 
     name: str

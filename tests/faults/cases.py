@@ -195,7 +195,7 @@ def _rows(path: str, content: bytes) -> bytes:
 
 
 def _without_digests(rows: bytes) -> bytes:
-    """Of files that change while they are read, rows may be newer than the fingerprint: the next call reads them again."""
+    """Of files that change while they are read, rows may be newer than the fingerprint: they are read once more."""
     return re.sub(rb"'[0-9a-f]{64}'", b"", rows)
 
 
