@@ -12,10 +12,11 @@ import msgspec
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_folder, is_link, names_in
+from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
 from mlsub.judge.entry import judge_entry
 from mlsub.judge.log import LogTask
+from mlsub.judge.outline import Outline, outlines
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_organisation_seeds
 from mlsub.rounds import Round
@@ -33,7 +34,6 @@ from mlsub.submission.locate import (
     folders,
     is_organisation,
     locate,
-    too_deep,
 )
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
@@ -64,43 +64,6 @@ class Part(msgspec.Struct, frozen=True):
     entries: tuple[EntryResult, ...]
     systems: tuple[SystemResult, ...]
     findings: tuple[Finding, ...]
-
-
-class Outline(msgspec.Struct, frozen=True):
-    """A package that is not listed yet: its folder, or the place that is asked for by itself.
-
-    ``deep`` is True for an organisation that lies in another folder of one.
-    """
-
-    path: Path
-    place: Place | None = None
-    deep: bool = False
-
-
-def outlines(place: Place) -> list[Outline]:
-    """The packages in a place, of which nothing is read but which they are.
-
-    Raises:
-        OSError: the place cannot be looked at.
-    """
-    if place.target is Target.ORGANISATIONS:
-        if deep := too_deep(place.path):
-            return [Outline(child, deep=True) for child in deep]
-        children = [child for child in sorted(place.path.iterdir()) if not child.name.startswith(".")]
-        return [outline for child in children for outline in _outlines_of(child)]
-    if place.organisation is None and place.target not in (Target.LOG, Target.BENCHMARK):
-        return []
-    return [Outline(place.path, place)]
-
-
-def _outlines_of(child: Path) -> list[Outline]:
-    """The package that a folder is, or those too deep in it; one that cannot be looked at says so when read."""
-    try:
-        if not is_folder(child) and not is_link(child):
-            return []
-        return [Outline(inner, deep=True) for inner in too_deep(child)] or [Outline(child)]
-    except OSError:
-        return [Outline(child)]
 
 
 def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
