@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.commands.inspect.gather import sides_of
+from mlsub.commands.inspect.model import Inspection
+from mlsub.commands.inspect.run import inspection_of
+from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings
@@ -16,6 +20,7 @@ from mlsub.workspace.check import check_paths
 from mlsub.workspace.memory import Memory
 from mlsub.workspace.memory.logs import passes
 from tests.effort import LONG
+from tests.make_tree import make_tree
 from tests.many_inputs import make_many
 from tests.refused import Refusals
 
@@ -73,3 +78,29 @@ def test_no_refused_look_passes_or_lasts(
         if check(path, cache) != healthy:
             wrong.append(f"call {number}, {failed}: is remembered")
     assert wrong == []
+
+
+def inspected(path: Path, memory: Path) -> Inspection | None:
+    settings = Settings(jobs=1, memory=Memory(memory))
+    try:
+        return inspection_of(sides_of([str(path)], settings), settings)
+    except MlsubError:
+        return None
+
+
+@pytest.mark.usefixtures("settled")
+def test_no_inspection_of_what_could_not_be_looked_at_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = tmp_path / "in"
+    make_tree(base).add_copies("rack2")
+    healthy = inspected(base / "v1.0", tmp_path / "cache")
+    assert healthy is not None
+    refusals = Refusals(base, monkeypatch)
+    refusals.at_call(-1, 0)
+    inspected(base / "v1.0", tmp_path / "counted")
+    for number in range(refusals.calls):
+        cache = tmp_path / f"cache-{number}"
+        refusals.at_call(number, errno.EIO)
+        inspected(base / "v1.0", cache)
+        failed = refusals.path
+        refusals.at_call(-1, 0)
+        assert inspected(base / "v1.0", cache) == healthy, failed
