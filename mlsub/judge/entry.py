@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.convergence.words import SEVERAL_BENCHMARKS
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
+from mlsub.io.errors import reason_of
+from mlsub.io.look import own_status_of
 from mlsub.io.show import several, show
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
@@ -24,7 +27,6 @@ from mlsub.rules.load import Benchmark
 from mlsub.score.energy import FOLDER as POWER
 from mlsub.score.olympic import olympic_mean, weak_minutes
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
-from mlsub.submission.locate import is_folder
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import of_run_count
@@ -107,11 +109,16 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None or not algorithm.normalise or rcp.minimum is None:
         return
-    file = entry.files.folder / FILE
-    if is_folder(file) and not file.is_symlink():
+    file, path = entry.files.folder / FILE, f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE
+    try:
+        found = own_status_of(file)
+    except OSError as error:
+        yield finding("score.scaling-file", path, actual=reason_of(error))
+        return
+    if found is not None and stat.S_ISDIR(found.st_mode):
         yield finding(
             "official.crash",
-            f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE,
+            path,
             "The official checker ends with a traceback on a scaling.json that is a folder",
             expected="a file, or none",
             actual="a folder",

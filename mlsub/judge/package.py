@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from shlex import quote
 
@@ -10,9 +11,12 @@ import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import reason_of
+from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
 from mlsub.judge.entry import judge_entry
 from mlsub.judge.log import LogTask
+from mlsub.judge.outline import Outline, outlines
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_organisation_seeds
 from mlsub.rounds import Round
@@ -28,13 +32,12 @@ from mlsub.submission.locate import (
     Target,
     below,
     folders,
-    is_folder,
     is_organisation,
     locate,
-    too_deep,
 )
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
+from mlsub.submission.patterns import RESULT_PATTERN
 from mlsub.submission.report import EntryResult, LogResult, SystemResult
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import SystemDescription, read_description
@@ -61,34 +64,6 @@ class Part(msgspec.Struct, frozen=True):
     entries: tuple[EntryResult, ...]
     systems: tuple[SystemResult, ...]
     findings: tuple[Finding, ...]
-
-
-class Outline(msgspec.Struct, frozen=True):
-    """A package that is not listed yet: its folder, or the place that is asked for by itself.
-
-    ``deep`` is True for an organisation that lies in another folder of one.
-    """
-
-    path: Path
-    place: Place | None = None
-    deep: bool = False
-
-
-def outlines(place: Place) -> list[Outline]:
-    """The packages in a place, of which nothing is read but which they are."""
-    if place.target is Target.ORGANISATIONS:
-        if deep := too_deep(place.path):
-            return [Outline(child, deep=True) for child in deep]
-        children = [child for child in sorted(place.path.iterdir()) if not child.name.startswith(".")]
-        return [
-            outline
-            for child in children
-            if is_folder(child) or child.is_symlink()
-            for outline in ([Outline(inner, deep=True) for inner in too_deep(child)] or [Outline(child)])
-        ]
-    if place.organisation is None and place.target not in (Target.LOG, Target.BENCHMARK):
-        return []
-    return [Outline(place.path, place)]
 
 
 def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
@@ -120,10 +95,14 @@ def list_package(outline: Outline, root: Path, round_: Round) -> Package:
 
 def _organisation(folder: Path, root: Path, round_: Round) -> Package:
     prefix = _prefix(folder, root)
-    if is_folder(folder):
+    try:
+        why = None if is_folder(folder) else "The link is broken or circular"
+    except OSError as error:
+        why = f"It cannot be looked at: {reason_of(error)}"
+    if why is None:
         files = TreeReader(folder, prefix, round_).organisation()
         return _package(with_layout(files, prefix, round_), prefix, round_)
-    dangling = finding("tree.unreadable", prefix.rstrip("/"), "The link is broken or circular")
+    dangling = finding("tree.unreadable", prefix.rstrip("/") or ".", why)
     files = OrganisationFiles(name=folder.name, folder=folder, entries=(), descriptions=(), findings=(dangling,))
     return _package(files, prefix, round_)
 
@@ -131,8 +110,15 @@ def _organisation(folder: Path, root: Path, round_: Round) -> Package:
 def _lying(files: OrganisationFiles) -> OrganisationFiles:
     """An organisation that is asked for by itself, with a word on where it lies: alone in a folder of its name."""
     above = files.folder.parent
-    if above.name.lower() != files.name.lower() or folders(above) != [files.folder] or is_organisation(above):
+    if above.name.lower() != files.name.lower():
         return files
+    try:
+        if folders(above) != [files.folder] or is_organisation(above):
+            return files
+    except OSError as error:
+        message = f"What lies beside it is unknown, since the folder above cannot be read: {reason_of(error)}"
+        unknown = finding("layout.not-listed", ".", message)
+        return msgspec.structs.replace(files, findings=(*files.findings, unknown))
     problem = finding(
         "tree.same-name-above",
         ".",
@@ -170,7 +156,8 @@ def _prefix(folder: Path, root: Path) -> str:
 
 def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
     """A folder of result logs outside any tree: an entry without organisation or description."""
-    results = tuple(sorted(folder.glob("result_*.txt")))
+    names = names_in(folder)
+    results = tuple(sorted(folder / name for name in names if fnmatchcase(name, RESULT_PATTERN)))
     scaling = folder.parent.name if round_.scaling_folders and folder.parent.name in SCALING_FOLDERS else None
     entry = EntryFiles(
         organisation=folder.parent.name,
@@ -178,9 +165,7 @@ def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
         benchmark=folder.name,
         folder=folder,
         results=results,
-        strays=tuple(
-            sorted({c.name for c in folder.iterdir() if c.name[0] != "."}.difference(r.name for r in results))
-        ),
+        strays=tuple(sorted(name for name in names if name[0] != "." and not fnmatchcase(name, RESULT_PATTERN))),
         scaling_type=scaling,
     )
     return _lone(entry, root, round_)

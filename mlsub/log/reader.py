@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, cast
 
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import is_link, status_of
 
 TOKEN = b":::MLLOG "
 #: The token of v0.6. It is the beginning of the later one, whose records are thus broken ones to the v0.6 parser.
@@ -90,8 +91,9 @@ def open_log(path: Path | str) -> BinaryIO:
     """
     try:
         # Without a Path, and unbuffered: there may be thousands of logs, and who reads takes large pieces.
-        if not _is_regular(path):
-            raise MlsubError(_why_no_file(Path(path)))
+        found = status_of(path)
+        if found is None or not S_ISREG(found.st_mode):
+            raise MlsubError(_why_no_file(path, found))
         if str(path).endswith(".gz"):
             import gzip
 
@@ -101,19 +103,10 @@ def open_log(path: Path | str) -> BinaryIO:
         raise MlsubError(error.strerror or str(error)) from error
 
 
-def _is_regular(path: Path | str) -> bool:
-    try:
-        return S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
-    except (OSError, ValueError):
-        return False
-
-
-def _why_no_file(path: Path) -> str:
-    if path.is_dir():
-        return "a folder"
-    if path.exists():
-        return "not a regular file"
-    return "a link that leads nowhere, or in a circle" if path.is_symlink() else "no such file"
+def _why_no_file(path: Path | str, found: os.stat_result | None) -> str:
+    if found is not None:
+        return "a folder" if S_ISDIR(found.st_mode) else "not a regular file"
+    return "a link that leads nowhere, or in a circle" if is_link(path) else "no such file"
 
 
 def foreign_encoding(head: bytes) -> str | None:

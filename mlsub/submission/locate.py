@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
 
+from mlsub.io import look
 from mlsub.rounds import usages
 from mlsub.submission.manifest import Named, nearest
 
@@ -75,20 +78,43 @@ def named_round(folder: str) -> InferredRound | None:
 
 
 def is_organisation(folder: Path) -> bool:
-    """Whether a folder is laid out like an organisation's tree."""
-    return is_folder(folder / "results") or is_folder(folder / "systems")
+    """Whether a folder is laid out like an organisation's tree.
+
+    Raises:
+        OSError: that cannot be looked at.
+    """
+    return look.is_folder(folder / "results") or look.is_folder(folder / "systems")
+
+
+def may_be_organisation(folder: Path) -> bool:
+    """The same, and also where that cannot be looked at: who then reads the folder says why not."""
+    try:
+        return is_organisation(folder)
+    except OSError:
+        return True
 
 
 def too_deep(folder: Path) -> list[Path]:
     """The organisations' folders in a folder that is one itself by its name or its place; as a rule none.
 
     It has the name of one of them, or lies in a round's folder beside organisations.
+
+    Raises:
+        OSError: that cannot be looked at.
     """
     if is_organisation(folder) or names_round(folder.name):
         return []
-    inside = [child for child in folders(folder) if is_organisation(child)]
+    inside, failed = [], None
+    for child in folders(folder):
+        try:
+            if is_organisation(child):
+                inside.append(child)
+        except OSError as error:
+            failed = failed or error
+    if failed is not None and not inside:
+        raise failed
     named = any(child.name.lower() == folder.name.lower() for child in inside)
-    if inside and (named or (names_round(folder.parent.name) and any(map(is_organisation, folders(folder.parent))))):
+    if inside and (named or (names_round(folder.parent.name) and _any(is_organisation, folders(folder.parent)))):
         return inside
     return []
 
@@ -98,18 +124,27 @@ def locate(path: Path) -> Place:
 
     A part of ``results`` belongs to an organisation where ``systems`` lies beside that; without it the folder is like
     any other: its logs are an entry alone, whatever the folders above are called.
+
+    Raises:
+        OSError: what it is cannot be found out, since the system does not let us look.
     """
     # Without "..", or the folders above would not be those the path lies in.
     path = Path(os.path.abspath(path))  # noqa: PTH100
     parents = path.parents
-    if not is_folder(path):
+    if not look.is_folder(path):
         below = _below_results(path.parent)
         organisation = path.parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
         return Place(path, Target.LOG, organisation if organisation and _is_described(organisation) else None)
-    loose = any(path.glob("result_*.txt"))
+    loose = any(fnmatchcase(name, "result_*.txt") for name in look.names_in(path))
     if is_organisation(path) and not (loose and _holds_nothing(path)):
         return Place(path, Target.ORGANISATION, path)
-    if any(is_organisation(child) or too_deep(child) for child in folders(path)):
+    unseen: OSError | None = None
+    try:
+        inside = _any(_holds_organisation, _children(path))
+    except OSError as error:
+        # A folder that is closed does not change what a folder is by its own place.
+        inside, unseen = False, error
+    if inside:
         # Before anything that goes by names: organisations may lie in a folder called results.
         return Place(path, Target.ORGANISATIONS, None)
     if path.name == "results" and not (loose and not _is_described(path.parent)):
@@ -120,12 +155,37 @@ def locate(path: Path) -> Place:
     if below in (2, 3) and len(parents) > below and not (loose and not _is_described(parents[below])):
         target = Target.SCALING if below == 2 and path.name in SCALING_FOLDERS else Target.BENCHMARK
         return Place(path, target, parents[below])
+    if unseen is not None and not loose:
+        raise unseen
     return Place(path, Target.BENCHMARK if loose else Target.NOTHING, None)
+
+
+def _any(is_so: Callable[[Path], object], paths: Iterable[Path]) -> bool:
+    """Whether something is so of any path.
+
+    Raises:
+        OSError: it is so of none that can be looked at, and one cannot be.
+    """
+    failed: OSError | None = None
+    for path in paths:
+        try:
+            if is_so(path):
+                return True
+        except OSError as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+    return False
+
+
+def _holds_organisation(path: Path) -> bool:
+    """Whether a path is an organisation's folder, or one in which their folders lie too deep."""
+    return look.is_folder(path) and (is_organisation(path) or bool(too_deep(path)))
 
 
 def _is_described(organisation: Path) -> bool:
     """Whether an organisation's folder has a place for system descriptions."""
-    return is_folder(organisation / "systems")
+    return look.is_folder(organisation / "systems")
 
 
 def _holds_nothing(folder: Path) -> bool:
@@ -149,6 +209,9 @@ def infer_round(place: Place) -> InferredRound | None:
     Where none is named like a round, it is that of the manifest of the organisation: in its folder, or beside or above
     it; of loose runs that of the nearest manifest above. Names inside ``results/`` are never looked at: ``n8_v5.0`` and
     ``TF2.0`` are names of real systems.
+
+    Raises:
+        OSError: a manifest that may name it cannot be read.
     """
     if place.organisation is not None:
         folders = list(place.organisation.parents)
@@ -167,21 +230,30 @@ def infer_round(place: Place) -> InferredRound | None:
 
 
 def manifest_near(place: Place) -> Named | None:
-    """The manifest of what lies at a place, in its folder, beside it or above it; None where there is none."""
+    """The manifest of what lies at a place, in its folder, beside it or above it; None where there is none.
+
+    Raises:
+        OSError: what may be one cannot be read.
+    """
     if place.organisation is not None:
         return nearest((place.organisation, *place.organisation.parents), (place.organisation.name,))
     if place.target is Target.ORGANISATIONS:
-        inside = [child.name for child in folders(place.path) if is_organisation(child)]
+        inside = [child.name for child in folders(place.path) if may_be_organisation(child)]
         return nearest((place.path, *place.path.parents), inside)
     return nearest(place.path.parents)
 
 
 def folders(path: Path) -> list[Path]:
-    """The folders in a folder, and links to folders, without hidden ones; none where it cannot be read."""
-    try:
-        return sorted(child for child in path.iterdir() if not child.name.startswith(".") and is_folder(child))
-    except (OSError, ValueError):
-        return []
+    """The folders in a folder, and links to folders, without hidden ones; none where there is no folder.
+
+    Raises:
+        OSError: it cannot be listed, or what lies in it cannot be looked at.
+    """
+    return [child for child in _children(path) if look.is_folder(child)]
+
+
+def _children(folder: Path) -> list[Path]:
+    return sorted(folder / name for name in look.names_in(folder) if not name.startswith("."))
 
 
 def below(folder: Path, path: Path) -> str:
@@ -196,10 +268,13 @@ def below(folder: Path, path: Path) -> str:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a folder, or a link to one; not where that cannot be found out."""
+    """Whether a path is a folder, or a link to one; not where that cannot be found out.
+
+    Only for those on whom no verdict depends: a verdict asks :mod:`mlsub.io.look`.
+    """
     try:
-        return path.is_dir()
-    except (OSError, ValueError):
+        return look.is_folder(path)
+    except OSError:
         return False
 
 

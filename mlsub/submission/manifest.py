@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.io.look import is_nothing
 from mlsub.io.problems import MAX_BYTES
 from mlsub.rounds import known_rounds, normalise_round
 
@@ -38,6 +39,9 @@ def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> Nam
     Args:
         folders: where to look, the nearest first.
         organisations: it has to be of one of these; empty for any.
+
+    Raises:
+        OSError: what may be a manifest cannot be read.
     """
     stems = [Path(MANIFEST).stem, *organisations, *(name.lower() for name in organisations)]
     names = dict.fromkeys(f"{stem}{ending}" for stem in stems[:9] for ending in (".yaml", ".yml"))
@@ -50,10 +54,13 @@ def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> Nam
 
 
 def manifest_at(file: Path) -> Named | None:
-    """What a file says as a manifest; None where there is none that can be read.
+    """What a file says as a manifest; None where there is none.
 
     Only the lines of the first level are looked at, so that neither a long manifest nor a hostile file takes time; who
     uses the manifest reads it as a whole.
+
+    Raises:
+        OSError: it cannot be read.
     """
     try:
         status = file.stat()
@@ -61,8 +68,12 @@ def manifest_at(file: Path) -> Named | None:
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
             return None
         return _read(file, status.st_mtime_ns, status.st_size)
-    except (OSError, ValueError):
+    except ValueError:
         return None
+    except OSError as error:
+        if is_nothing(error):
+            return None
+        raise
 
 
 @lru_cache(maxsize=16)

@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.errors import reason_of
+from mlsub.io.look import is_there
 from mlsub.io.show import readable
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -100,13 +102,20 @@ def read_flags(folder: str | Path, path: str, round_: Round, *, root: bool) -> F
     """
     name = FILE if path in ("", ".") else f"{path}/{FILE}"
     by_checker = round_.checker_params == "folders" and not root
+    is_seen = False
     try:
-        content = _read(f"{folder}/{FILE}")
+        status = os.stat(f"{folder}/{FILE}")  # noqa: PTH116  (of every folder, most have none)
+        is_seen = True
+        if not stat.S_ISREG(status.st_mode):
+            return Flags(findings=(_unreadable(name, "it is not a regular file", crashes=by_checker),))
+        with open(f"{folder}/{FILE}", "rb") as stream:  # noqa: PTH123
+            content = stream.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return NO_FLAGS
     except OSError as error:
-        crashes = by_checker and Path(folder, FILE).exists()
-        return Flags(findings=(_unreadable(name, str(error.strerror or error), crashes=crashes),))
+        # To the official checker there is nothing where it cannot look; what it can see it opens.
+        crash = (_unreadable(name, reason_of(error), crashes=True),) if by_checker and is_seen else ()
+        return Flags(findings=(*crash, _unreadable(name, reason_of(error), crashes=False)))
     if len(content) > MAX_BYTES:
         return Flags(findings=(finding("params.unreadable", name, f"It is larger than {MAX_BYTES >> 10} KiB"),))
     if by_checker and not _is_text(content):
@@ -119,15 +128,12 @@ def read_flags(folder: str | Path, path: str, round_: Round, *, root: bool) -> F
 
 def _in_results(folder: str, path: str, round_: Round) -> Flags:
     """``results/`` itself, in which no round reads the file."""
-    there = os.path.lexists(f"{folder}/{FILE}")
-    return Flags(findings=(_misplaced(f"{path}/{FILE}", round_),)) if there else NO_FLAGS
-
-
-def _read(file: str) -> bytes:
-    if not stat.S_ISREG(os.stat(file).st_mode):  # noqa: PTH116  (of every folder, most have none)
-        raise OSError("it is not a regular file")
-    with Path(file).open("rb") as stream:
-        return stream.read(MAX_BYTES + 1)
+    name = f"{path}/{FILE}"
+    try:
+        there = is_there(f"{folder}/{FILE}")
+    except OSError as error:
+        return Flags(findings=(_unreadable(name, reason_of(error), crashes=False),))
+    return Flags(findings=(_misplaced(name, round_),)) if there else NO_FLAGS
 
 
 def _is_text(content: bytes) -> bool:

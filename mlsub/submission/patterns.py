@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from mlsub.io.look import names_in
+
 RESULT_PATTERN = "result_*.txt"
 _RECURSIVE = "**"
 
@@ -27,6 +29,9 @@ def finds_others(organisation: Path, folder: Path) -> str | None:
     Args:
         organisation: the organisation's folder.
         folder: the benchmark's, below its ``results``.
+
+    Raises:
+        OSError: a folder cannot be listed.
     """
     results, system, *below = folder.relative_to(organisation).parts
     name = next((name for name in (organisation.name, system) if is_pattern(name)), None)
@@ -34,7 +39,7 @@ def finds_others(organisation: Path, folder: Path) -> str | None:
         return None
     if not fnmatchcase(organisation.name, organisation.name):
         return f"{organisation.name} is a pattern that does not match itself, so it finds no log"
-    found = names_matching(system, _names(organisation / results)) if is_pattern(system) else [system]
+    found = names_matching(system, names_in(organisation / results)) if is_pattern(system) else [system]
     others = [other for other in found if other != system and _logs(organisation.joinpath(results, other, *below))]
     if system == _RECURSIVE and _logs(organisation.joinpath(results, *below)):
         others.append("/".join(below))
@@ -46,11 +51,4 @@ def finds_others(organisation: Path, folder: Path) -> str | None:
 
 
 def _logs(folder: Path) -> list[str]:
-    return [name for name in _names(folder) if fnmatchcase(name, RESULT_PATTERN)]
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return [child.name for child in folder.iterdir()]
-    except OSError:
-        return []
+    return [name for name in names_in(folder) if fnmatchcase(name, RESULT_PATTERN)]

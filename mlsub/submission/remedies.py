@@ -9,8 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from shlex import quote
 
+from mlsub.io.look import is_folder, names_in
 from mlsub.rules.catalogue import FIX
-from mlsub.submission.locate import folders, is_folder
+from mlsub.submission.locate import folders
 from mlsub.submission.model import EntryFiles
 from mlsub.submission.patterns import RESULT_PATTERN
 
@@ -47,15 +48,20 @@ def renamed_benchmark(name: str, known: Iterable[str]) -> str | None:
 
 
 def logs_in(folder: Path) -> int:
-    """How many results lie in a folder."""
-    try:
-        return sum(fnmatchcase(child.name, RESULT_PATTERN) for child in folder.iterdir())
-    except (OSError, ValueError):
-        return 0
+    """How many results lie in a folder.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    return sum(fnmatchcase(name, RESULT_PATTERN) for name in names_in(folder))
 
 
 def of_run_count(entry: EntryFiles, needed: int) -> str | None:
-    """What to do where an entry has another number of results than it needs; None for the rule's usual words."""
+    """What to do where an entry has another number of results than it needs; None for the rule's usual words.
+
+    Raises:
+        OSError: what lies beside the results cannot be looked at.
+    """
     if entry.system.startswith("."):
         return _hidden(entry.system)
     if len(entry.results) > needed:
@@ -95,7 +101,11 @@ def _hidden(system: str) -> str:
 
 
 def of_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]) -> tuple[str, str] | None:
-    """The folder at the top in which the files of a missing ``results`` or ``systems`` lie, and what to do with it."""
+    """The folder at the top in which the files of a missing ``results`` or ``systems`` lie, and what to do with it.
+
+    Raises:
+        OSError: a folder cannot be looked at.
+    """
     there = [child for child in folders(organisation) if child.name not in ("results", "systems", "benchmarks")]
     close = get_close_matches(name, [child.name.lower() for child in there], n=1, cutoff=0.8)
     for child in there:

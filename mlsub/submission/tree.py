@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import os
+from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import compress
 from pathlib import Path
 from shlex import quote
+from typing import TypeVar
 
 from mlsub.findings import Finding
+from mlsub.io.errors import reason_of
+from mlsub.io.look import is_folder, is_link, is_nothing, is_there
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
-from mlsub.submission.locate import SCALING_FOLDERS, below, folders, is_folder, is_organisation
+from mlsub.submission.locate import SCALING_FOLDERS, below, folders
 from mlsub.submission.model import EntryFiles, OrganisationFiles
 from mlsub.submission.params import read_flags
 from mlsub.submission.patterns import RESULT_PATTERN, finds_others
@@ -25,11 +29,18 @@ from mlsub.submission.remedies import (
     renamed_benchmark,
 )
 
+Found = TypeVar("Found")
+
 PRUNED_RESULTS = "pruned_results"
+#: What is said where the system does not let us look: of what official tools read, and of what only we read.
+_UNREADABLE, _NOT_LISTED = "tree.unreadable", "layout.not-listed"
 
 
 class TreeReader:
-    """Reads the layout of one organisation. ``prefix`` is what its paths start with in the report."""
+    """Reads the layout of one organisation. ``prefix`` is what its paths start with in the report.
+
+    Nothing is taken for missing that could not be looked at: that is a finding, and another answer than "no".
+    """
 
     def __init__(self, folder: Path, prefix: str, round_: Round) -> None:
         self.folder = folder
@@ -42,11 +53,12 @@ class TreeReader:
     def organisation(self) -> OrganisationFiles:
         """The whole tree."""
         entries: list[EntryFiles] = []
-        if not is_organisation(self.folder) or not is_folder(self.folder / "results"):
-            self._add_missing_folder("tree.results-missing", "results")
-        else:
+        found = self._is_folder(self.folder / "results")
+        if found:
             for system in self._folders(self.folder / "results"):
                 entries.extend(self._system(system))
+        elif found is not None:
+            self._add_missing_folder("tree.results-missing", "results")
         self._look_for_descriptions({entry.system for entry in entries})
         return self._files(entries, self._descriptions({entry.system for entry in entries}))
 
@@ -84,7 +96,7 @@ class TreeReader:
         """Those that the official checker lists, and those of systems with results, which it opens by name."""
         return [
             child
-            for child in self._children(self.folder / "systems", quiet=True)
+            for child in self._children(self.folder / "systems", may_lack=True)
             if child.name.endswith(".json")
             and (not child.name.startswith(".") or child.name.removesuffix(".json") in systems)
         ]
@@ -93,7 +105,7 @@ class TreeReader:
         """A folder under results/, hidden or not: the official checker takes each for a system."""
         reader = self._scaling if self.round.scaling_folders else self._benchmark
         known = len(self.findings)
-        if logs := sum(fnmatchcase(child.name, RESULT_PATTERN) for child in self._children(folder, quiet=True)):
+        if logs := sum(fnmatchcase(child.name, RESULT_PATTERN) for child in self._children(folder)):
             self._add_without_system(folder, logs)
         entries = [entry for child in self._folders(folder) for entry in reader(child)]
         if not entries and not any(found.rejects for found in self.findings[known:]):
@@ -104,11 +116,11 @@ class TreeReader:
         """What the official checker opens of a system folder even where it then passes over all that lies in it."""
         flags = read_flags(folder, self.prefix + self._relative(folder), self.round, root=False)
         self.findings += [found for found in flags.findings if found.rejects]
-        if not self.round.descriptions_checked or _is_there(self.folder / "systems" / f"{folder.name}.json"):
+        if not self.round.descriptions_checked or self._is_described(folder.name):
             return
-        inside = [child for child in self._children(folder, quiet=True) if is_folder(child)]
+        inside = [child for child in self._children(folder) if self._is_folder(child)]
         if self.round.scaling_folders:
-            inside = [below for child in inside for below in self._children(child, quiet=True) if is_folder(below)]
+            inside = [below for child in inside for below in self._children(child) if self._is_folder(below)]
         if inside:
             self._add(
                 "official.crash",
@@ -121,8 +133,10 @@ class TreeReader:
 
     def _scaling(self, folder: Path) -> list[EntryFiles]:
         """The benchmarks under ``strong`` or ``weak``."""
-        if folder.name.startswith(".") and not any(map(is_folder, self._children(folder, quiet=True))):
-            return []
+        if folder.name.startswith("."):
+            children = self._children(folder, rule=_NOT_LISTED)
+            if not any(self._is_folder(child, rule=_NOT_LISTED) for child in children):
+                return []
         if folder.name not in SCALING_FOLDERS:
             self._add(
                 "tree.unknown-scaling",
@@ -136,11 +150,14 @@ class TreeReader:
 
     def _look_for_descriptions(self, systems: set[str]) -> None:
         """Every system with results needs a description of its name."""
-        if not is_folder(self.folder / "systems"):
-            self._add_missing_folder("tree.systems-missing", "systems")
+        found = self._is_folder(self.folder / "systems")
+        if not found:
+            if found is not None:
+                self._add_missing_folder("tree.systems-missing", "systems")
             return
-        missing = [name for name in sorted(systems) if not _is_there(self.folder / "systems" / f"{name}.json")]
-        used = {folder.name for folder in folders(self.folder / "results")} - set(missing)
+        missing = [name for name in sorted(systems) if not self._is_described(name)]
+        results: list[Path] = self._looked(lambda: folders(self.folder / "results"), [])
+        used = {folder.name for folder in results} - set(missing)
         unused = {file.name.removesuffix(".json"): None for file in self._descriptions()}
         unused = {name: None for name in unused if name not in used}
         for system in missing:
@@ -159,7 +176,7 @@ class TreeReader:
             )
 
     def _add_missing_folder(self, rule: str, name: str) -> None:
-        found = of_missing_folder(self.folder, name, self.round.benchmarks)
+        found = self._looked(lambda: of_missing_folder(self.folder, name, self.round.benchmarks), None)
         if found is not None:
             self.explained.add(found[0])
         self._add(rule, name, actual=f"a folder {found[0]}" if found else None, fix=found[1] if found else None)
@@ -194,7 +211,7 @@ class TreeReader:
                 results=results,
                 strays=strays,
                 scaling_type=scaling_type,
-                elsewhere=finds_others(self.folder, folder),
+                elsewhere=self._looked(lambda: finds_others(self.folder, folder), None),
             )
         ]
 
@@ -215,7 +232,7 @@ class TreeReader:
 
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
-        if any(child.name in known and logs_in(child) for child in folders(folder)):
+        if self._looked(lambda: any(child.name in known and logs_in(child) for child in folders(folder)), False):
             above = self._relative(folder.parent)
             self._add(
                 "tree.unknown-benchmark",
@@ -254,8 +271,9 @@ class TreeReader:
         for stray in strays:
             if stray.name == PRUNED_RESULTS and folder.parent.name == "weak" and self.round.scaling_folders:
                 continue  # The rules of HPC keep pruned throughput logs there.
-            if is_folder(stray) and not stray.is_symlink():
-                logs = [child for child in self._children(stray, quiet=True) if fnmatchcase(child.name, RESULT_PATTERN)]
+            if self._is_folder(stray, rule=_NOT_LISTED) and not self._is_link(stray, rule=_NOT_LISTED):
+                children = self._children(stray, rule=_NOT_LISTED, may_lack=True)
+                logs = [child for child in children if fnmatchcase(child.name, RESULT_PATTERN)]
                 if logs:
                     self._add(
                         "tree.stray-logs",
@@ -268,34 +286,53 @@ class TreeReader:
         """Folders, hidden ones among them, as the official checker lists them."""
         found = []
         for child in self._children(folder):
-            if is_folder(child):
+            if is_known := self._is_folder(child):
                 found.append(child)
-            elif child.is_symlink() and not child.name.startswith("."):
-                self._add("tree.unreadable", self._relative(child), "The link is broken or circular")
+            elif is_known is not None and not child.name.startswith(".") and self._is_link(child):
+                self._add(_UNREADABLE, self._relative(child), "The link is broken or circular")
         return found
 
-    def _children(self, folder: Path, *, quiet: bool = False) -> list[Path]:
-        """What a folder contains, sorted by name as the official checker sorts it."""
-        try:
-            if folder not in self._listed:
+    def _children(self, folder: Path, *, rule: str = _UNREADABLE, may_lack: bool = False) -> list[Path]:
+        """What a folder contains, sorted by name as the official checker sorts it.
+
+        Args:
+            folder: is listed once.
+            rule: of the finding where it cannot be listed.
+            may_lack: whether it is no finding that there is no such folder.
+        """
+        if folder not in self._listed:
+            try:
                 self._listed[folder] = sorted(folder.iterdir(), key=lambda child: child.name)
-            return self._listed[folder]
+            except OSError as error:
+                self._listed[folder] = []
+                if not (may_lack and is_nothing(error)):
+                    self._add(rule, self._relative(folder), f"The folder cannot be read: {reason_of(error)}")
+        return self._listed[folder]
+
+    def _is_described(self, system: str) -> bool | None:
+        """Whether a name exists, even as a broken link: that has a finding of its own."""
+        return self._looked(lambda: is_there(self.folder / "systems" / f"{system}.json"), True)
+
+    def _is_folder(self, path: Path, *, rule: str = _UNREADABLE) -> bool | None:
+        """Whether a path is a folder; None where that cannot be looked at, which is a finding."""
+        return self._looked(lambda: is_folder(path), None, rule=rule)
+
+    def _is_link(self, path: Path, *, rule: str = _UNREADABLE) -> bool | None:
+        return self._looked(lambda: is_link(path), None, rule=rule)
+
+    def _looked(self, look: Callable[[], Found], instead: Found, *, rule: str = _UNREADABLE) -> Found:
+        """What comes of looking at files; where that is not possible, a finding of a rule, and something instead."""
+        try:
+            return look()
         except OSError as error:
-            if not quiet:
-                reason = error.strerror or str(error)
-                self._add("tree.unreadable", self._relative(folder), f"The folder cannot be read: {reason}")
-            return []
+            path = Path(os.fsdecode(error.filename)) if error.filename is not None else self.folder
+            place = self._relative(path) if path.is_relative_to(self.folder) else "."
+            self._add(rule, place, f"It cannot be looked at: {reason_of(error)}")
+            return instead
 
     def _relative(self, path: Path) -> str:
         return below(self.folder, path)
 
     def _add(self, rule: str, path: str, message: str | None = None, **more: str | None) -> None:
-        self.findings.append(finding(rule, self.prefix + path, message, **more))  # type: ignore[arg-type]
-
-
-def _is_there(path: Path) -> bool:
-    """Whether a name exists, even as a broken link: that has a finding of its own."""
-    try:
-        return path.is_symlink() or path.exists()
-    except OSError:
-        return False
+        place = (self.prefix.rstrip("/") or ".") if path == "." else self.prefix + path
+        self.findings.append(finding(rule, place, message, **more))  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -11,7 +12,9 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.errors import reason_of
 from mlsub.io.jsontext import loads
+from mlsub.io.look import is_nothing
 from mlsub.submission.layout.templates import MARKER, is_unfilled
 from mlsub.submission.layout.walk import list_tree, may_be_template
 from mlsub.systems.draft import TO_FILL_IN
@@ -32,9 +35,14 @@ class Unfilled(msgspec.Struct, frozen=True):
 
 
 def unfilled_in(folder: Path) -> tuple[Unfilled, ...]:
-    """What is unfinished in an organisation's folder; links and what cannot be read are passed over."""
-    paths = [item.path for item in list_tree(folder).items]
-    return tuple(unfilled_of((path, path, content_of(folder / path)) for path in paths if may_be_unfilled(path)))
+    """What is unfinished in an organisation's folder; of a file that cannot be read, that is left."""
+    found: list[Unfilled] = []
+    for path in (item.path for item in list_tree(folder).items if may_be_unfilled(item.path)):
+        try:
+            found += unfilled_of([(path, path, content_of(folder / path))])
+        except OSError as error:
+            found.append(Unfilled(path, template=False, fields=(f"it cannot be read: {reason_of(error)}",)))
+    return tuple(found)
 
 
 def may_be_unfilled(to: str) -> bool:
@@ -83,10 +91,21 @@ def _fields(content: bytes) -> dict[str, Any]:
 
 
 def content_of(file: Path) -> bytes:
-    """The first megabyte of a file; nothing of what is not a file or cannot be read."""
+    """The first megabyte of a file; nothing of what is not a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as stream:  # noqa: PTH123  (a descriptor, which no path can stand for)
-            return stream.read(_MAX_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
-    except (OSError, ValueError):
+    except ValueError:
         return b""
+    except OSError as error:
+        # ENXIO is that of a socket.
+        if is_nothing(error) or error.errno == errno.ENXIO:
+            return b""
+        raise
+    try:
+        return os.read(descriptor, _MAX_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    finally:
+        os.close(descriptor)

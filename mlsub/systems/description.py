@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -12,7 +13,9 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.errors import reason_of
 from mlsub.io.jsontext import loads
+from mlsub.io.look import status_of
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding
@@ -64,7 +67,7 @@ def read_description(file: Path, path: str, round_: Round | None = None) -> Syst
     try:
         text = _read(file)
     except OSError as error:
-        message = f"The system description cannot be read: {error.strerror or error}"
+        message = f"The system description cannot be read: {reason_of(error)}"
         unreadable = finding("system.unreadable", path, message)
         return SystemDescription(name=name, path=path, content=None, findings=(unreadable,))
     content, duplicates, problem = _parse(text, path)
@@ -82,8 +85,9 @@ def read_description(file: Path, path: str, round_: Round | None = None) -> Syst
 
 
 def _read(file: Path) -> bytes:
-    if not file.is_file():
-        raise OSError("not a regular file" if file.exists() else "a link that leads nowhere")
+    found = status_of(file)
+    if found is None or not stat.S_ISREG(found.st_mode):
+        raise OSError("not a regular file" if found is not None else "a link that leads nowhere")
     with file.open("rb") as stream:
         content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:

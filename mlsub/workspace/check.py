@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import COPIED
-from mlsub.judge.package import outlines
+from mlsub.judge.outline import outlines
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_prints
 from mlsub.rounds import normalise_round

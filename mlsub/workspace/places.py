@@ -16,10 +16,21 @@ import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
+from mlsub.io import look
+from mlsub.io.errors import reason_of
 from mlsub.judge.log import NewFold
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import Place, Target, infer_round, is_folder, is_organisation, locate, names_round
+from mlsub.submission.locate import (
+    Place,
+    Target,
+    folders,
+    infer_round,
+    is_organisation,
+    locate,
+    may_be_organisation,
+    names_round,
+)
 from mlsub.submission.remedies import of_names
 from mlsub.workspace.memory import Memory
 
@@ -78,8 +89,11 @@ def find(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> tuple[l
     """What lies at the paths, each place once and with its round, and the places that cannot be looked at."""
     found: list[Found] = []
     problems: list[Problem] = []
-    for place in _distinct([place for path in paths for place in _places(Path(path))]):
-        outcome = _look(place, settings)
+    for place in _distinct([place for path in paths for place in _places(Path(path), problems)]):
+        try:
+            outcome = _look(place, settings)
+        except OSError as error:
+            outcome = _unreadable(error, place.path)
         if isinstance(outcome, Finding):
             problems.append(Problem(place, outcome))
         else:
@@ -88,10 +102,22 @@ def find(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> tuple[l
 
 
 def organisations(place: Place) -> list[Place]:
-    """The organisations of a place: those of a round, else the place itself, which is one or a part of one."""
+    """The organisations of a place: those of a round, else the place itself, which is one or a part of one.
+
+    What may be one, but cannot be looked at, is told by whoever reads it.
+
+    Raises:
+        OSError: the place cannot be looked at.
+    """
     if place.target is not Target.ORGANISATIONS:
         return [place]
-    return [locate(child) for child in _folders(place.path) if is_organisation(child)]
+    found: list[Place] = []
+    for child in filter(may_be_organisation, folders(place.path)):
+        try:
+            found.append(locate(child))
+        except OSError:
+            found.append(Place(child, Target.ORGANISATION, child))
+    return found
 
 
 def known_round(usage: str, name: str, overlay: str | None, where: str) -> Round | Finding:
@@ -112,16 +138,45 @@ def _unknown(where: str, message: str, name: str, known: Sequence[str], lead: st
     return finding("check.unknown-round", where, message, expected=expected, actual=name[:40], fix=hint)
 
 
-def _places(path: Path) -> list[Place]:
-    """What a path is; a folder of rounds is all of its rounds, and organisations that lie beside them."""
-    place = locate(path)
-    if place.target is Target.NOTHING or (place.target is Target.ORGANISATIONS and infer_round(place) is None):
-        inside = _folders(place.path)
-        rounds = [locate(child) for child in inside if names_round(child.name)]
-        if rounds:
-            beside = [child for child in inside if not names_round(child.name) and is_organisation(child)]
-            return [*rounds, *map(locate, beside)]
+def _places(path: Path, problems: list[Problem]) -> list[Place]:
+    """What a path is; a folder of rounds is all of its rounds, and organisations that lie beside them.
+
+    Args:
+        path: as it was asked for.
+        problems: what cannot be looked at is added to them.
+    """
+    try:
+        place = locate(path)
+        if place.target is Target.NOTHING or (place.target is Target.ORGANISATIONS and infer_round(place) is None):
+            inside = folders(place.path)
+            rounds = [child for child in inside if names_round(child.name)]
+            if rounds:
+                beside = [child for child in inside if not names_round(child.name) and may_be_organisation(child)]
+                return [place for child in (*rounds, *beside) for place in _located(child, problems)]
+    except OSError as error:
+        problems.append(_problem(error, path))
+        return []
     return [place]
+
+
+def _located(path: Path, problems: list[Problem]) -> list[Place]:
+    """The place of a folder; none where it cannot be looked at, which is added to the problems."""
+    try:
+        return [locate(path)]
+    except OSError as error:
+        problems.append(_problem(error, path))
+        return []
+
+
+def _problem(error: OSError, path: Path) -> Problem:
+    path = Path(os.path.abspath(path))  # noqa: PTH100
+    return Problem(Place(path, Target.NOTHING, None), _unreadable(error, path))
+
+
+def _unreadable(error: OSError, path: Path) -> Finding:
+    """The finding on a place that the system does not let us look at."""
+    name = path if error.filename is None else os.fsdecode(error.filename)
+    return finding("tree.unreadable", path.name, f"{name} cannot be looked at: {reason_of(error)}")
 
 
 def _distinct(places: Iterable[Place]) -> list[Place]:
@@ -138,7 +193,7 @@ def _distinct(places: Iterable[Place]) -> list[Place]:
 def _look(place: Place, settings: Settings) -> Found | Finding:
     """A place with its round, or the finding that says why there is none."""
     name = place.path.name
-    if not _exists(place.path):
+    if not look.is_there(place.path):
         return _no_such_path(place.path)
     if place.target is Target.NOTHING:
         return _nothing_in(place)
@@ -193,9 +248,9 @@ def _nothing_in(place: Place) -> Finding:
 
 
 def _deeper(folder: Path, levels: int) -> Iterator[Path]:
-    """The organisations' folders some levels down."""
+    """The organisations' folders some levels down, as far as they can be looked at."""
     for child in _folders(folder)[:_MOST_LOOKED_AT] if levels else []:
-        if is_organisation(child):
+        if _is_organisation(child):
             yield child
         else:
             yield from _deeper(child, levels - 1)
@@ -207,19 +262,24 @@ def _no_such_path(path: Path) -> Finding:
     return finding("check.no-such-path", path.name, f"There is no {path}", fix=hint)
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return os.path.lexists(path)
-    except ValueError:
-        return False
-
-
 def _names(folder: Path) -> list[str]:
+    """For a hint alone."""
     try:
-        return sorted(child.name for child in folder.iterdir())
-    except (OSError, ValueError):
+        return sorted(look.names_in(folder))
+    except OSError:
         return []
 
 
 def _folders(folder: Path) -> list[Path]:
-    return [child for name in _names(folder) if not name.startswith(".") and is_folder(child := folder / name)]
+    """For a hint alone."""
+    try:
+        return folders(folder)
+    except OSError:
+        return []
+
+
+def _is_organisation(folder: Path) -> bool:
+    try:
+        return is_organisation(folder)
+    except OSError:
+        return False

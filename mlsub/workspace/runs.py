@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from difflib import get_close_matches
+from fnmatch import filter as matching
 from pathlib import Path
 
 from mlsub.findings import Finding
+from mlsub.io import look
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round, wrong_round
-from mlsub.submission.locate import infer_round, is_folder, locate
+from mlsub.submission.locate import infer_round, locate
 from mlsub.workspace.logs import in_order, read_logs
 from mlsub.workspace.places import Settings, in_one_line, known_round
 
@@ -25,29 +27,24 @@ def find_runs(paths: Sequence[str]) -> list[Path]:
 
     Raises:
         MlsubError: there is none, or a path does not exist.
+        OSError: a path cannot be looked at.
     """
     found: dict[Path, None] = {}
     for name in paths:
         path = Path(os.path.abspath(name))  # noqa: PTH100  (links keep the names people gave them)
-        if is_folder(path):
-            results = sorted(path.glob("result_*.txt")) or sorted(path.glob("*.txt"))
+        if look.is_folder(path):
+            names = look.names_in(path)
+            results = sorted(path / name for name in matching(names, "result_*.txt") or matching(names, "*.txt"))
             if not results:
                 raise MlsubError(f"{path} has no result_*.txt. Name the folder of the logs, or the logs.")
             found.update(dict.fromkeys(results))
-        elif _exists(path):
+        elif look.status_of(path) is not None:
             found[path] = None
         else:
             raise MlsubError(f"There is no {path}. Name logs, or folders of them.")
     if len(found) > MAX_RUNS:
         raise MlsubError(f"{len(found)} logs are more than the {MAX_RUNS} that are read at once. Name fewer.")
     return list(found)
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def round_of(paths: Sequence[Path], settings: Settings) -> Round:

@@ -12,7 +12,8 @@ from mlsub.convergence.entry import Options
 from mlsub.findings import Finding
 from mlsub.io.pickled import reduced
 from mlsub.judge.log import LogTask, NewFold
-from mlsub.judge.package import Outline, Package, Part, judge_package, list_package, single_log
+from mlsub.judge.outline import Outline
+from mlsub.judge.package import Package, Part, judge_package, list_package, single_log
 from mlsub.log.report import LogReport
 from mlsub.review.cross import Print, prints_of
 from mlsub.rounds import get_round

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.submission.locate import is_folder
 from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.base import Executor
 from mlsub.workspace.memory.states import State, size_of
@@ -56,7 +57,7 @@ def weight_of(file: str | os.PathLike[str]) -> int:
 def weight_below(folder: Path) -> tuple[int, int]:
     """About what the logs of a package weigh, and how many they are, without listing it: for the order of work only."""
     results = folder / "results"
-    return _below(results if results.is_dir() else folder, _DEPTH)
+    return _below(results if is_folder(results) else folder, _DEPTH)
 
 
 def weight_in(tree: State) -> tuple[int, int]:

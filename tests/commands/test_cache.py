@@ -13,7 +13,7 @@ import pytest
 
 import mlsub
 from mlsub.convergence.entry import USUAL
-from mlsub.judge.package import Outline
+from mlsub.judge.outline import Outline
 from mlsub.log.events import Fed, read_log
 from mlsub.workspace import Settings
 from mlsub.workspace.memory import states, tree_state

@@ -17,6 +17,7 @@ from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import run
 from tests.faults.case import Case, Judged, State, View, each
 from tests.make_tree import make_tree
+from tests.many_inputs import make_many
 
 ONE = ("--jobs", "1")
 Prepare = Callable[[Path], None]
@@ -246,7 +247,8 @@ def _reference(folder: Path) -> None:
     shutil.rmtree(folder / "made")
 
 
-CACHED = ("check", "v1.0", "--cache-dir", "cache", "--format", "json", *ONE)
+PLAIN = ("check", "v4.0", "--no-cache", "--format", "json", *ONE)
+CACHED = ("check", "v4.0", "--cache-dir", "cache", "--format", "json", *ONE)
 
 
 def _check() -> None:
@@ -259,8 +261,12 @@ def _check() -> None:
 
 
 def _cached(folder: Path) -> None:
-    make_tree(folder)
-    _in(folder, CACHED, change=_slower)
+    make_many(folder)
+    _in(folder, CACHED, change=lambda: _slower("v4.0"))
+
+
+def _many(folder: Path) -> None:
+    make_many(folder)
 
 
 def _any(found: View, old: View, new: View) -> Judged:
@@ -358,9 +364,10 @@ CASES = (
     Case("db build --parquet", _tables, TABLES, ("tables", "tables/*"), normal=_rows, inputs=("v1.0/*",)),
     Case("site", _site, SITE, ("site", "site/*"), inputs=("v1.0/*",), change=AGAIN),
     Case(
-        "cache", _cached, CACHED, ("cache/*",), _any, work=_check, inputs=("v1.0/*",), says=True,
+        "cache", _cached, CACHED, ("cache/*",), _any, work=_check, inputs=("v4.0", "v4.0/*"), says=True,
         beside=("cache/*.part",),
     ),
+    Case("check", _many, PLAIN, (), inputs=("v4.0", "v4.0/*"), says=True),
     Case("baseline", _baseline, BASELINE, ("known.json",), statuses=(0, 1), inputs=("v1.0/*",)),
     Case(
         "score -o", _over("table.csv", _tree), ("score", "v1.0", "-o", "table.csv", "--force", *ONE), ("table.csv",),

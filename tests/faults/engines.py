@@ -77,7 +77,7 @@ def _points(place: Place, count: int) -> list[tuple[Mode, int]]:
 def fail(place: Place, count: int) -> None:
     """Let calls fail as a full, closed or broken disk makes them fail, so many in all."""
     each = max(count // len(ERRORS), 1)
-    # Of what the command itself has written; an input that cannot be read is another answer (see vanish).
+    # Of what the command itself has written; an input that cannot be read is another answer (see vanish and refuse).
     inputs = {op.number for op in place.input_paths()}
     read = {op.number for op in place.ops if op.what == "open" and op.kind is Kind.READ} - inputs
     for error, kinds, stays in ERRORS:
@@ -92,6 +92,28 @@ def fail(place: Place, count: int) -> None:
                 place.fail(what, wrong)
             elif ended.status == 0 and judged.state is not State.NEW and place.case.name != "cache":
                 place.fail(what, f"it ended with 0, and the state is {judged.state}: {judged.why}")
+            place.go_on(what)
+
+
+def refuse(place: Place, count: int) -> None:
+    """Let calls fail that look at an input or read it, so many in all, of a command that answers by what it prints.
+
+    What it takes for missing then must not pass without a word, and the next call must know nothing of it.
+    """
+    calls = place.input_calls() if place.case.says else {}
+    for error in (errno.EIO, errno.EACCES):
+        for at in spread(count // 2, sorted(calls)):
+            path, what = calls[at], f"{errno.errorcode[error]} at call {at}, of {calls[at]}"
+            place.fresh()
+            ended = place.start(Fault(Mode.FAIL, at, error, Kind.LOOK | Kind.READ)).end()
+            place.note("errors", what, place.judged())
+            said = ended.out + ended.err
+            if wrong := orderly(ended):
+                place.fail(what, wrong)
+            elif ended.out != place.new.ended.out and (
+                os.strerror(error) not in said or os.path.basename(path) not in said  # noqa: PTH119
+            ):
+                place.fail(what, f"it ended with {ended.status}, and does not say what it could not look at")
             place.go_on(what)
 
 
@@ -122,7 +144,7 @@ def everything(count: int, seed: int, name: str) -> Iterator[tuple[str, Callable
     """Each kind of fault by its name, with what puts a command through it."""
     draw = random.Random(f"{seed} {name}")
     yield "kills", lambda place: kill(place, count, draw)
-    yield "errors", lambda place: fail(place, count)
+    yield "errors", lambda place: (fail(place, count), refuse(place, 2 * count))[0]
     yield "power cuts", lambda place: cut_power(place, max(count // 5, 1), draw)
     yield "two at once", lambda place: overlap(place, max(count // 10, 1))
     yield "vanished", lambda place: vanish(place, max(count // 5, 1))

@@ -2,6 +2,7 @@
  * at one of them kills the process, stops it, lets the call fail, or takes the file away. Or it writes them down, with
  * their data. It does nothing until faults_arm is called, so that one loaded program can fork a process for each fault. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -334,6 +335,17 @@ LOOKED(lstat, AT_FDCWD, name, (const char *name, struct stat *to), (name, to))
 LOOKED(lstat64, AT_FDCWD, name, (const char *name, struct stat64 *to), (name, to))
 LOOKED(fstatat, folder, name, (int folder, const char *name, struct stat *to, int flags), (folder, name, to, flags))
 LOOKED(fstatat64, folder, name, (int folder, const char *name, struct stat64 *to, int flags), (folder, name, to, flags))
+
+/* A folder that is listed: what the C library opens for that passes by open. */
+DIR *opendir(const char *name) {
+    char buffer[PATH_MAX];
+    const char *path = whole(AT_FDCWD, name, buffer);
+    if (path && met(LOOK, NULL) == FAILED) return NULL;
+    if (path) note(LOOK, "list", path, NULL, 0, 0, 0, NULL, 0);
+    static DIR *(*next)(const char *);
+    if (!next) next = (DIR * (*)(const char *))dlsym(RTLD_NEXT, "opendir");
+    return next(name);
+}
 
 int clock_gettime(clockid_t which, struct timespec *to) {
     int done = (int)syscall(SYS_clock_gettime, which, to);

@@ -160,15 +160,22 @@ class Place:
 
     def input_paths(self) -> list[Op]:
         """The calls that look at or open what the command only reads."""
-        root = str(self.folder.resolve())
-        return [
-            op
-            for op in self.ops
-            if op.kind in (Kind.LOOK, Kind.READ)
-            and op.what in ("look", "open")
-            and op.result >= 0
-            and matches(os.path.relpath(op.one, root), self.case.inputs)
-        ]
+        return [op for op in self.ops if op.what in ("look", "open") and op.result >= 0 and self._is_input(op)]
+
+    def input_calls(self) -> dict[int, str]:
+        """The calls that look at, list, open or read what the command only reads, with the path."""
+        found: dict[int, str] = {}
+        ends = [*(op.number for op in self.ops[1:]), self.calls]
+        for op, end in zip(self.ops, ends, strict=True):
+            if self._is_input(op):
+                reads = range(op.number + 1, end) if op.what == "open" else ()
+                found |= dict.fromkeys((op.number, *reads), os.path.relpath(op.one, self.folder.resolve()))
+        return found
+
+    def _is_input(self, op: Op) -> bool:
+        if op.kind not in (Kind.LOOK, Kind.READ) or not op.one:
+            return False
+        return matches(os.path.relpath(op.one, self.folder.resolve()), self.case.inputs)
 
 
 def lay_out(place: Place, found: View) -> None:

@@ -135,7 +135,7 @@ class Disk:
                     node.sync()
                 else:
                     node.synced = bytes(node.data)
-            case "look" | "chmod" | "fchmod" | "utime":
+            case "look" | "list" | "chmod" | "fchmod" | "utime":
                 return False
             case _:
                 self._named(op)

@@ -48,7 +48,15 @@ def test_every_way_of_writing_leaves_the_old_state_or_the_new_one() -> None:
         assert min(kills, errors, cuts) >= 5, row
 
 
-def test_a_writer_with_a_defect_is_found() -> None:
+def test_no_check_takes_what_it_cannot_look_at_for_missing_or_remembers_it() -> None:
+    words = ("--faults", "errors", "--kills", str(effort(8, 400)))
+    status, rows, broken = call(*words, *named(("check", "cache")))
+    assert broken == []
+    assert status == 0
+    assert [int(row.split("|")[3]) >= 16 for row in rows] == [True, True], rows
+
+
+def test_a_writer_or_reader_with_a_defect_is_found() -> None:
     status, rows, broken = call("--cases", "tests.faults.unsafe", "--kills", str(effort(10, 60)))
     assert status == 1
     assert len(rows) == len(FOUND)

@@ -1,11 +1,11 @@
-"""Writers with a defect each, which the harness has to find: ``python -m tests.faults --cases tests.faults.unsafe``."""
+"""Commands with a defect each, which the harness must find: ``python -m tests.faults --cases tests.faults.unsafe``."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from tests.faults.case import Case, each, whole
+from tests.faults.case import Case, Judged, State, View, each, whole
 
 _OLD, _NEW = b"old\n" * 1000, b"new\n" * 1000
 
@@ -57,6 +57,24 @@ def _swallows_errors() -> None:
         return
 
 
+def _passes_in_silence() -> None:
+    print("there" if os.path.exists("one") else "missing")  # noqa: PTH110  (which says so of all errors)
+
+
+def _remembers_errors() -> None:
+    known = Path("known")
+    if not known.is_file():
+        try:
+            known.write_bytes(Path("one").read_bytes()[:3])
+        except OSError as error:
+            known.write_text(f"one: {error.strerror}")
+    print(known.read_text())
+
+
+def _anything(found: View, old: View, new: View) -> Judged:
+    return Judged(State.NEW)
+
+
 #: What the harness says of each.
 FOUND = {
     "in place": "one is neither old nor new",
@@ -65,6 +83,8 @@ FOUND = {
     "leaves its part": "the next call leaves .mlsub-",
     "one after the other": "neither old nor new: other",
     "swallows errors": "it ended with 0, and the state is old",
+    "passes in silence": "it ended with 0, and does not say what it could not look at",
+    "remembers errors": "the next call says something else: one: Permission denied",
 }
 _WRITERS = {
     "in place": _in_place,
@@ -74,9 +94,16 @@ _WRITERS = {
     "one after the other": _one_after_the_other,
     "swallows errors": _swallows_errors,
 }
-CASES = tuple(
-    Case(
-        name, _prepare, (), ("one", "other"), each if name == "in place" else whole, work=work, beside=("part",)
-    )
-    for name, work in _WRITERS.items()
+_READERS = {"passes in silence": _passes_in_silence, "remembers errors": _remembers_errors}
+CASES = (
+    *(
+        Case(
+            name, _prepare, (), ("one", "other"), each if name == "in place" else whole, work=work, beside=("part",)
+        )
+        for name, work in _WRITERS.items()
+    ),
+    *(
+        Case(name, _prepare, (), ("known",), _anything, work=work, inputs=("one",), says=True)
+        for name, work in _READERS.items()
+    ),
 )  # fmt: skip

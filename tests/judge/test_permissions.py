@@ -108,3 +108,32 @@ def test_a_package_that_cannot_be_read_whole_is_not_merged(tree: Tree) -> None:
     with as_nobody(), pytest.raises(MlsubError, match="cannot be listed whole: benchmarks/bert cannot be read"):
         read_sources([str(other), str(tree.folder)])
     closed.chmod(0o755)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o644], ids=["closed", "listed but not entered"])
+def test_an_organisation_that_may_not_be_read_is_told_beside_others(tree: Tree, mode: int) -> None:
+    closed = make_tree(tree.folder.parent.parent, org="CLOSED").folder
+    closed.chmod(mode)
+    report = check(tree.folder.parent)
+    assert ("tree.unreadable", "CLOSED/results") in errors(report)
+    assert {entry.organisation: entry.official for entry in report.entries} == {"ACME": "accepted"}
+    assert report.official == Verdict.REJECTED
+
+
+def test_a_folder_that_may_not_be_read_is_not_called_empty(tree: Tree) -> None:
+    tree.folder.chmod(0)
+    report = check(tree.folder)
+    assert (report.official, report.exit_status()) == ("not-checked", 2)
+    assert [(f.rule, f.message.rpartition("/")[2]) for f in report.findings] == [
+        ("tree.unreadable", "ACME cannot be looked at: Permission denied")
+    ]
+
+
+def test_flags_that_may_not_be_read_reject_where_the_official_checker_opens_them(tree: Tree) -> None:
+    other = make_tree(tree.folder.parent.parent, "v4.0")
+    flags = other.folder / "results" / "rack1" / "package_checker_params"
+    flags.write_text("seed-checker-bypass")
+    flags.chmod(0)
+    report = check(other.folder)
+    assert errors(report) == {("official.crash", "results/rack1/package_checker_params")}
+    assert "params.unreadable" in {found.rule for found in report.findings}

@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
+from mlsub.io.errors import reason_of
+from mlsub.io.look import is_nothing
 from mlsub.workspace import Settings
 from mlsub.workspace.memory import tree_state
 from mlsub.workspace.shares import executor_here, weight_below
@@ -90,7 +92,7 @@ def files_below(folders: Sequence[Path], settings: Settings) -> list[Files | OSE
 
 def _files(folder: Path) -> Files | OSError:
     try:
-        return Files(dict(sorted(_marks(folder))))
+        return Files(dict(sorted(dict(_marks(folder)).items())))
     except OSError as error:
         return error
 
@@ -115,7 +117,8 @@ def options_of(options: Options) -> dict[str, Any]:
 
 def _marks(folder: Path) -> Iterator[tuple[str, FileMark]]:
     seen: set[tuple[int, int]] = set()
-    for place, folders, files in os.walk(folder, followlinks=True, onerror=None):
+    closed: list[OSError] = []
+    for place, folders, files in os.walk(folder, followlinks=True, onerror=closed.append):
         at = Path(place).stat()
         if (at.st_dev, at.st_ino) in seen:
             folders.clear()
@@ -127,6 +130,10 @@ def _marks(folder: Path) -> Iterator[tuple[str, FileMark]]:
             relative = path.relative_to(folder).as_posix()
             mark = _mark(path)
             yield (relative if name in files else f"{relative}/"), mark
+    # In the place of their own marks: what lies below them is not there only because it cannot be listed.
+    for error in (error for error in closed if not is_nothing(error)):
+        relative = Path(os.fsdecode(error.filename)).relative_to(folder).as_posix()
+        yield f"{relative}/", FileMark(f"{_UNREADABLE}{reason_of(error)}", 0, "")
 
 
 def _mark(path: Path) -> FileMark:

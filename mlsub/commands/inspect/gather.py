@@ -23,18 +23,22 @@ from mlsub.submission.locate import Target
 from mlsub.workspace import Found, Settings, find, in_one_line
 from mlsub.workspace.logs import map_logs
 from mlsub.workspace.memory import Drawer, Memory, State, file_state, tree_state
-from mlsub.workspace.memory.logs import Form, packed
+from mlsub.workspace.memory.logs import Form, lasts, packed
 from mlsub.workspace.memory.memory import decoder
 from mlsub.workspace.memory.states import together
 from mlsub.workspace.memory.witness import content_of
 
 
 class Gathered(NamedTuple):
-    """Entries to report on, those to compare them with, and the folder that their paths are relative to."""
+    """Entries to report on, those to compare them with, and the folder that their paths are relative to.
+
+    ``lasts`` says whether all of it could be looked at, so that it would be the same another time.
+    """
 
     entries: list[Entry]
     beside: list[Entry]
     root: Path
+    lasts: bool
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -112,6 +116,8 @@ def read_sides(sides: Sides, settings: Settings) -> Gathered:
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],
         root,
+        all(lasts(part.package.files.findings) for part in (*parts, *parts_beside))
+        and not any(trace.unreadable for trace in traces.values()),
     )
 
 

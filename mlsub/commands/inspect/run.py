@@ -58,9 +58,7 @@ def inspection_of(sides: Sides, settings: Settings) -> Inspection:
         return known
     found = read_sides(sides, settings)
     inspection = inspect(found.entries, found.beside)
-    if drawer is not None and not any(
-        trace.unreadable for one in (*found.entries, *found.beside) for trace in one.traces
-    ):
+    if drawer is not None and found.lasts:
         drawer.keep(inspection)
     return inspection
 

@@ -30,8 +30,9 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
         if twin is not None:
             raise MlsubError(f"{twin.path} and {path} are the same folder")
         listing = list_tree(folder)
-        if listing.closed or listing.cut:
-            what = listing.cut or f"{listing.closed[0]} cannot be read"
+        closed = (*listing.closed, *listing.unread)
+        if closed or listing.cut:
+            what = listing.cut or f"{closed[0]} cannot be read"
             raise MlsubError(f"{path} cannot be listed whole: {what}")
         sources.append(Source(path, folder, listing))
     return sources

@@ -118,6 +118,8 @@ def _unlisted(folder: Path, listing: Listing) -> Iterator[Fault]:
         yield "package.not-a-file", f"The folder holds {listing.cut}, which no source code needs", folder
     for closed in listing.closed:
         yield "package.not-a-file", "The folder cannot be read", folder / closed
+    for unread in listing.unread:
+        yield "package.not-a-file", f"The file cannot be read: {listing.reasons[unread]}", folder / unread
 
 
 def _unfit(folder: Path, items: list[Item]) -> Iterator[Fault]:

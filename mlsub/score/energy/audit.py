@@ -9,6 +9,7 @@ from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 from mlsub.score.energy.model import Node, Pace, RunPower, Switch
 from mlsub.score.energy.score import GAP_MS
+from mlsub.score.energy.structure import unreadable
 
 #: Readings from which on it is not chance that two runs have them in common.
 _TELLING = 10
@@ -31,9 +32,9 @@ def audit_run(run: RunPower, log: LogReport, described_nodes: int | None) -> Ite
         log: the run's result log.
         described_nodes: number of nodes in the system description, None where it says none.
     """
+    yield from _unreadable(run)
     if not run.there:
         return
-    yield from _unreadable(run)
     yield from _bad_lines(run)
     yield from _negative(run)
     yield from _efficiency(run)
@@ -53,7 +54,7 @@ def _files(run: RunPower) -> list[Node | Switch]:
 def _unreadable(run: RunPower) -> Iterator[Finding]:
     for name, reason in run.unreadable[:1]:
         more = f", and {len(run.unreadable) - 1} more files" if len(run.unreadable) > 1 else ""
-        yield finding("power.unreadable", f"{run.path}/{name}", f"It cannot be read: {reason}{more}")
+        yield unreadable(f"{run.path}/{name}" if name else run.path, f"{reason}{more}")
 
 
 def _bad_lines(run: RunPower) -> Iterator[Finding]:

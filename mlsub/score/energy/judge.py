@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.look import status_of
 from mlsub.io.show import several
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -16,7 +17,7 @@ from mlsub.score.energy.audit import audit_copies, audit_run
 from mlsub.score.energy.model import NoEnergyError, RunPower
 from mlsub.score.energy.read import list_names, read_run
 from mlsub.score.energy.score import Power, run_joules
-from mlsub.score.energy.structure import crashes, faults, judge_structure
+from mlsub.score.energy.structure import crashes, faults, judge_structure, unreadable
 from mlsub.submission.model import Entry
 
 #: The joules of each run, and why there are none.
@@ -34,8 +35,8 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
     folder = entry.files.folder / FOLDER
     path = FOLDER if entry.path in ("", ".") else f"{entry.path}/{FOLDER}"
     names = [PurePath(log.path).name for log in entry.logs]
-    if not _leads_somewhere(folder):
-        return _led_nowhere(path, len(names))
+    if (why := _why_nothing(folder)) is not None:
+        return Power(findings=(unreadable(path, why),), faulted=frozenset(), joules=(None,) * len(names))
     runs = [read_run(folder, path, PurePath(name).stem) for name in names]
     # The summarizer reads the folder that is named up to the first dot, the checker up to the last.
     scored = [
@@ -66,17 +67,12 @@ def _audits(entry: Entry, scored: Sequence[RunPower]) -> Iterator[Finding]:
         yield from audit_run(run, log, nodes)
 
 
-def _leads_somewhere(folder: Path) -> bool:
+def _why_nothing(folder: Path) -> str | None:
+    """Why there is nothing to the official checker, which does not look at the measurements then; None where it is."""
     try:
-        return folder.exists()
-    except OSError:
-        return False
-
-
-def _led_nowhere(path: str, runs: int) -> Power:
-    """A broken or circular link is not a folder to the official checker, which does not look then."""
-    broken = finding("power.unreadable", path, "It cannot be read: the link is broken or circular")
-    return Power(findings=(broken,), faulted=frozenset(), joules=(None,) * runs)
+        return None if status_of(folder) is not None else "the link is broken or circular"
+    except OSError as error:
+        return reason_of(error)
 
 
 def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]) -> _Energies:
@@ -103,7 +99,7 @@ def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
     except NotADirectoryError:
         return []  # Then every run is missing, which is reported.
     except (MlsubError, OSError) as error:
-        return [finding("power.unreadable", path, f"It cannot be read: {error}"[:200])]
+        return [unreadable(path, reason_of(error)[:200])]
     others = [name for name in names if name not in known and not name.startswith(".")]
     if not others:
         return []

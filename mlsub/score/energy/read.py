@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import status_of
 from mlsub.io.show import readable, show
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import RawRecord, open_log, read_records
@@ -86,11 +87,15 @@ def _reason(error: Exception) -> str:
 
 
 def _size(file: Path, left: int) -> int:
-    """The size in bytes of a file that may be read; what cannot be found out is for the reader to say."""
-    try:
-        size = file.stat().st_size
-    except OSError:
+    """The size in bytes of a file that may be read; that there is none is for the reader to say.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    found = status_of(file)
+    if found is None:
         return 0
+    size = found.st_size
     if size > MAX_FILE_BYTES:
         raise MlsubError(f"larger than {MAX_FILE_BYTES >> 20} MiB, the most that is read of a power file")
     if size > left:

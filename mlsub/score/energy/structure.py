@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.io.errors import reason_of
+from mlsub.io.look import status_of
 from mlsub.io.show import several
 from mlsub.rules.catalogue import finding
 from mlsub.score.energy.model import RunPower
 from mlsub.score.energy.read import is_measurement
-from mlsub.submission.locate import is_folder
 
 _KINDS = (("node", "nodes"), ("sw", "switches"))
 
@@ -55,10 +57,26 @@ def crashes(runs: Sequence[RunPower], folder: Path, path: str) -> Iterator[Findi
         yield _crash(path, "It has no folder for any run", "power/result_<n>/ for each run")
     for run in runs:
         names = [name for kind, _ in _KINDS for name in run.names if numbers_of((name,), kind) == [None]]
-        if not run.there and (folder / run.result).exists() and not is_folder(folder / run.result):
-            yield _crash(run.path, "It is not a folder", f"a folder power/{run.result}")
+        if not run.there:
+            yield from _no_folder(run, folder / run.result)
         elif names:
             yield _crash(run.path, f"{several(names, 5)}: no number in the name", "node_<j>.txt and sw_<k>.txt")
+
+
+def _no_folder(run: RunPower, place: Path) -> Iterator[Finding]:
+    """The traceback on what is not a folder; the official checker takes for missing what it cannot look at."""
+    try:
+        found = status_of(place)
+    except OSError as error:
+        yield unreadable(run.path, reason_of(error))
+        return
+    if found is not None and not stat.S_ISDIR(found.st_mode):
+        yield _crash(run.path, "It is not a folder", f"a folder power/{run.result}")
+
+
+def unreadable(path: str, reason: str) -> Finding:
+    """The finding on a power file, or a folder of them, that cannot be read."""
+    return finding("power.unreadable", path, f"It cannot be read: {reason}")
 
 
 def _crash(path: str, actual: str, expected: str) -> Finding:
@@ -114,6 +132,7 @@ def _each(runs: Iterable[RunPower]) -> Iterator[Finding]:
                 expected=f"power/{run.result}/node_0.txt",
                 actual=f"it cannot be read: {run.unreadable[0][1]}" if run.unreadable else None,
             )
+            yield from (unreadable(run.path, reason) for _, reason in run.unreadable)
             continue
         for kind, word in _KINDS:
             if misnumbered(run, kind):

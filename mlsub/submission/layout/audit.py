@@ -61,9 +61,20 @@ def audit_layout(
     yield from audit_links(listing, judged)
     fresh = {kind: [path for path in paths if path not in explained] for kind, paths in strays.items()}
     yield from audit_strays(fresh)
-    yield from gathered("layout.not-listed", listing.closed, "Folders cannot be read, so their contents are unknown")
+    yield from _unknown(listing)
     if listing.cut is not None:
         yield finding("layout.not-listed", ".", actual=listing.cut)
+
+
+def _unknown(listing: Listing) -> Iterator[Finding]:
+    """What the system did not let us look at, by the reason."""
+    for paths, message in (
+        (listing.closed, "Folders cannot be read, so their contents are unknown"),
+        (listing.unread, "Files cannot be looked at"),
+    ):
+        for reason in sorted({listing.reasons.get(path, "") for path in paths}):
+            some = [path for path in paths if listing.reasons.get(path, "") == reason]
+            yield from gathered("layout.not-listed", some, f"{message}: {reason}" if reason else message)
 
 
 def audit_top(

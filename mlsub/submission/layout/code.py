@@ -22,6 +22,7 @@ class Code:
 
     def __init__(self, listing: Listing) -> None:
         self.folders = listing.folders
+        self.unread = frozenset(listing.unread)
         self.benchmarks: dict[str, list[Item]] = {name: [] for name in _children("benchmarks", self.folders)}
         for item in listing.items:
             top, *below = item.path.split("/")
@@ -148,6 +149,7 @@ def _not_executable(code: Code, places: Sequence[Place]) -> list[str]:
         if item.name in SCRIPTS
         and item.kind is ItemKind.FILE
         and not item.executable
+        and item.path not in code.unread
         and len(item.path.split("/")) == (5 if "/implementations/" in item.path else 4)
     ]
 

@@ -53,13 +53,15 @@ class Item(msgspec.Struct, frozen=True):
 class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A tree's items, sorted by path.
 
-    ``closed`` are folders that could not be read (``.`` is the whole tree); ``cut`` says that
-    there are more files, or folders lie deeper, than are listed; ``unfilled`` are paths of templates nobody has
-    filled in.
+    ``closed`` are folders that could not be read (``.`` is the whole tree), ``unread`` names of which nothing could be
+    found out, or not what is asked of such a file, and ``reasons`` say why, by the path. ``cut`` says that there are
+    more files, or folders lie deeper, than are listed; ``unfilled`` are paths of templates nobody has filled in.
     """
 
     items: tuple[Item, ...]
     closed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    reasons: dict[str, str] = {}
     cut: str | None = None
     unfilled: tuple[str, ...] = ()
 

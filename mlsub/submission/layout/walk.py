@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from mlsub.io.errors import reason_of
+from mlsub.io.look import is_nothing
 from mlsub.submission.layout.code import README, SCRIPTS
 from mlsub.submission.layout.model import Item, ItemKind, Listing
 from mlsub.submission.layout.strays import is_stray_folder
@@ -26,14 +29,17 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
     """
     items: list[Item] = []
     closed: list[str] = []
+    unread: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     cut = None
     waiting = [("", 0)]
     while waiting:
         path, depth = waiting.pop()
         try:
-            found = list(_scan(folder, path))
-        except (OSError, ValueError):
+            found = list(_scan(folder, path, unread))
+        except (OSError, ValueError) as error:
             closed.append(path or ".")
+            reasons[path or "."] = reason_of(error)
             continue
         items += found
         if len(items) > max_items:
@@ -45,34 +51,48 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
             continue
         waiting += [(child, depth + 1) for child in below]
     items.sort(key=lambda item: item.path)
-    unfilled = tuple(item.path for item in items if _is_unfilled_template(folder, item))
-    return Listing(items=tuple(items), closed=tuple(sorted(closed)), cut=cut, unfilled=unfilled)
+    unfilled = tuple(item.path for item in items if _is_unfilled_template(folder, item, unread))
+    return Listing(
+        items=tuple(items),
+        closed=tuple(sorted(closed)),
+        unread=tuple(sorted(unread)),
+        reasons=reasons | unread,
+        cut=cut,
+        unfilled=unfilled,
+    )
 
 
-def _scan(folder: Path, path: str) -> Iterator[Item]:
+def _scan(folder: Path, path: str, unread: dict[str, str]) -> Iterator[Item]:
     start = f"{path}/" if path else ""
     with os.scandir(f"{folder}/{path}") as entries:
         for entry in entries:
-            yield _item(entry, start + entry.name)
+            yield _item(entry, start + entry.name, unread)
 
 
-def _item(entry: os.DirEntry[str], path: str) -> Item:
+def _item(entry: os.DirEntry[str], path: str, unread: dict[str, str]) -> Item:
     try:
         if entry.is_symlink():
             return Item(path, ItemKind.LINK, target=os.readlink(entry.path))  # noqa: PTH115  (a path object would normalise it)
         if entry.is_dir(follow_symlinks=False):
             return Item(path, ItemKind.FOLDER)
         status = entry.stat(follow_symlinks=False)
-    except OSError:
-        # Gone or closed meanwhile: a name without facts breaks no rule.
+    except OSError as error:
+        # What is gone meanwhile, too, is a name without facts.
+        unread[path] = reason_of(error)
         return Item(path)
     if not stat.S_ISREG(status.st_mode):
         return Item(path, ItemKind.OTHER)
     return Item(path, ItemKind.FILE, status.st_size, bool(status.st_mode & 0o111))
 
 
-def _is_unfilled_template(folder: Path, item: Item) -> bool:
-    return item.kind is ItemKind.FILE and may_be_template(item.path) and begins_as_template(folder / item.path)
+def _is_unfilled_template(folder: Path, item: Item, unread: dict[str, str]) -> bool:
+    if item.kind is not ItemKind.FILE or not may_be_template(item.path) or item.path in unread:
+        return False
+    try:
+        return begins_as_template(folder / item.path)
+    except OSError as error:
+        unread[item.path] = reason_of(error)
+        return False
 
 
 def may_be_template(path: str) -> bool:
@@ -84,15 +104,22 @@ def may_be_template(path: str) -> bool:
 
 
 def begins_as_template(file: Path) -> bool:
-    """Whether a file still has the marker of a template; not where it cannot be read, or is a link."""
+    """Whether a file still has the marker of a template; a link has none.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     try:
         # Not even a FIFO that was put there meanwhile may hold up the check.
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    except (OSError, ValueError):
+    except ValueError:
         return False
+    except OSError as error:
+        # ENXIO is that of a socket.
+        if is_nothing(error) or error.errno == errno.ENXIO:
+            return False
+        raise
     try:
         return is_unfilled(os.read(descriptor, _TEMPLATE_BYTES))
-    except OSError:
-        return False
     finally:
         os.close(descriptor)

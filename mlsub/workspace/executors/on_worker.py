@@ -27,7 +27,7 @@ from mlsub.log.report import LogReport
 from mlsub.workspace.executors.base import Tree
 from mlsub.workspace.executors.looks import Look, look, look_at
 from mlsub.workspace.memory.code import content_digest
-from mlsub.workspace.memory.logs import PASSING
+from mlsub.workspace.memory.logs import lasts
 
 #: Objects made before the collector looks for cycles, as in a process of one's own: Dask alone holds many that stay.
 _MANY_OBJECTS = 20_000
@@ -129,7 +129,7 @@ def _passing(found: Any) -> bool:
     if isinstance(found, (list, tuple)):
         return any(map(_passing, found))
     if isinstance(found, LogReport):
-        return any(finding.rule in PASSING for finding in found.findings)
+        return not lasts(found.findings)
     return found is None or bool(getattr(found, "passing", False))
 
 

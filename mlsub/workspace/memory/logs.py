@@ -26,8 +26,9 @@ T = TypeVar("T")
 
 _ENCODER = msgspec.msgpack.Encoder()
 _FAILURES = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
-#: What is wrong only here and now: another time the file may be read, or judged.
-PASSING = frozenset(("log.unreadable", "rule.crashed", "tree.unreadable"))
+#: Rules of what may be wrong only here and now, besides all that end in ``.unreadable``: another time the system may
+#: let us look, or there is memory. Some are of lasting defects as well, which are then found anew.
+_PASSING = frozenset(("layout.not-listed", "review.crashed", "rule.crashed", "score.scaling-file"))
 #: Behind the name of a log that is unpacked.
 _PACKED = b"\0gz"
 
@@ -236,9 +237,14 @@ def _fact_of(fold: NewFold) -> type[msgspec.Struct] | None:
     return kind if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else None
 
 
+def passes(rule: str) -> bool:
+    """Whether what a rule finds may rest on an error of the moment, so that it is never remembered."""
+    return rule.endswith(".unreadable") or rule in _PASSING
+
+
 def lasts(findings: Iterable[Finding]) -> bool:
     """Whether findings are of the files alone, and would be the same another time."""
-    return all(finding.rule not in PASSING for finding in findings)
+    return not any(passes(finding.rule) for finding in findings)
 
 
 def packed(value: object) -> bytes | None:

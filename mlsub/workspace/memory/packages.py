@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from mlsub.convergence.entry import Options
-from mlsub.judge.package import Outline
+from mlsub.judge.outline import Outline
 from mlsub.submission.locate import Target
 from mlsub.workspace.memory.memory import Drawer, Memory
 from mlsub.workspace.memory.states import tree_state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from pathlib import Path
@@ -14,6 +15,7 @@ from mlsub.commands.db.fingerprint import Files, Fingerprint, files_below
 from mlsub.commands.db.fingerprint import fingerprint as fingerprint_of
 from mlsub.workspace import Settings
 from mlsub.workspace.memory import Memory
+from tests.refused import Refusals
 
 _NAMES = st.sampled_from(["a", "b", "c/d", "c/e", "f/g/h"])
 _TREES = st.dictionaries(_NAMES, st.binary(max_size=4), max_size=5)
@@ -101,6 +103,24 @@ def test_what_cannot_be_read_is_looked_at_again(tmp_path: Path, remembering: Mem
     (tmp_path / "tree" / "link").symlink_to("nowhere")
     fingerprint(tmp_path / "tree", memory=remembering)
     assert list(remembering.store.kept()) == []
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.EACCES], ids=errno.errorcode.get)
+@pytest.mark.usefixtures("remembering")
+def test_a_folder_that_cannot_be_listed_for_a_moment_is_looked_at_again(
+    error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = lay(tmp_path / "tree", {"a": b"1", "c/d": b"2"})
+    healthy = fingerprint(folder)
+    refusals = Refusals(folder, monkeypatch)
+    refusals.at_call(-1, 0)
+    fingerprint(folder, memory=Memory(tmp_path / "counted"))
+    for number in range(refusals.calls):
+        memory = Memory(tmp_path / f"cache-{number}")
+        refusals.at_call(number, error)
+        files_below([folder], Settings(memory=memory))
+        refusals.at_call(-1, 0)
+        assert fingerprint(folder, memory=memory) == healthy, number
 
 
 def test_folders_are_read_by_several_processes_and_stay_in_order(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.review.runs.build import write_tree
 
 
 def paths_of(*paths: Path, beside: tuple[Path, ...] = ()) -> tuple[list[str], list[str]]:
-    entries, others, _ = gather([str(path) for path in paths], Settings(jobs=1), beside=[str(path) for path in beside])
+    entries, others, *_ = gather([str(path) for path in paths], Settings(jobs=1), beside=[str(path) for path in beside])
     return [entry.path for entry in entries], [entry.path for entry in others]
 
 

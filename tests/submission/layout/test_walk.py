@@ -58,7 +58,7 @@ def test_a_listing_ends(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
-    assert list_tree(tmp_path / "gone") == Listing(items=(), closed=(".",))
+    assert list_tree(tmp_path / "gone") == Listing(items=(), closed=(".",), reasons={".": "No such file or directory"})
     assert list_tree(Path("nul\0byte")).closed == (".",)
 
 

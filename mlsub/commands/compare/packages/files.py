@@ -14,7 +14,7 @@ def compare_files(old: Path, new: Path) -> FileChanges:
     """What differs between the files below two folders; nothing is followed out of them, and nothing is raised."""
     before, after = list_tree(old), list_tree(new)
     ours, theirs = _contents(old, before.items), _contents(new, after.items)
-    changed, unknown, same = [], [*before.closed, *after.closed], 0
+    changed, unknown, same = [], [*before.closed, *before.unread, *after.closed, *after.unread], 0
     for path in sorted(ours.keys() & theirs.keys()):
         equal = _equal(old, ours[path], new, theirs[path])
         if equal is None:

@@ -1,0 +1,101 @@
+"""What lies at a path. That there is nothing is an answer; that the system does not let us look is an error.
+
+``Path.exists``, ``is_dir`` and ``is_file`` say no to both, from Python 3.14 on to every error and before that to some.
+What is taken for missing because a disk failed for a moment must neither pass nor be remembered.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+#: A path, in any form.
+Where = str | os.PathLike[str]
+
+#: Errors that say that there is nothing: no such name, one that there cannot be, or a link in a circle.
+_NOTHING = frozenset(
+    (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.EBADF)
+)
+
+
+def is_nothing(error: OSError) -> bool:
+    """Whether an error of looking at a path, or of opening it, says that there is nothing."""
+    return error.errno in _NOTHING
+
+
+def status_of(path: Where) -> os.stat_result | None:
+    """What lies at a path, links followed; None for nothing.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    try:
+        return os.stat(path)  # noqa: PTH116  (of thousands of paths: path objects cost as much as the call)
+    except OSError as error:
+        if is_nothing(error):
+            return None
+        raise
+    except ValueError:  # A name that no file can have.
+        return None
+
+
+def own_status_of(path: Where) -> os.stat_result | None:
+    """The same of a link itself.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    try:
+        return os.lstat(path)
+    except OSError as error:
+        if is_nothing(error):
+            return None
+        raise
+    except ValueError:
+        return None
+
+
+def is_folder(path: Where) -> bool:
+    """Whether a path is a folder, or a link to one.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    found = status_of(path)
+    return found is not None and stat.S_ISDIR(found.st_mode)
+
+
+def is_link(path: Where) -> bool:
+    """Whether a path is a link, to whatever or nothing.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    found = own_status_of(path)
+    return found is not None and stat.S_ISLNK(found.st_mode)
+
+
+def is_there(path: Where) -> bool:
+    """Whether there is anything at a path, be it a link that leads nowhere.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    return own_status_of(path) is not None
+
+
+def names_in(folder: Where) -> list[str]:
+    """The names in a folder, in any order; none where there is no folder.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    try:
+        return os.listdir(folder)  # noqa: PTH208  (names, and errors that come at once)
+    except OSError as error:
+        if is_nothing(error):
+            return []
+        raise
+    except ValueError:
+        return []
