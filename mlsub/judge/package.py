@@ -98,7 +98,7 @@ def _organisation(folder: Path, root: Path, round_: Round) -> Package:
     try:
         why = None if is_folder(folder) else "The link is broken or circular"
     except OSError as error:
-        why = f"It cannot be looked at: {reason_of(error)}"
+        why = f"It cannot be accessed: {reason_of(error)}"
     if why is None:
         files = TreeReader(folder, prefix, round_).organisation()
         return _package(with_layout(files, prefix, round_), prefix, round_)

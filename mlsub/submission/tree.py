@@ -327,7 +327,7 @@ class TreeReader:
         except OSError as error:
             path = Path(os.fsdecode(error.filename)) if error.filename is not None else self.folder
             place = self._relative(path) if path.is_relative_to(self.folder) else "."
-            self._add(rule, place, f"It cannot be looked at: {reason_of(error)}")
+            self._add(rule, place, f"It cannot be accessed: {reason_of(error)}")
             return instead
 
     def _relative(self, path: Path) -> str:

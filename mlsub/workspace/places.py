@@ -176,7 +176,7 @@ def _problem(error: OSError, path: Path) -> Problem:
 def _unreadable(error: OSError, path: Path) -> Finding:
     """The finding on a place that the system does not let us look at."""
     name = path if error.filename is None else os.fsdecode(error.filename)
-    return finding("tree.unreadable", path.name, f"{name} cannot be looked at: {reason_of(error)}")
+    return finding("tree.unreadable", path.name, f"{name} cannot be accessed: {reason_of(error)}")
 
 
 def _distinct(places: Iterable[Place]) -> list[Place]:

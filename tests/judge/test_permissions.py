@@ -125,7 +125,7 @@ def test_a_folder_that_may_not_be_read_is_not_called_empty(tree: Tree) -> None:
     report = check(tree.folder)
     assert (report.official, report.exit_status()) == ("not-checked", 2)
     assert [(f.rule, f.message.rpartition("/")[2]) for f in report.findings] == [
-        ("tree.unreadable", "ACME cannot be looked at: Permission denied")
+        ("tree.unreadable", "ACME cannot be accessed: Permission denied")
     ]
 
 

@@ -70,7 +70,7 @@ def _unknown(listing: Listing) -> Iterator[Finding]:
     """What the system did not let us look at, by the reason."""
     for paths, message in (
         (listing.closed, "Folders cannot be read, so their contents are unknown"),
-        (listing.unread, "Files cannot be looked at"),
+        (listing.unread, "Files cannot be accessed"),
     ):
         for reason in sorted({listing.reasons.get(path, "") for path in paths}):
             some = [path for path in paths if listing.reasons.get(path, "") == reason]
