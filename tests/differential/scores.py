@@ -35,7 +35,8 @@ NEAR = 1e-9
 #: In v0.6 times are in seconds, whose neighbours are 2.4e-7 s apart.
 NEAR_SECONDS = 1e-8
 MINUTE = 60_000
-_ENDLESS = re.compile(rb'"time_ms": (NaN|-?Infinity)|:::MLL (nan|-?inf) ')
+#: A number of 310 digits is one as well, where it is read as one with a fraction.
+_ENDLESS = re.compile(rb'"time_ms": (NaN|-?Infinity)|:::MLL (nan|-?inf|-?\d{310,})\b')
 ODD_TIMES: tuple[Any, ...] = (
     *("1620000000000", "soon", "", None, True, [], {}, -1, 0, 0.5, -1e300, 1e18, 1e300, 10**400),
     *(float("inf"), float("-inf"), float("nan")),
