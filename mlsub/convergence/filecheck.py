@@ -136,7 +136,7 @@ def _of_record(name: str, record: Any) -> Iterator[Problem]:
         yield Problem("error", f"BS, the batch size, {what}: {show(size)}", name)
     if not isinstance(record["Hyperparams"], dict):
         yield Problem("error", "Hyperparams is not an object", name)
-    elif _is_deep(record):
+    elif is_deep(record):
         yield Problem("error", f"It is nested more than {_MAX_DEPTH} deep", name)
     yield from _of_points(name, record, called)
 
@@ -194,7 +194,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
 
 
-def _is_deep(value: Any) -> bool:
+def is_deep(value: Any) -> bool:
+    """Whether a record, or what is to be one, has objects and arrays nested deeper than a reference file may have."""
     level = [value]
     for _ in range(_MAX_DEPTH):
         level = [inner for outer in level for inner in _inside(outer)]

@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub.commands.rcp.model import NewPoint, NewReference
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm, unit_words
-from mlsub.convergence.filecheck import check_records, check_reference_file
+from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import Point, points_name, points_of, reference_file
 from mlsub.convergence.runs import BEYOND, progress_of
@@ -176,8 +176,8 @@ def _hyperparameters(runs: Sequence[LogReport], keys: Sequence[str]) -> tuple[di
             left_out.append(f"{len(values)} of {len(runs)} runs have {key}")
         elif len(texts) > 1:
             left_out.append(f"the runs differ in {key}")
-        elif None in texts:
-            left_out.append(f"{key} is infinite, not a number or too long")
+        elif None in texts or is_deep({"Hyperparams": {key: values[0]}}):
+            left_out.append(f"{key} is infinite, not a number, too long or nested too deeply")
         else:
             same[key] = values[0]
     return same, left_out

@@ -146,10 +146,17 @@ def test_a_defect_of_what_answers_is_one_here(database: Path, monkeypatch: pytes
         result_of(reply(question_of(database, "SELECT 1", 1)))
 
 
+#: Whoever starts the tests in the background makes all their processes ignore Ctrl-C.
+_MLSUB = (
+    "import signal, sys; from mlsub.cli import main; "
+    "signal.signal(signal.SIGINT, signal.default_int_handler); main(sys.argv[1:])"
+)
+
+
 @pytest.fixture
 def asking(database: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A command at an endless question in a group of its own, and the process that answers."""
-    command = [sys.executable, "-m", "mlsub", "db", "query", ENDLESS, "--db", str(database)]
+    command = [sys.executable, "-c", _MLSUB, "db", "query", ENDLESS, "--db", str(database)]
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     while not (found := children.read_text().split()):
