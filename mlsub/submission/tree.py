@@ -333,6 +333,15 @@ class TreeReader:
     def _relative(self, path: Path) -> str:
         return below(self.folder, path)
 
-    def _add(self, rule: str, path: str, message: str | None = None, **more: str | None) -> None:
+    def _add(
+        self,
+        rule: str,
+        path: str,
+        message: str | None = None,
+        *,
+        expected: str | None = None,
+        actual: str | None = None,
+        fix: str | None = None,
+    ) -> None:
         place = (self.prefix.rstrip("/") or ".") if path == "." else self.prefix + path
-        self.findings.append(finding(rule, place, message, **more))  # type: ignore[arg-type]
+        self.findings.append(finding(rule, place, message, expected=expected, actual=actual, fix=fix))

@@ -17,6 +17,7 @@ from mlsub.workspace.executors import executor_of
 from mlsub.workspace.executors.local import LocalExecutor
 from mlsub.workspace.places import Settings
 from mlsub.workspace.shares import PAYS_FROM, balanced, executor_for
+from tests.alive import is_alive
 from tests.effort import HUNG
 
 PARENT = os.getpid()
@@ -140,11 +141,6 @@ def _named(number: int) -> int:
     return os.getpid()
 
 
-def _runs(process: int) -> bool:
-    stat = Path(f"/proc/{process}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted in /proc")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_when_the_process_that_they_work_for_is_killed(how: signal.Signals) -> None:
@@ -154,6 +150,6 @@ def test_workers_end_when_the_process_that_they_work_for_is_killed(how: signal.S
         process.send_signal(how)
     assert process.pid not in workers
     until = time.monotonic() + HUNG
-    while any(map(_runs, workers)) and time.monotonic() < until:
+    while any(map(is_alive, workers)) and time.monotonic() < until:
         time.sleep(0.02)
-    assert [worker for worker in workers if _runs(worker)] == []
+    assert [worker for worker in workers if is_alive(worker)] == []

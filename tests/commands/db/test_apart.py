@@ -17,6 +17,7 @@ from mlsub.commands.db import answering, apart
 from mlsub.commands.db.answering import reply
 from mlsub.commands.db.query import ask, ask_columns, columns_of, question_of, result_of
 from mlsub.io.errors import MlsubError
+from tests.alive import is_alive
 from tests.commands.db.place import duckdb
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, and what Linux alone bounds")
@@ -173,7 +174,7 @@ def test_ctrl_c_ends_both(asking: tuple[subprocess.Popen[bytes], int]) -> None:
     os.killpg(process.pid, signal.SIGINT)
     output, told = process.communicate(timeout=30)
     assert (process.returncode, output, told.strip()) == (130, b"", b"")
-    assert not _runs(child)
+    assert not is_alive(child)
 
 
 @LINUX
@@ -184,15 +185,6 @@ def test_no_process_outlives_the_one_that_asks(asking: tuple[subprocess.Popen[by
     process.kill()
     process.wait()
     until = time.monotonic() + 20
-    while _runs(child):
+    while is_alive(child):
         assert time.monotonic() < until
         time.sleep(0.01)
-
-
-def _runs(process: int) -> bool:
-    """Whether it runs, and is not dead and merely unburied."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in ("Z", "X")

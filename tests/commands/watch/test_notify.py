@@ -17,6 +17,7 @@ from mlsub.commands.watch.outside import Clock
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
+from tests.alive import is_alive
 from tests.commands.watch.scene import FakeClock, append, lines_of, watched
 from tests.effort import HUNG
 
@@ -189,17 +190,9 @@ def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monke
     assert complaints == ["the command of --exec took more than 3 seconds and was ended"]
     child = int(notes.read_text())
     until = time.monotonic() + HUNG
-    while _runs(child):
+    while is_alive(child):
         assert time.monotonic() < until
         time.sleep(0.02)
-
-
-def _runs(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def test_what_takes_too_long_in_the_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
