@@ -79,7 +79,7 @@ class Redaction(Answer, frozen=True, kw_only=True):
 class Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The words and patterns of looks.yaml, which says what each is."""
 
-    tokens: tuple[str, ...]
+    tokens: dict[str, str]
     secret_names: tuple[str, ...]
     homes: tuple[str, ...]
     host_words: tuple[str, ...]

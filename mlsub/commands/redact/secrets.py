@@ -11,7 +11,10 @@ from collections.abc import Iterator
 
 from mlsub.commands.redact.model import Kind, Span, looks
 
-_TOKENS = looks().patterns("tokens", after=rb"(?![\w-])")
+#: No token begins or ends within a word; where it begins is looked at behind its plain text.
+_TOKENS = tuple(
+    re.compile(rf"{begin}(?<![\w-]{begin}){rest}(?![\w-])".encode()) for begin, rest in looks().tokens.items()
+)
 _VALUE = rb"[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?([^\s\"',;&<$*(][^\s\"',;&<]{7,4000})"
 #: Searched for in lower case, as are the next two.
 _NAMES = looks().patterns("secret_names", after=_VALUE)
@@ -28,8 +31,7 @@ def find_secrets(text: bytes, lower: bytes) -> Iterator[Span]:
     """Secrets in a text; ``lower`` is the same text in lower case."""
     for token in _TOKENS:
         for match in token.finditer(text):
-            if not _in_word(text, match.start()):
-                yield Span(*match.span(), Kind.SECRET, match[0])
+            yield Span(*match.span(), Kind.SECRET, match[0])
     for name in _NAMES:
         for match in name.finditer(lower):
             yield from _named(text, *match.span(1))
@@ -46,7 +48,3 @@ def _named(text: bytes, start: int, end: int) -> Iterator[Span]:
     if not _NO_SECRET.match(text, start, end):
         yield Span(start, end, Kind.SECRET, text[start:end])
 
-
-def _in_word(text: bytes, at: int) -> bool:
-    before = text[max(0, at - 1) : at]
-    return before.isalnum() or before in (b"_", b"-") if before else False
