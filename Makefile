@@ -43,7 +43,7 @@ help:
 	@echo "make test-long    all tests, with every try of every search"
 	@echo "make test-lowest  a selection of them with the lowest versions of all packages that setup.cfg allows"
 	@echo "make test-newest  the same with the newest versions, on NEWEST (python3.14)"
-	@echo "make limits       measure every limit of size, and print the table"
+	@echo "make limits       measure time and memory with large and hostile input, and print a table of sizes"
 	@echo "make expected     write the files of expected text anew; read the diff afterwards"
 	@echo "make test-adapters  install PyTorch, Lightning, Transformers and Keras (6 GB), and test the adapters with them"
 	@echo "make test-browser  test the results page and the documentation in headless Chromium, with pictures in $(SCREENSHOTS)"
@@ -123,9 +123,10 @@ test-lowest: $(SUPPLY)
 test-newest: $(SUPPLY)
 	$(call IN_OWN,$(NEWEST),newest,--upgrade)
 
-# Some minutes.
+# Some minutes, on a machine with little else to do: what is measured, time and memory, decides here and in no other test.
 limits: $(STAMP)
 	$(BIN)/python -m tests.limits
+	$(BIN)/python -m pytest tests/limits/measured_*.py
 
 expected: $(STAMP)
 	$(BIN)/python -m pytest -n auto --update-expected

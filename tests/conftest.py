@@ -10,7 +10,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.effort import FAST, LONG, effort
 from tests.once import once
@@ -22,8 +22,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests share no cache, and leave the user's alone: there can be no folder there. Those of the cache name one.
 os.environ["XDG_CACHE_HOME"] = os.devnull
 
-# How long an example takes says how busy the machine is, and nothing about the program.
-settings.register_profile("mlsub", deadline=None, max_examples=10 if FAST else effort(40, 400))
+# How long an example takes, or drawing it, says how busy the machine is, and nothing about the program. The examples
+# are the same in each run; a long one has a seed for others.
+settings.register_profile(
+    "mlsub",
+    deadline=None,
+    derandomize=not LONG,
+    max_examples=10 if FAST else effort(40, 400),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 settings.load_profile("mlsub")
 
 #: What tests record by record_property, in the order of the line. Workers of pytest-xdist send it along.

@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
-#: For each line it forks a process that calls ``run`` with the words of the line; an empty line kills that process.
+#: For each line it forks a process that calls ``run`` with the words of the line; an empty line kills that process, and
+#: one with a dot waits until it has ended.
 _LOOP = """
 import os, signal, sys
 process = None
 for line in sys.stdin:
     words = line.rstrip("\\n").split("\\t")
-    if words == [""]:
-        os.kill(process, signal.SIGKILL)
+    if words in ([""], ["."]):
+        if words == [""]:
+            os.kill(process, signal.SIGKILL)
         print(os.WTERMSIG(os.waitpid(process, 0)[1]), flush=True)
         process = None
         continue
@@ -37,13 +39,17 @@ class Starter:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def start(self, *words: Path) -> None:
+    def start(self, *words: object) -> None:
         """Fork a process that calls ``run`` with the words."""
         assert self._say("\t".join(map(str, words))) == "ready"
 
     def kill(self) -> bool:
         """Kill it; False where it has ended by itself before."""
         return int(self._say("")) == signal.SIGKILL
+
+    def wait(self) -> bool:
+        """Wait until it has ended; whether it was killed, as by itself."""
+        return int(self._say(".")) == signal.SIGKILL
 
     def _say(self, line: str) -> str:
         assert self._process.stdin is not None and self._process.stdout is not None

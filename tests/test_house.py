@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,3 +47,26 @@ def test_no_module_is_long_or_imports_a_private_name(module: str) -> None:
     assert text.count("\n") <= 400
     private = [name for name in imported(ast.parse(text)) if any(part.startswith("_") for part in name.split("."))]
     assert private == []
+
+
+#: What measures time or memory.
+MEASURES = re.compile(
+    r"process_time|perf_counter|thread_time|getrusage|RUSAGE|maxrss|tracemalloc|timeit|VmHWM|VmRSS|os\.times|time\.time\(|deadline=\d"
+)
+#: Programs that no test of `make test` decides by: the fuzzer bounds its inputs, and the faults are spread over a run.
+MEASURING = frozenset(
+    ("tests/limits/__main__.py", "tests/fuzz/guard.py", "tests/fuzz/__main__.py", "tests/faults/engines.py")
+)
+
+
+def test_no_test_measures_time_or_memory() -> None:
+    """Such a test fails by luck. Count instead (``tests/counted.py``), or measure in ``make limits``."""
+    found = []
+    for file in sorted((REPOSITORY / "tests").rglob("*.py")):
+        shown, text = file.relative_to(REPOSITORY).as_posix(), file.read_text("utf-8")
+        if shown in MEASURING or file.name.startswith("measured_") or file == Path(__file__):
+            continue
+        found += [f"{shown}: {match[0]}" for match in MEASURES.finditer(text)]
+        if file.name.startswith("test_") and "monotonic()" in text and "HUNG" not in text:
+            found.append(f"{shown}: waits for another time than HUNG")
+    assert found == []

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import HUNG
 from tests.fuzz import __main__ as program
 from tests.fuzz import report, turn
 from tests.fuzz.campaign import Budget, Campaign, forked, own_turn
@@ -47,12 +48,14 @@ def test_a_campaign_that_is_killed_goes_on_and_ends_as_one_that_was_not(tmp_path
     for _ in range(4):
         counted = sum(state.load(name).total for name in names)
         process = forked(lambda: campaign(state, attacked, inputs=6_000) and None)
+        until = time.monotonic() + HUNG
         while sum(state.load(name).total for name in names) <= min(counted, 5_000):
+            assert time.monotonic() < until
             time.sleep(0.01)
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         assert sum(state.load(name).total for name in names) > counted or counted > 5_000
-    with state.locked(60):
+    with state.locked(HUNG):
         pass
     # Each has as many inputs as in the campaign that was not killed, so all else is the same as well.
     for one in attacked:
@@ -77,13 +80,15 @@ def test_inputs_are_exactly_as_many_as_asked_for(state: State) -> None:
 
 
 def test_a_slow_harness_has_as_much_time_as_a_fast_one(state: State) -> None:
-    def slow(data: bytes) -> None:
-        time.sleep(0.002)
-
-    done = campaign(state, [harness(fine, "fast"), harness(slow, "slow", seconds=1)], inputs=20_000)
-    fast, slow_ = done.progress["fast"], done.progress["slow"]
-    assert fast.total + slow_.total == 20_000
-    assert 400 <= slow_.total < fast.total
+    one, other = harness(fine, "fast"), harness(fine, "slow")
+    running = Campaign([one, other], state, Budget(inputs=20_000), 1, own_turn)
+    fast, slow = running.progress["fast"], running.progress["slow"]
+    fast.inputs, fast.seconds, slow.inputs, slow.seconds = 5_000, 1.0, 400, 3.0
+    assert running._next() is other  # It has run too few.
+    slow.inputs = 600
+    assert running._next() is one
+    fast.seconds = 4.0
+    assert running._next() is other
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

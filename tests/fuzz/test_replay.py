@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.effort import effort
+from tests.effort import HUNG, effort
+from tests.fuzz.finding import MEMORY
 from tests.fuzz.guard import Desk, Fork
 from tests.fuzz.harness import harnesses
 from tests.fuzz.search import Search
@@ -19,11 +21,11 @@ DRAWN = effort(30, 3_000)
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(CORPUS).as_posix())
 def test_an_input_of_the_corpus_passes(file: Path) -> None:
-    """Run as a campaign does: within the bounds of time and memory."""
-    harness = harnesses()[file.parent.name]
+    """``make fuzz`` begins with these inputs, and measures their time and memory; here none may hang."""
+    harness = replace(harnesses()[file.parent.name], seconds=HUNG)
     data = file.read_bytes()
     found = Fork(harness, Desk(len(data))).failure(data)
-    assert found is None or Fork(harness, Desk(len(data))).confirmed(data, found) is None, found and found.text
+    assert found is None or found.kind == MEMORY, found.text
 
 
 def test_each_folder_of_the_corpus_has_a_harness_and_small_files() -> None:

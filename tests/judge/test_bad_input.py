@@ -26,8 +26,9 @@ from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, reader
 from mlsub.log.reader import open_log
 from mlsub.log.report import LogReport
+from tests.effort import HUNG
 
-FEW = settings(derandomize=True, deadline=None, max_examples=150)
+FEW = settings(derandomize=True, max_examples=150)
 MIB = 1 << 20
 
 #: A compliant log of the rehearsal round: what stands before the run, and the run.
@@ -130,7 +131,7 @@ def test_what_is_no_file_is_unreadable_with_the_reason_and_never_blocks(
 ) -> None:
     path = tmp_path / name
     make(path)
-    with within(20):
+    with within(int(HUNG)):
         report = judged(path)
         with pytest.raises(MlsubError, match=reason):
             open_log(path)

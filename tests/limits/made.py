@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
-from tests.limits.patterns import ANCHORED, REPOSITORY, Call, Expression, calls
+from tests.limits.patterns import ANCHORED, REPOSITORY, Call, Expression, calls, of_functions, of_modules
 
 #: Parts of an expression that a function puts in, as they stand in the source: by the place of the function.
 PARTS = {
@@ -149,3 +151,17 @@ def of_parts() -> Iterator[tuple[Call, Expression | None]]:
             continue
         text = text_of(call, call.pattern)
         yield call, None if text is None else Expression(call.place, re.compile(text), call.function not in ANCHORED)
+
+
+@cache
+def by_file() -> dict[str, list[Expression]]:
+    """All expressions, each once, by the file of the source or of data that has it."""
+    found: dict[str, list[Expression]] = defaultdict(list)
+    made = (expression for _, expression in of_parts() if expression is not None)
+    seen = set()
+    for expression in (*of_modules(), *of_functions(), *of_calls(), *of_data(), *made):
+        key = (expression.pattern.pattern, expression.pattern.flags, expression.searched)
+        if key not in seen:
+            seen.add(key)
+            found[expression.place.partition(":")[0]].append(expression)
+    return found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,6 +28,7 @@ from mlsub.present.document import (
 from mlsub.present.text import render
 from mlsub.present.width import LEAST, LEAST_NAME, breaks, cells, layout, shorten
 from tests.conftest import ExpectedText
+from tests.counted import growth
 
 WIDTHS = st.integers(40, 200)
 #: Letters, wide ones, marks that combine with the one before, and what steers a terminal.
@@ -91,7 +90,7 @@ def widest(text: str) -> int:
     return max(max(cell_len(line), cells(line)) for line in text.split("\n"))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(DOCUMENTS, WIDTHS)
 def test_no_line_is_longer_than_the_terminal(found: Document, width: int) -> None:
     text = render(found, width)
@@ -100,7 +99,7 @@ def test_no_line_is_longer_than_the_terminal(found: Document, width: int) -> Non
     assert all(character.isprintable() or character == "\n" for character in text)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(DOCUMENTS, WIDTHS)
 def test_colours_change_no_text(found: Document, width: int) -> None:
     coloured = render(found, width, colour=True)
@@ -113,7 +112,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(tables(), WIDTHS)
 def test_a_table_loses_nothing_silently(table: Table, width: int) -> None:
     heads = [plain(column.name) for column in table.columns]
@@ -218,10 +217,12 @@ def test_what_people_read(width: int, expected_text: ExpectedText) -> None:
     expected_text(f"example-{width}.txt", render(example(), width))
 
 
-def test_many_rows_are_rendered_quickly() -> None:
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_row_costs_the_same_in_a_long_table(width: int) -> None:
     columns = (Column("entry", when_narrow="shorten"), Column("minutes", number=True), Column("remarks"))
-    rows = tuple((f"system-of-a-long-name-{n}", f"{n:.6f}", "some words of remark " * 4) for n in range(5000))
-    for width in (40, 80, 200):
-        begin = time.process_time()
-        render(document("Many", Table(columns, rows)), width)
-        assert time.process_time() - begin < 5
+
+    def table(rows: int) -> None:
+        cells = tuple((f"system-of-a-long-name-{n}", f"{n:.6f}", "some words of remark " * 4) for n in range(rows))
+        render(document("Many", Table(columns, cells)), width)
+
+    assert growth(table, 100, 1_000) < 20

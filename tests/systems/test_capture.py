@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
@@ -210,7 +210,7 @@ def test_tools_that_write_nonsense(machine: Machine, output: str) -> None:
     assert found["accelerators_per_node"] == found["host_storage_type"] == found["host_processor_model_name"] == "TODO"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(
     document=st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=6),

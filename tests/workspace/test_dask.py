@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="the extra dask is not installed"
 )
 SOME = ("v0.7/SIAT", "v5.1/MiTAC")
-PATIENCE = Patience(scheduler=60, worker=60, gone=0.5)
+PATIENCE = Patience(scheduler=HUNG, worker=HUNG, gone=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> list[LogTask]:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.workspace.executors.batches._LEAST_BYTES", 1 << 14)
     monkeypatch.setattr("mlsub.workspace.executors.dask._EVERY", 0.1)
-    monkeypatch.setattr("mlsub.workspace.executors.cluster.FETCH_S", 2.0)
+    monkeypatch.setattr("mlsub.workspace.executors.cluster.FETCH_S", HUNG)
 
 
 def run(scheduler: Server, tasks: list[LogTask], work: Callable[[LogTask], Any] = judge_safely) -> list[Any]:
@@ -149,8 +149,13 @@ def test_a_batch_over_which_workers_die_is_read_here(
 
 @pytest.mark.parametrize("killed", ["worker", "scheduler"])
 def test_what_a_cluster_leaves_when_it_goes_is_read_here(
-    start: Servers, tasks: list[LogTask], killed: str, capfd: pytest.CaptureFixture[str]
+    start: Servers,
+    tasks: list[LogTask],
+    killed: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("mlsub.workspace.executors.cluster.FETCH_S", 2.0)
     with start.cluster("worker") as (scheduler, worker):
         found = DaskExecutor(scheduler.address, PATIENCE).run(judge_safely, tasks)
         first = next(found)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.messaging.words import names
@@ -241,7 +241,6 @@ def test_the_vocabulary_is_consistent() -> None:
         " ".join
     )
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_stands_in_a_text_names_are_found_or_none(text: str) -> None:
     for one in named(text):
         assert one.values

@@ -19,6 +19,7 @@ from mlsub.commands.db.query import ask, ask_columns, columns_of, question_of, r
 from mlsub.io.errors import MlsubError
 from tests.alive import is_alive
 from tests.commands.db.place import duckdb
+from tests.effort import HUNG
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, and what Linux alone bounds")
 #: Ends only where it is ended.
@@ -33,20 +34,26 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("of", [ask, ask_columns])
-def test_a_function_that_takes_minutes_is_killed_in_time(of: Callable[..., object], database: Path) -> None:
+def test_a_function_that_takes_half_an_hour_is_killed(of: Callable[..., object], database: Path) -> None:
     minutes = "SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))"
     began = time.monotonic()
     with pytest.raises(MlsubError, match=r"^The question took more than 0\.1 seconds\. .* --timeout\.$"):
         of(database, minutes, 1, 0.1)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < HUNG
 
 
 #: DuckDB says that memory ran out, or is killed by not noticing it.
 _NO_MEMORY = re.compile(
     r"The question (needs more than 0\.4 GB of memory\.|was not answered: .* because memory ran out\.) .*"
 )
-_PEAK = """
-import resource, sys
+#: Questions that ask for more memory than they may have.
+TOO_LARGE = (
+    "SELECT range(1000000000)",
+    "SELECT list_sort(range(20000000))",
+    "SELECT length(repeat(repeat('x', 1000000), 300))",
+)
+_ASKED = """
+import sys
 from pathlib import Path
 from mlsub.commands.db import query
 from mlsub.io.errors import MlsubError
@@ -56,24 +63,17 @@ for statement in sys.argv[2:]:
         print(query.ask(Path(sys.argv[1]), statement, 1))
     except MlsubError as error:
         print(error)
-print("duckdb" in sys.modules, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+print("duckdb" in sys.modules)
 """
 
 
 @LINUX
-def test_no_question_has_more_memory_than_it_may_and_the_asker_does_not_even_load_duckdb(database: Path) -> None:
-    statements = [
-        "SELECT range(1000000000)",
-        "SELECT list_sort(range(20000000))",
-        "SELECT length(repeat(repeat('x', 1000000), 300))",
-    ]
-    command = [sys.executable, "-c", _PEAK, str(database), *statements]
-    *told, last = subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
-    assert len(told) == len(statements)
+def test_a_question_that_needs_too_much_memory_is_ended_and_the_asker_does_not_even_load_duckdb(database: Path) -> None:
+    command = [sys.executable, "-c", _ASKED, str(database), *TOO_LARGE]
+    *told, loaded = subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
+    assert len(told) == len(TOO_LARGE)
     assert [line for line in told if not _NO_MEMORY.fullmatch(line)] == []
-    loaded, peak = last.split()
     assert loaded == "False"
-    assert int(peak) * 1024 < 500_000_000  # With pages of the libraries' files.
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def asking(database: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
 def test_ctrl_c_ends_both(asking: tuple[subprocess.Popen[bytes], int]) -> None:
     process, child = asking
     os.killpg(process.pid, signal.SIGINT)
-    output, told = process.communicate(timeout=30)
+    output, told = process.communicate(timeout=HUNG)
     assert (process.returncode, output, told.strip()) == (130, b"", b"")
     assert not is_alive(child)
 
@@ -184,7 +184,7 @@ def test_no_process_outlives_the_one_that_asks(asking: tuple[subprocess.Popen[by
     time.sleep(late)
     process.kill()
     process.wait()
-    until = time.monotonic() + 20
+    until = time.monotonic() + HUNG
     while is_alive(child):
         assert time.monotonic() < until
         time.sleep(0.01)

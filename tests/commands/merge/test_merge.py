@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.merge import write
@@ -347,7 +347,7 @@ def test_what_cannot_be_done_is_one_line(
     assert snapshot(tmp_path) == before
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(data=st.data())
 def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import random
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.commands.pack.workplace import Workplace, files
+from tests.effort import effort
 from tests.killed import starter
 
-KILLS = 100
+KILLS = effort(40, 200)
 _WORKERS = 2
-#: Packs; the first time, which changes nothing, it loads what it needs.
+#: Packs, and kills itself at a step: an audit event of Python. Without a step it writes down how many there are.
+#: The first time, which changes nothing, it loads what it needs.
 PROGRAM = """
-import sys
+import os, signal, sys
 from datetime import date
 from pathlib import Path
 from mlsub.commands.pack.read import read_manifest
@@ -24,11 +24,23 @@ from mlsub.commands.pack.run import Request, pack
 from mlsub.workspace import Settings
 import mlsub.judge.package, mlsub.io.assemble, mlsub.rules.load
 
-def run(manifest, out):
+def run(manifest, out, step):
+    steps = 0
+    def count(*event):
+        nonlocal steps
+        if str(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+        steps += 1
+    sys.addaudithook(count)
+    pack_once(manifest, out)
+    if not step:
+        Path(manifest).with_name("steps").write_text(str(steps))
+
+def pack_once(manifest, out):
     request = Request(today=date(2026, 11, 21), write=True, settings=Settings(jobs=1))
     pack(read_manifest(Path(manifest), {}), Path(out), request)
 
-run(*sys.argv[1:])
+pack_once(*sys.argv[1:])
 """
 
 
@@ -42,20 +54,20 @@ def test_a_killed_pack_leaves_the_old_tree_or_the_new_one(worker: int, tmp_path:
         workplace.entry(runs=order)
         assert workplace.pack().written
         states.append(files(workplace.out))
-    dice = random.Random(worker)
-    changes, now, span = 0, 1, 0.2
+    changes = now = 0
     with starter(PROGRAM, workplace.manifest_file, workplace.out) as processes:
-        for number in range(KILLS // _WORKERS):
+        workplace.entry(runs=listed)
+        processes.start(workplace.manifest_file, workplace.out, "")
+        assert not processes.wait()
+        last = int((tmp_path / "steps").read_text()) - 1
+        for number in range(worker, KILLS, _WORKERS):
             workplace.entry(runs=listed if now else listed[::-1])
-            processes.start(workplace.manifest_file, workplace.out)
-            time.sleep(dice.uniform(0, span))
-            processes.kill()
+            step = min(last * number // (KILLS - _WORKERS), last)
+            processes.start(workplace.manifest_file, workplace.out, step)
+            processes.wait()
             found = files(workplace.out)
-            assert found in states, f"kill {number}"
-            changed = found != states[now]
-            # About half of the kills come too late, however fast the machine is: so the others come at all stages.
-            span *= 0.85 if changed else 1.15
-            changes += changed
+            assert found in states, f"killed at step {step} of {last}"
+            changes += found != states[now]
             now = states.index(found)
     assert 0 < changes < KILLS // _WORKERS, "no kill came before, or none after the change: the test tries nothing"
     workplace.entry(runs=listed if now else listed[::-1])

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.watch.growing import GrowingLog
@@ -103,7 +103,7 @@ LINE = st.sampled_from(
     pieces=st.lists(st.integers(1, 400), max_size=60),
     cut=st.integers(0, 300),
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 def test_any_lines_in_any_pieces(lines: list[bytes], pieces: list[int], cut: int, tmp_path: Path) -> None:
     data = b"".join(lines)
     same(data[: max(0, len(data) - cut)] if cut < 150 else data, pieces, tmp_path)
@@ -192,21 +192,6 @@ def mutate(log: Log, chance: random.Random) -> None:
             record["value"] = chance.choice([None, -1, "x", [], 1e308])
         else:
             record["metadata"] = {}
-
-
-def test_memory_stays_flat_without_any_line_end() -> None:
-    import tracemalloc
-
-    log = GrowingLog(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"), lambda _: None)
-    log.feed(b"x" * 1000)
-    piece = bytes(4 << 20)
-    tracemalloc.start()
-    for _ in range(32):
-        log.feed(piece)
-        log.findings()
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 24 << 20
 
 
 def test_an_unfinished_last_line_is_no_record_yet(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
 from tests.alive import is_alive
-from tests.commands.watch.scene import FakeClock, append, lines_of, watched
+from tests.commands.watch.scene import append, lines_of, watched
 from tests.effort import HUNG
 
 HOSTILE = "$(touch pwned) `touch pwned`; touch pwned & | > pwned ' \" \\ \n\x1b[31m\x00 ${HOME} é \ud800"
@@ -32,20 +32,31 @@ with open(sys.argv[1], "a") as stream:
 
 
 @pytest.fixture
-def probe(tmp_path: Path) -> tuple[tuple[str, ...], Path]:
-    """A command that notes how it is called, and where."""
+def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[tuple[str, ...], Path]:
+    """A command that notes how it is called, and where; no variable of mlsub is set but those that it is given."""
+    for name in [name for name in os.environ if name.startswith("MLSUB_")]:
+        monkeypatch.delenv(name)
     script, notes = tmp_path / "probe.py", tmp_path / "notes"
     script.write_text(PROBE)
     notes.touch()
     return (sys.executable, "-S", str(script), str(notes), "$(touch pwned)", "$MLSUB_MESSAGE", "*"), notes
 
 
-class PatientClock(FakeClock):
-    """Gives other processes a moment of real time."""
+class Awaited(subprocess.Popen[bytes]):
+    """A process that has ended whenever somebody looks, so that no clock decides."""
 
-    def sleep(self, seconds: float, readable: Sequence[int] = ()) -> None:
-        time.sleep(0.02)
-        super().sleep(seconds, readable)
+    def poll(self) -> int | None:
+        return self.wait()
+
+
+class UntilThere(Clock):
+    """Runs as clocks do, and is late as soon as a file is there."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def steady(self) -> float:
+        return super().steady() + (notify.LIMIT_S if self._file.exists() else 0)
 
 
 def calls(notes: Path) -> list[tuple[list[str], dict[str, str]]]:
@@ -135,8 +146,8 @@ def test_a_watch_with_a_hostile_log_and_name(
         for line in lines_of()
     ]
     file.write_bytes(b"".join(lines))
-    clock = PatientClock([append(other, *lines_of(run=1))])
-    status, _ = watched([file, other], clock=clock, command=command)
+    monkeypatch.setattr(subprocess, "Popen", Awaited)
+    status, _ = watched([file, other], [append(other, *lines_of(run=1))], command=command)
     assert status == 1
     told = [variables for _, variables in calls(notes)]
     assert [one["MLSUB_EVENT"] for one in told].count("end") == 2
@@ -179,15 +190,19 @@ def test_a_command_that_has_gone_is_told() -> None:
 
 
 def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notify, "LIMIT_S", 3.0)
     notes = tmp_path / "child"
-    inner = f"import os, time; open({str(notes)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    inner = (
+        f"import os, time; open({str(notes)!r} + '.part', 'w').write(str(os.getpid())); "
+        f"os.rename({str(notes)!r} + '.part', {str(notes)!r}); time.sleep(1200)"
+    )
     outer = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {inner!r}])"
     complaints: list[str] = []
-    notifier = Notifier((sys.executable, "-S", "-c", outer), Clock(), complaints.append)
+    notifier = Notifier((sys.executable, "-S", "-c", outer), UntilThere(notes), complaints.append)
+    monkeypatch.setattr(notify, "LIMIT_S", HUNG)
+    monkeypatch.setattr(notify, "LAST_LIMIT_S", 2 * HUNG)
     notifier.notify(found())
     notifier.finish()
-    assert complaints == ["the command of --exec took more than 3 seconds and was ended"]
+    assert complaints == ["the command of --exec took more than 600 seconds and was ended"]
     child = int(notes.read_text())
     until = time.monotonic() + HUNG
     while is_alive(child):

@@ -65,7 +65,7 @@ def _place() -> Path:
         with duckdb.connect(folder / "results.duckdb") as connection:
             for statement in _TABLES:
                 connection.execute(statement)
-        os.environ["MLSUB_FUZZ_VARIABLE"] = _CANARY
+        os.environ["FUZZ_CANARY"] = _CANARY
     return folder
 
 
@@ -167,7 +167,7 @@ _SEEDS = (
     b"EXPLAIN SELECT * FROM results",
     b"FROM query('SELECT 1')",
     b"SELECT * FROM read_csv('{here}/secret.csv')",
-    b"SELECT getenv('MLSUB_FUZZ_VARIABLE'), current_setting('threads')",
+    b"SELECT getenv('FUZZ_CANARY'), current_setting('threads')",
     b"COPY runs TO '{here}/out.csv'",
     b"SELECT range(1000000000)",
     b"SELECT length(repeat('x', 4000000000)), unnest(generate_series(1, 100000))",
@@ -185,7 +185,7 @@ _WORDS = tuple(
         *("IMPORT DATABASE ", "CREATE SECRET ", "CREATE MACRO ", "PREPARE ", "EXECUTE ", "EXPLAIN ANALYZE ", "; "),
         *("duckdb_settings()", "duckdb_secrets()", "current_setting('", "set_config(", "getvariable(", "pragma_"),
         *("checkpoint(", "write_log(", "enable_logging(", "sql_auto_complete(", "json_serialize_sql(", "from_json("),
-        *("json_execute_serialized_sql(", "getenv('MLSUB_FUZZ_VARIABLE')", "SELECT ", " FROM ", " UNION ALL ", "runs"),
+        *("json_execute_serialized_sql(", "getenv('FUZZ_CANARY')", "SELECT ", " FROM ", " UNION ALL ", "runs"),
         *("::HUGEINT", "::BLOB", "::BIT", "::UUID", "::TIME", "::INTERVAL", "::JSON", "MAP {'a': 1}", "[1, NULL]"),
         *("--", "$$", "/*", "nextval(", "parse_duckdb_log_message(", "test_all_types()", "storage_info('", "?"),
         *(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -142,22 +141,3 @@ def test_a_file_beyond_a_bound_leaves_no_energy(tmp_path: Path, monkeypatch: pyt
     assert power is not None
     assert power.joules == (None,) * 5
     assert rules(power).count("power.unreadable") == rules(power).count("power.no-energy") == 5
-
-
-def test_memory_is_that_of_one_file(tmp_path: Path) -> None:
-    """A package of a hundred nodes must not hold the readings of all of them."""
-    text = node_log([1000 + n % 7 for n in range(5000)], stop=5000)
-
-    def peak(folder: Path, nodes: int) -> int:
-        place = folder / "power" / "result_0"
-        place.mkdir(parents=True)
-        for node in range(nodes):
-            (place / f"node_{node}.txt").write_text(text)
-        tracemalloc.start()
-        run = read.read_run(folder / "power", "power", "result_0")
-        size = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert len(run.nodes) == nodes
-        return size
-
-    assert peak(tmp_path / "many", 20) < 1.5 * peak(tmp_path / "one", 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.draft.figures import figures_in
@@ -205,7 +205,7 @@ def test_a_claims_file_that_is_called_draft(place: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("ending", ["txt", "md", "html"])
 @given(text=st.text(st.sampled_from("<>/&;|#-*[]()`\n .,aAv1059%x$pré\u2028\x1btdMLPerf"), max_size=300))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_every_draft_is_a_claims_file(ending: str, text: str, tmp_path: Path) -> None:
     post, file = tmp_path / f"post.{ending}", tmp_path / "claims.yaml"
     post.write_text(f"{text}\n\nIn MLPerf v1.0 ACME {text} took 12 minutes {text}")
