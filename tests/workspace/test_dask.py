@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -377,29 +378,26 @@ def test_where_no_scheduler_answers(tasks: list[LogTask], capfd: pytest.CaptureF
         assert failure(address, Patience(scheduler=0.2)) == silent
 
         def chat() -> None:
-            taken.accept()[0].close()
-            taken.accept()[0].sendall(b"SSH-2.0-OpenSSH_9.2p1\r\n" * 9)
+            """Answer whoever has connected, those that waited in vain as well."""
+            while True:
+                try:
+                    connection = taken.accept()[0]
+                except OSError:
+                    return
+                with suppress(OSError), connection:
+                    connection.sendall(b"SSH-2.0-OpenSSH_9.2p1\r\n" * 9)
 
-        while taken.fileno() >= 0 and _drained(taken):
-            pass
-        threading.Thread(target=chat, daemon=True).start()
+        chatting = threading.Thread(target=chat, daemon=True)
+        chatting.start()
         assert "this version of Dask cannot talk to what listens there" in failure(address, PATIENCE)
+        taken.shutdown(socket.SHUT_RDWR)
+        chatting.join(HUNG)
     refused = f"No Dask scheduler answers at {address}: Connection refused."
     assert failure(address, PATIENCE) == refused
     assert capfd.readouterr() == ("", "")
     tree = tasks[0].file.removesuffix(tasks[0].path)
     done = run_mlsub("check", tree, "--executor", f"dask://127.0.0.1:{port}", "--no-cache")
     assert (done.status, done.stdout, done.stderr) == (2, "", f"mlsub check: {refused}\n")
-
-
-def _drained(taken: socket.socket) -> bool:
-    taken.settimeout(0.1)
-    try:
-        taken.accept()[0].close()
-    except TimeoutError:
-        taken.settimeout(None)
-        return False
-    return True
 
 
 def test_a_scheduler_without_workers(start: Servers) -> None:

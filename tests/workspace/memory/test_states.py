@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.workspace.memory import file_state, states, tree_state
+from tests.effort import HUNG
 
 TEXT = "a log\n"
 
@@ -129,6 +130,13 @@ def test_one_file_of_a_tree_is_named(tree: Path) -> None:
     assert Path(state.file).is_file()
 
 
+@pytest.fixture
+def just_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test has written is of just now, however long it takes."""
+    monkeypatch.setattr(states, "SETTLED_NS", int(HUNG * 1e9))
+
+
+@pytest.mark.usefixtures("just_now")
 def test_what_changed_just_now_is_not_settled(tree: Path) -> None:
     for state in (tree_state(tree), file_state(tree / "results" / "b.txt")):
         assert state is not None
@@ -137,6 +145,7 @@ def test_what_changed_just_now_is_not_settled(tree: Path) -> None:
         assert not state._replace(changed_ns=state.changed_ns + 10**18).settled
 
 
+@pytest.mark.usefixtures("just_now")
 @pytest.mark.parametrize("year", [-400, -1, 0, 300, 470])
 def test_odd_times_are_times(tree: Path, year: int) -> None:
     file = tree / "results" / "b.txt"
