@@ -13,9 +13,10 @@ import pytest
 import yaml
 
 from mlsub.workspace.executors import executor_of
-from mlsub.workspace.executors.dask import DaskExecutor
+from mlsub.workspace.executors.dask import DaskExecutor, Patience
 from tests.docs.pages import REPOSITORY, blocks, steps
 from tests.docs.reader import Reader
+from tests.effort import HUNG
 from tests.workspace.dask_servers import servers
 
 needs_dask = pytest.mark.skipif(
@@ -25,7 +26,11 @@ NAMED = "dask://localhost:8786"
 
 
 @needs_dask
-def test_the_command_prints_what_it_prints_without_a_cluster(workplace: Reader, tmp_path: Path) -> None:
+def test_the_command_prints_what_it_prints_without_a_cluster(
+    workplace: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patience = Patience(scheduler=HUNG, worker=HUNG, gone=HUNG)
+    monkeypatch.setattr("mlsub.workspace.executors.dask.Patience", lambda: patience)
     install, check = steps((REPOSITORY / "docs" / "cluster.md").read_text())
     assert install.command == "pip install '.[dask]'"
     [scheduler, worker] = blocks("docs/cluster.md", "sh")[0].splitlines()
