@@ -67,6 +67,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> list[LogTask]:
 @pytest.fixture(autouse=True)
 def small_batches_and_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.workspace.executors.dask.Patience", lambda: PATIENCE)
+    monkeypatch.setattr("mlsub.workspace.executors.cluster._ASK_S", HUNG)
     monkeypatch.setattr("mlsub.workspace.executors.batches._LEAST_BYTES", 1 << 14)
     monkeypatch.setattr("mlsub.workspace.executors.dask._EVERY", 0.1)
     monkeypatch.setattr("mlsub.workspace.executors.cluster.FETCH_S", HUNG)
