@@ -221,7 +221,7 @@ def _rcp(
     bypass = flags.rcp_bypass if not passed and how in _BYPASSED else None
     counted = "train_samples" if samples else _counted(test)
     of_reference = reference.mean if reference else None
-    logs_unit = other_unit(result.mean, counted, test.unit, result.batch_size, of_reference, runs)
+    logs_unit = other_unit(progress.by_run, counted, test.unit, result.batch_size, of_reference, runs)
     return RcpResult(
         verdict="bypassed" if bypass else verdict,
         how=how,

@@ -3,53 +3,58 @@
 The official tool compares ``epoch_num`` with the reference whatever either of them counts. Two facts tell a count in
 another unit, and neither changes the verdict:
 
-- A run trains whole batches, so fewer samples or tokens than one global batch are none.
-- An epoch is as many samples as the logs say in ``train_samples``. A mean that is nearer to the reference's (by ratio)
-  as the other of epochs and samples than as it stands counts that other unit. The boundary lies where the mean is off
-  by the square root of an epoch's samples: 13 times for unet3d, whose data set is the smallest of all whose epochs
-  were ever counted. Published results that count as the reference does are within a factor of 2 of it.
+- A run trains whole batches, so an ``epoch_num`` below one global batch counts neither samples nor tokens.
+- An epoch is as many samples as the logs say in ``train_samples``. A count that is nearer to the reference's mean (by
+  ratio) as the other of epochs and samples than as it stands counts that other unit. The boundary lies where the count
+  is off by the square root of an epoch's samples: 13 times for unet3d, which has the smallest data set of all.
+  Published results that count as the reference does are within a factor of 2 of it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from statistics import median
+from typing import Any, Literal
 
 from mlsub.log.reading import BEYOND
 from mlsub.log.run import Run
 
 #: Samples of BERT's data set. Source: the reference implementation, language_model/tensorflow/bert.
 DATA_SET_OF_BERT = 156_725_653
-#: What is compared: a count in one of these is at least one global batch.
-_IN_SAMPLES = ("samples", "tokens")
-_OTHER = {"epochs": "samples", "samples": "epochs"}
+_OTHER: dict[str, Literal["epochs", "samples"]] = {"epochs": "samples", "samples": "epochs"}
 
 
 def other_unit(
-    mean: float | None, counted: str, unit: str, batch_size: float | None, reference: float | None, runs: Sequence[Run]
-) -> str | None:
-    """Return what a mean counts where that is not the unit of the reference, else None.
+    points: Sequence[float | None],
+    counted: str,
+    unit: str,
+    batch_size: float | None,
+    reference: float | None,
+    runs: Sequence[Run],
+) -> Literal["epochs", "samples"] | None:
+    """Return what convergence points count where that is not the unit of the reference, else None.
 
     Args:
-        mean: of the convergence points, as the logs have them.
+        points: of the runs, as the logs have them; None for a run that did not converge. The median decides.
         counted: the metadata or key that they were read from.
         unit: what the reference counts.
         batch_size: of the entry.
         reference: the mean of the reference, None where there is none.
         runs: for the size of an epoch.
     """
-    if mean is None:
+    converged = [point for point in points if point is not None]
+    if not converged:
         return None
+    count = median(converged)
     other = _OTHER.get(unit)
     epoch = _samples_of_epoch(runs)
-    if other is not None and epoch is not None and reference is not None and mean > 0 and reference > 0:
-        converted = mean * epoch if unit == "samples" else mean / epoch
-        if _distance(converted, reference) < _distance(mean, reference):
+    if other is not None and epoch is not None and reference is not None and count > 0 and reference > 0:
+        converted = count * epoch if unit == "samples" else count / epoch
+        if _distance(converted, reference) < _distance(count, reference):
             return other
-    if unit in _IN_SAMPLES and batch_size is not None and mean < batch_size:
-        return "epochs" if counted == "epoch_num" else "unknown"
-    return None
+    in_batches = unit in ("samples", "tokens") and counted == "epoch_num"
+    return "epochs" if in_batches and batch_size is not None and count < batch_size else None
 
 
 def _distance(one: float, other: float) -> float:
@@ -60,5 +65,5 @@ def _distance(one: float, other: float) -> float:
 def _samples_of_epoch(runs: Sequence[Run]) -> float | None:
     """How many samples an epoch has; None where no log says that it has more than one."""
     stated: list[Any] = [run.hyperparameters.get("train_samples") for run in runs]
-    sizes = sorted(size for size in stated if isinstance(size, (int, float)) and 1 < size < BEYOND)
-    return float(sizes[len(sizes) // 2]) if sizes else None
+    sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < BEYOND]
+    return median(sizes) if sizes else None

@@ -87,7 +87,7 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     counted: Annotated[str | None, Says(enum=["epoch_num", "samples_count", "step_num", "train_samples", None])] = None
     unit: Annotated[str | None, Says(enum=["epochs", "samples", "steps", "tokens", None])] = None
     logs_unit: Annotated[
-        str | None, Says("What the logs count, where that is not unit.", enum=["epochs", "samples", "unknown", None])
+        str | None, Says("What the logs count, where that is not unit.", enum=["epochs", "samples", None])
     ] = None
     batch_size: int | float | None = None
     mean: Annotated[float | None, Says("Olympic mean of the points; null where logs_unit is not.")] = None
@@ -111,8 +111,7 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
         """Why the logs cannot be compared with the reference; None where they can."""
         if self.logs_unit is None:
             return None
-        counts = "do not count" if self.logs_unit == "unknown" else f"count {self.logs_unit}, the reference"
-        return f"not comparable: the logs {counts} {self.unit}"
+        return f"not comparable: the logs count {self.logs_unit}, the reference {self.unit}"
 
 
 class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ def of_result(result: Result, parent: RoundResults, reference: str | None = None
     """
     entry = result.entry
     benchmark = benchmark_held(result.report, entry, result.round)
-    curves = section_of_curves(result.logs, benchmark, result.round)
+    curves = section_of_curves(result.logs, benchmark, result.round, entry.rcp)
     sections = (
         curves,
         section_of_runs(result.logs, next(iter(curves.data), None)),
