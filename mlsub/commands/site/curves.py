@@ -57,7 +57,9 @@ class Curve(msgspec.Struct, frozen=True):
     seen: tuple[Seen, ...]
 
 
-def section_of_curves(logs: Sequence[LogReport], benchmark: str, round_: Round, rcp: RcpResult) -> Section:
+def section_of_curves(
+    logs: Sequence[LogReport], benchmark: str, round_: Round, rcp: RcpResult | None = None
+) -> Section:
     """The curves of all runs with the target line, and the evaluations as a table.
 
     Args:
@@ -137,12 +139,13 @@ def _count(logs: Sequence[LogReport], benchmark: str) -> str | None:
     return best if stated[best] else None
 
 
-def _unit(count: str | None, benchmark: str, round_: Round, rcp: RcpResult) -> str | None:
+def _unit(count: str | None, benchmark: str, round_: Round, rcp: RcpResult | None) -> str | None:
     if count is None:
         return None
-    tested = next((one for one in (rcp, rcp.also) if one is not None and one.counted == count), None)
-    if tested is not None and tested.logs_unit is not None:
-        return tested.logs_unit
+    answers = (rcp, rcp.also) if rcp is not None else ()
+    other = next((one.logs_unit for one in answers if one is not None and one.counted == count), None)
+    if other is not None:
+        return other
     if count == unit_of(benchmark) and benchmark in round_.benchmarks:
         return unit_words(benchmark, round_)
     return _WORDS[count]

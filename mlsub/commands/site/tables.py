@@ -23,7 +23,7 @@ _VERDICTS = {
 }
 _BADGES = {"pass": "good", "fail": "bad", "missing": "warn", "bypassed": "warn", "not-required": None}
 _BERT = (
-    "* BERT is counted by epoch_num, and by train_samples where epoch_num is rejected. By the other count the verdict "
+    "* BERT is counted by epoch_num, and by train_samples where epoch_num does not pass. By the other count the verdict "
     "is another one, which is on the page of the result too."
 )
 #: What sections are called whose results are of a division.
@@ -86,7 +86,7 @@ def rcp_cell(rcp: RcpResult) -> Cell:
         return Cell("–")
     notes = [f"{rcp.otherwise} if counted by {rcp.also.counted}"] if rcp.also is not None and rcp.otherwise else []
     notes += [rcp.incomparable] if rcp.incomparable is not None else []
-    return Cell(rcp_words(rcp), badge=_BADGES.get(rcp.verdict), note="; ".join(notes))
+    return Cell(rcp_words(rcp), badge=_BADGES.get(rcp.verdict), note="; ".join(notes) or None)
 
 
 def bert_words(results: Iterable[Result]) -> tuple[str, ...]:
