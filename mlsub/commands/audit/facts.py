@@ -214,8 +214,9 @@ def lengths_of(run: Run) -> tuple[float, float]:
 
 
 def _rcp_factor(entry: EntryResult) -> Fraction | None:
-    """The factor to the reference's mean, of BERT by the count that decides if it can be compared."""
-    for one in (entry.rcp, entry.rcp.also):
+    """The factor to the reference's mean; BERT by ``train_samples`` unless only ``epoch_num`` passes."""
+    answers = (entry.rcp, entry.rcp.also) if entry.rcp.verdict == "pass" else (entry.rcp.also, entry.rcp)
+    for one in answers:
         if one is not None and one.mean and one.reference_mean:
             return max(Fraction(1), exact(one.reference_mean) / exact(one.mean))
     return None

@@ -23,8 +23,8 @@ _VERDICTS = {
 }
 _BADGES = {"pass": "good", "fail": "bad", "missing": "warn", "bypassed": "warn", "not-required": None}
 _BERT = (
-    "* BERT is counted by epoch_num, and by train_samples where epoch_num does not pass. By the other count the verdict "
-    "is another one, which is on the page of the result too."
+    "* BERT is counted by epoch_num, and by train_samples where epoch_num does not pass. By the other count the "
+    "verdict is another one, which is on the page of the result too."
 )
 #: What sections are called whose results are of a division.
 TITLES = {
