@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -9,12 +10,12 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from mlsub.convergence import words
-from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of, unit_words
+from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, traits_of, unit_of, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.runs import Progress, progress_of
-from mlsub.convergence.units import DATA_SET_OF_BERT, other_unit
+from mlsub.convergence.units import other_unit, samples_of_epoch
 from mlsub.convergence.verdict import Result, judge_convergence
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
@@ -185,11 +186,12 @@ def _samples_decide(by_epochs: RcpResult, by_samples: RcpResult, runs: Sequence[
     Logs that state the size of the data set there say nothing of convergence.
     """
     rejected = by_epochs.verdict in ("fail", "missing") and by_epochs.how in _BYPASSED
+    data_set = traits_of("bert").epoch or math.inf
     return (
         rejected
         and by_samples.verdict == "pass"
         and all(_states_samples(run.reading.by_samples) for run in runs)
-        and all(point < DATA_SET_OF_BERT for point in by_samples.points if point is not None)
+        and all(point < data_set for point in by_samples.points if point is not None)
     )
 
 
@@ -221,7 +223,10 @@ def _rcp(
     bypass = flags.rcp_bypass if not passed and how in _BYPASSED else None
     counted = "train_samples" if samples else _counted(test)
     of_reference = reference.mean if reference else None
-    logs_unit = other_unit(progress.by_run, counted, test.unit, result.batch_size, of_reference, runs)
+    logs_unit = None
+    if counted == "epoch_num":
+        epoch = samples_of_epoch(test.needs.name, runs)
+        logs_unit = other_unit(progress.by_run, test.unit, result.batch_size, of_reference, epoch)
     return RcpResult(
         verdict="bypassed" if bypass else verdict,
         how=how,

@@ -368,6 +368,8 @@ def test_epoch_num_counts_where_that_is_asked_for(flags: Flags, tmp_path: Path) 
         ("bert", "2.1", 448, 447, None, "epochs"),
         ("bert", "2.1", 448, 448, None, None),
         ("bert", "2.1", 448, 1, 2_800_000, "epochs"),
+        # What BERT logs as train_samples is no size of an epoch.
+        ("bert", "2.1", 448, 10_000, 10_000, None),
     ],
 )
 def test_counts_in_another_unit_than_that_of_the_reference_are_not_compared(
@@ -379,6 +381,18 @@ def test_counts_in_another_unit_than_that_of_the_reference_are_not_compared(
     assert result.logs_unit == unit
     assert result.mean == (point if unit is None else None)
     assert set(result.points) == {point}
+
+
+@pytest.mark.parametrize("samples", [2, 447, 10_000])
+def test_train_samples_count_samples_however_few(samples: int, tmp_path: Path) -> None:
+    found = entry(tmp_path, [bert(1, samples)] * 10, name="bert", options=Options(train_samples=True))
+    assert (found.result.verdict, found.result.mean, found.result.logs_unit) == ("fail", samples, None)
+
+
+def test_samples_count_counts_samples_however_few(tmp_path: Path) -> None:
+    logs = [log_of("llama2_70b_lora", 8, 4, unit="samples_count", train_samples=3901)] * 10
+    found = entry(tmp_path, logs, "5.0", "llama2_70b_lora").result
+    assert (found.verdict, found.mean, found.logs_unit) == ("fail", 4, None)
 
 
 @pytest.mark.parametrize(

@@ -160,8 +160,9 @@ def _points(entry: Entry, round_: Round) -> tuple[tuple[float | None, ...], str]
     known = name in round_.benchmarks
     paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name)) if known else None
     points = progress_of(runs, name, algorithm, paired).by_run
-    other = other_unit(points, unit_of(name), unit, _number(entry.logs, "global_batch_size"), None, runs)
-    return points, other or unit
+    if unit_of(name) == "epoch_num":
+        unit = other_unit(points, unit, _number(entry.logs, "global_batch_size")) or unit
+    return points, unit
 
 
 def _number(logs: Sequence[LogReport], key: str) -> float | None:
