@@ -40,7 +40,7 @@ class Asked(NamedTuple):
         rules: the user's own rule file.
         rcp: the user's own file of reference points.
         points: which reference points of the round count: all, or those released by its deadline.
-        train_samples: whether the convergence of BERT is counted by ``train_samples``.
+        train_samples: whether BERT is counted by these, or by epoch_num; None for the count that the rules ask for.
         executor: where logs are read, None for processes of this machine.
         cache: whether what logs showed is remembered, and believed as long as they have not changed.
         cache_dir: where; None for the usual place.
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
     rules: str | None = None
     rcp: str | None = None
     points: Which = "final"
-    train_samples: bool = False
+    train_samples: bool | None = None
     executor: str | None = None
     cache: bool = False
     cache_dir: str | None = None
@@ -260,7 +260,9 @@ def _convergence_options() -> tuple[Callable[[F], F], ...]:
         setting(
             "--rcp-bert-train-samples/--no-rcp-bert-train-samples",
             "train_samples",
-            help="Count the convergence of BERT by train_samples instead of epoch_num.",
+            default=None,
+            help="Count the convergence of BERT by train_samples, or by epoch_num; otherwise train_samples count where "
+            "epoch_num is rejected.",
         ),
     )
 

@@ -66,7 +66,7 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Literal["final", "deadline"] | None, _said("All reference points of the round, or those of its deadline.")
     ] = None
     rcp_bert_train_samples: Annotated[
-        bool | None, _said("Count the convergence of BERT by train_samples instead of epoch_num.")
+        bool | None, _said("Count the convergence of BERT by train_samples (true), or by epoch_num (false).")
     ] = None
     baseline: Annotated[_File | None, _said("The baseline: findings that are known and do not count.")] = None
     waivers: Annotated[

@@ -60,6 +60,7 @@ class Traits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the test has to know of a benchmark; benchmarks.yaml says what each field means."""
 
     unit: dict[str, str] = {}
+    epoch: int | None = None
     counted: str = "epoch_num"
     points: str = "Epochs to converge"
     trimmed: int = 1

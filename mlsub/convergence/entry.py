@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from mlsub.convergence import words
-from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of, unit_words
+from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, traits_of, unit_of, unit_words
 from mlsub.convergence.deadline import Which, points_at_deadline
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.runs import Progress, progress_of
+from mlsub.convergence.units import other_unit, samples_of_epoch
 from mlsub.convergence.verdict import Result, judge_convergence
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
+from mlsub.log.reading import Count
 from mlsub.log.run import Run
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.isolate import isolated, reviewed
@@ -35,10 +38,13 @@ _BYPASSED = ("exact", "interpolated", "missing")
 
 
 class Options(msgspec.Struct, frozen=True):
-    """What the caller asks of the test: a reference file of his own, BERT by ``train_samples``, and which points."""
+    """What the caller asks of the test: a reference file of his own, how BERT is counted, and which points.
+
+    ``train_samples``: BERT by these, or by ``epoch_num``; None for the latter, unless only the former accept it.
+    """
 
     reference: str | None = None
-    train_samples: bool = False
+    train_samples: bool | None = None
     points: Which = "final"
 
 
@@ -86,21 +92,18 @@ def convergence_of(
     found = _setting(entry, needs, round_, algorithm, options)
     if isinstance(found, Finding):
         return Convergence(RcpResult(verdict="missing", how="no-reference"), (found,))
-    by_samples = found.needs.name == "bert" and (options.train_samples or flags.train_samples is not None)
-    result, progress = _outcome(runs, found, samples=by_samples)
-    rcp = _rcp(result, progress, found, by_samples, flags)
-    rcp, uncounted = isolated(
-        "the other count of BERT", entry.path, lambda: _with_other_count(rcp, runs, found, by_samples, flags), rcp
-    )
+    (result, progress, rcp), uncounted = _counted_as_asked(entry, runs, found, flags, options)
     findings = [
         *words.about(entry, rcp, progress),
         *uncounted,
+        *reviewed("rcp.not-comparable", entry.path, lambda: words.not_comparable(entry, rcp)),
         *reviewed("rcp.hull", entry.path, lambda: _hull(entry, found, progress, result, rcp)),
         *reviewed("rcp.deadline-points", entry.path, lambda: _deadline(entry, found, progress, result, round_, rcp)),
         *reviewed("rcp.mixed-batch-sizes", entry.path, lambda: _mixed(entry, found, progress, rcp)),
     ]
-    if by_samples:
-        findings.append(words.by_train_samples(entry, flags.train_samples))
+    if rcp.counted == "train_samples":
+        option = "--rcp-bert-train-samples" if options.train_samples else None
+        findings += words.by_train_samples(entry, rcp, flags.train_samples or option)
     if flags.rcp_bypass is not None:
         findings.append(words.bypass(entry, rcp, flags.rcp_bypass))
     return Convergence(rcp, tuple(findings))
@@ -147,35 +150,92 @@ def _setting(
     return _Setting(algorithm, asked, used, paired, unit_words(name, round_), which, None if used == others else others)
 
 
-def _outcome(runs: Sequence[Run], test: _Setting, *, samples: bool, by_hull: bool = False) -> tuple[Result, Progress]:
-    name = test.needs.name
-    progress = progress_of(runs, name, test.algorithm, test.paired, samples=samples)
-    result = _judged(progress, test, by_hull=by_hull)
+class _Answer(NamedTuple):
+    """What the test says by one way of counting."""
+
+    result: Result
+    progress: Progress
+    rcp: RcpResult
+
+
+def _counted_as_asked(
+    entry: Entry, runs: Sequence[Run], test: _Setting, flags: Flags, options: Options
+) -> tuple[_Answer, tuple[Finding, ...]]:
+    """The answer that counts, for BERT with the other count's beside it; and what went wrong with that one.
+
+    The training rules let BERT log the number of samples to converge in ``train_samples``, and have the package checker
+    count these where a submitter does. So they decide where ``epoch_num`` is rejected, unless somebody asks for either.
+    """
+    if test.needs.name != "bert":
+        return _answer(runs, test, flags, samples=False), ()
+    samples = options.train_samples if options.train_samples is not None else flags.train_samples is not None
+    first = _answer(runs, test, flags, samples=samples)
+    other, failed = isolated(
+        "the other count of BERT", entry.path, lambda: _answer(runs, test, flags, samples=not samples), None
+    )
+    if other is None:
+        return first, failed
+    if not samples and options.train_samples is None and _samples_decide(first.rcp, other.rcp, runs):
+        first, other = other, first
+    return first._replace(rcp=msgspec.structs.replace(first.rcp, also=other.rcp)), failed
+
+
+def _samples_decide(by_epochs: RcpResult, by_samples: RcpResult, runs: Sequence[Run]) -> bool:
+    """Whether ``train_samples`` of every log are samples to converge, and accept what ``epoch_num`` is rejected for.
+
+    Logs that state the size of the data set there say nothing of convergence.
+    """
+    rejected = by_epochs.verdict in ("fail", "missing") and by_epochs.how in _BYPASSED
+    data_set = traits_of("bert").epoch or math.inf
+    return (
+        rejected
+        and by_samples.verdict == "pass"
+        and all(_states_samples(run.reading.by_samples) for run in runs)
+        and all(point < data_set for point in by_samples.points if point is not None)
+    )
+
+
+def _states_samples(count: Count) -> bool:
+    """Whether a log has ``train_samples`` of its own before it stops."""
+    return count.last is not None and all(stop.kind in ("point", "failed") for stop in count.stops)
+
+
+def _answer(runs: Sequence[Run], test: _Setting, flags: Flags, *, samples: bool) -> _Answer:
+    progress = progress_of(runs, test.needs.name, test.algorithm, test.paired, samples=samples)
+    result = _judged(progress, test)
     if result.reference is None:
         read = tuple(crash for crash in progress.crashes if not crash.averaging)
         progress = msgspec.structs.replace(progress, crashes=read)
-    return result, progress
+    return _Answer(result, progress, _rcp(result, progress, test, runs, flags, samples=samples))
 
 
 def _judged(progress: Progress, test: _Setting, *, by_hull: bool = False) -> Result:
     return judge_convergence(progress, test.points, test.needs.name, test.needs.runs, test.algorithm, by_hull=by_hull)
 
 
-def _rcp(result: Result, progress: Progress, test: _Setting, samples: bool, flags: Flags) -> RcpResult:
+def _rcp(
+    result: Result, progress: Progress, test: _Setting, runs: Sequence[Run], flags: Flags, *, samples: bool
+) -> RcpResult:
     reference = result.reference
     how = _not_read(progress) or result.how
     passed = result.passed and how == result.how
     verdict = "pass" if passed else "missing" if how == "missing" else "fail"
     bypass = flags.rcp_bypass if not passed and how in _BYPASSED else None
     counted = "train_samples" if samples else _counted(test)
+    of_reference = reference.mean if reference else None
+    logs_unit = None
+    if counted == "epoch_num":
+        epoch = samples_of_epoch(test.needs.name, runs)
+        logs_unit = other_unit(progress.by_run, test.unit, result.batch_size, of_reference, epoch)
     return RcpResult(
         verdict="bypassed" if bypass else verdict,
         how=how,
         counted=counted,
         unit=test.unit,
+        logs_unit=logs_unit,
         batch_size=result.batch_size,
-        mean=result.mean,
-        reference_mean=reference.mean if reference else None,
+        mean=result.mean if logs_unit is None else None,
+        reference_mean=of_reference,
         reference_stdev=reference.stdev if reference else None,
         reference_runs=reference.runs if reference else None,
         minimum=result.minimum,
@@ -196,14 +256,6 @@ def _not_read(progress: Progress) -> str | None:
 def _counted(test: _Setting) -> str:
     gathers: Any = test.paired.gathers if test.paired else None
     return str(gathers.by) if gathers is not None else unit_of(test.needs.name)
-
-
-def _with_other_count(rcp: RcpResult, runs: Sequence[Run], test: _Setting, samples: bool, flags: Flags) -> RcpResult:
-    """BERT's answer by the other way of counting beside the one that counts."""
-    if test.needs.name != "bert":
-        return rcp
-    result, progress = _outcome(runs, test, samples=not samples)
-    return msgspec.structs.replace(rcp, also=_rcp(result, progress, test, not samples, flags))
 
 
 def _hull(entry: Entry, test: _Setting, progress: Progress, result: Result, rcp: RcpResult) -> tuple[Finding, ...]:

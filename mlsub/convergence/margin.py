@@ -121,7 +121,7 @@ def margin_of(
     rcp, needed = entry.rcp, benchmark(round_.usage, round_.name, name, round_.overlay).runs
     rcp = _with_reference(rcp, name, round_, own)
     converged = [point for point in rcp.points if point is not None]
-    usable = all(abs(point) < BEYOND for point in converged)
+    usable = rcp.logs_unit is None and all(abs(point) < BEYOND for point in converged)
     verdict = verdict_of(entry, name, needed)
     mean = rcp.mean
     if mean is None and verdict == "open" and converged and usable:
@@ -201,8 +201,11 @@ def _notes(
         yield "no reference point is that large: a new one has to be submitted"
     if rcp.bypass is not None:
         yield f"{rcp.bypass} turns off the test"
+    if rcp.incomparable is not None:
+        yield rcp.incomparable
     if rcp.also is not None and (rcp.also.verdict, rcp.also.mean) != (rcp.verdict, rcp.mean):
-        yield f"counted by {rcp.also.counted} the mean is {number(rcp.also.mean)}: {rcp.also.verdict}"
+        mean = rcp.also.incomparable or f"the mean is {number(rcp.also.mean)}"
+        yield f"counted by {rcp.also.counted} {mean}: {rcp.also.verdict}"
     yield from _about_chance(rcp, name, runs, chance)
 
 
@@ -211,7 +214,7 @@ _UNKNOWN = ("no-point", "crash")
 
 
 def _about_chance(rcp: RcpResult, name: str, runs: int, chance: Chance | None) -> Iterator[str]:
-    if rcp.minimum is None or rcp.how in _UNKNOWN:
+    if rcp.minimum is None or rcp.how in _UNKNOWN or rcp.logs_unit is not None:
         return
     converged = [point for point in rcp.points if point is not None]
     distinct = len(set(rcp.points))

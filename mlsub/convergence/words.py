@@ -22,6 +22,7 @@ _CRASH_FIX = (
     "samples_count as a number, a status."
 )
 
+_FAILS = "The official convergence test rejects the entry, but compares different units"
 #: What the finding on one batch size and one benchmark says where the benchmarks differ.
 SEVERAL_BENCHMARKS = "The logs are of several benchmarks"
 
@@ -68,16 +69,14 @@ def _crash(entry: Entry, crash: CrashedRun) -> Finding:
 
 
 def _compared(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
-    if rcp.verdict == "missing":
+    if rcp.verdict in ("missing", "fail"):
         yield finding(
-            "rcp.missing",
+            "rcp.missing" if rcp.verdict == "missing" else "rcp.too-fast",
             entry.path,
+            None if rcp.logs_unit is None or rcp.minimum is None else _FAILS,
             expected=_wanted(rcp),
             actual=_measured(rcp),
-        )
-    elif rcp.verdict == "fail":
-        yield finding(
-            "rcp.too-fast", entry.path, expected=_wanted(rcp), actual=_measured(rcp), fix=_counted_otherwise(rcp)
+            fix=_counted_otherwise(rcp) or _fix_of_units(rcp),
         )
     elif rcp.scaling != 1:
         yield finding(
@@ -92,11 +91,21 @@ def _counted_otherwise(rcp: RcpResult) -> str | None:
     if rcp.also is None or rcp.also.verdict != "pass":
         return None
     if rcp.counted == "train_samples":
-        return f"Counted in epoch_num it passes ({number(rcp.also.mean)}): leave out the flag rcp-bert-train-samples."
-    return (
-        f"Counted in train_samples it passes ({number(rcp.also.mean)}): use --rcp-bert-train-samples, "
-        "and tell the reviewers."
-    )
+        todo = "leave out --rcp-bert-train-samples, and the flag of this name in package_checker_params"
+    else:
+        todo = "log the samples to converge in every run, and leave out --no-rcp-bert-train-samples"
+    return f"Counted by {rcp.also.counted} it passes ({_mean(rcp.also)}): {todo}."
+
+
+def _fix_of_units(rcp: RcpResult) -> str | None:
+    if rcp.logs_unit is None:
+        return None
+    return f"Log {rcp.counted} in {rcp.unit}, as the reference counts in this round."
+
+
+def _mean(rcp: RcpResult) -> str:
+    """The mean in its unit, or why there is none to compare."""
+    return rcp.incomparable or f"{number(rcp.mean)} {rcp.unit}"
 
 
 def _wanted(rcp: RcpResult) -> str:
@@ -107,7 +116,7 @@ def _wanted(rcp: RcpResult) -> str:
 
 
 def _measured(rcp: RcpResult) -> str:
-    words = f"{number(rcp.mean)} {rcp.unit} at batch size {number(rcp.batch_size)}"
+    words = f"{_mean(rcp)} at batch size {number(rcp.batch_size)}" if rcp.logs_unit is None else _mean(rcp)
     if rcp.minimum and rcp.mean is not None and rcp.mean < rcp.minimum:
         words += f", {100 * (1 - rcp.mean / rcp.minimum):.2f} % below"
     return words
@@ -142,10 +151,27 @@ def _differ(values: Sequence[Any]) -> bool:
     return any(value != values[0] for value in values)
 
 
-def by_train_samples(entry: Entry, file: str | None) -> Finding:
-    """BERT is counted otherwise than usual, and who asked for it."""
-    asked = f"requested by {file}" if file else "requested by --rcp-bert-train-samples"
-    return finding("rcp.train-samples", entry.path, actual=asked)
+def by_train_samples(entry: Entry, rcp: RcpResult, asked: str | None) -> Iterator[Finding]:
+    """BERT is counted otherwise than usual: who asked for it, or that only this count is accepted."""
+    if asked is not None:
+        yield finding("rcp.train-samples", entry.path, actual=f"requested by {asked}")
+    elif rcp.also is not None:
+        yield finding(
+            "rcp.train-samples",
+            entry.path,
+            "The convergence of BERT is counted in train_samples, as epoch_num would be rejected",
+            actual=f"train_samples: {_measured(rcp)}; epoch_num: {_measured(rcp.also)}",
+        )
+        if rcp.also.logs_unit is None:
+            yield finding(
+                "rcp.two-counts", entry.path, expected=_wanted(rcp), actual=f"{_mean(rcp)}; {_mean(rcp.also)}"
+            )
+
+
+def not_comparable(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
+    """The test passes, though the logs count another unit than the reference; a test that fails says so itself."""
+    if rcp.logs_unit is not None and rcp.verdict == "pass":
+        yield finding("rcp.not-comparable", entry.path, actual=rcp.incomparable, fix=_fix_of_units(rcp))
 
 
 def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
@@ -183,7 +209,7 @@ def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Findi
         entry.path,
         message,
         expected=f"by the hull: {_decision(by_hull, rcp.unit)}",
-        actual=f"{number(rcp.mean)} {rcp.unit}; official: {_decision(result, rcp.unit)}",
+        actual=f"{_mean(rcp)}; official: {_decision(result, rcp.unit)}",
     )
 
 
@@ -230,7 +256,7 @@ def mixed_sizes(
         entry.path,
         "The runs have several batch sizes, and "
         + ("the official answer depends on which log is read last" if differ else "the answer is the same with each"),
-        actual=f"{number(rcp.mean)} {rcp.unit}; " + "; ".join(stated),
+        actual=f"{_mean(rcp)}; " + "; ".join(stated),
     )
 
 

@@ -9,16 +9,15 @@ from mlsub.findings import Says, Verdict
 from mlsub.present.document import Cell, Column, Span, Table, Text
 from mlsub.present.envelope import Answer
 from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of
-from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, Report, SystemResult
+from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, RcpResult, Report, SystemResult
 
 _GOOD = (Verdict.ACCEPTED, COMPLIANT)
-RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypassed", "not-required": "-"}
 
 
 class Reports(Answer, frozen=True, kw_only=True):
     """A report for each round, then one for each path that could not be checked. Fields may be added."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
     OPEN: ClassVar[bool] = True
 
     reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
@@ -58,7 +57,7 @@ def entries_table(entries: Iterable[EntryResult], *, organisations: bool = False
             _minutes(entry.score.published),
             *[f"{entry.score.scaling:.6f}"] * scaled,
             *["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected,
-            RCP[entry.rcp.verdict] + "*" * (entry.rcp.otherwise is not None),
+            rcp_words(entry.rcp),
             Span(entry.official.value, MEANINGS[entry.official]),
         )
         for entry in known
@@ -131,11 +130,22 @@ def read_off(round_from: str) -> str:
     return f" (read off the {what} {round_from})"
 
 
-def counts_of_bert(entries: Iterable[EntryResult]) -> str | None:
-    """What the asterisk means beside a verdict of the convergence test, None where none has it."""
-    tested = [entry.rcp for entry in entries if entry.rcp.otherwise is not None]
-    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also is not None)
-    return f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}" if counts else None
+def rcp_words(rcp: RcpResult) -> str:
+    """The verdict of the convergence test, by which count of BERT it is, and whether the counts can be compared."""
+    if rcp.verdict == "not-required":
+        return "-"
+    by = " by train_samples" if rcp.counted == "train_samples" else ""
+    units = ", not comparable" if rcp.logs_unit is not None else ""
+    return f"{rcp.verdict}{by}{units}{'*' if rcp.otherwise is not None else ''}"
+
+
+def notes_on_rcp(entries: Iterable[EntryResult]) -> str | None:
+    """What :func:`rcp_words` leaves unsaid of some entries, None where that is nothing."""
+    tested = [entry.rcp for entry in entries]
+    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also and rcp.otherwise)
+    notes = [f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}"] if counts else []
+    notes += dict.fromkeys(rcp.incomparable for rcp in tested if rcp.incomparable is not None)
+    return "; ".join(notes) or None
 
 
 def partly_checked(reports: Sequence[Report]) -> str | None:

@@ -28,8 +28,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One result; None is an empty cell. The columns are described in columns.yaml.
 
     ``result_minutes`` is the published score, unrounded; ``convergence`` is the mean the convergence test saw, in
-    ``convergence_unit``; ``rcp_also`` is the verdict on BERT by the other way of counting; ``energy_joules`` is scaled
-    as the time is. Fields of the system are empty where its description cannot be read or the benchmark's folder lies
+    ``convergence_unit``, and None where the logs count in ``rcp_logs_unit`` instead; ``rcp_also`` is the verdict on
+    BERT by the other way of counting; ``energy_joules`` is scaled as the time is. Fields of the system are empty where
+    its description cannot be read or the benchmark's folder lies
     in no organisation's tree.
     """
 
@@ -63,6 +64,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     convergence_unit: str | None
     rcp: str
     rcp_counted: str | None
+    rcp_logs_unit: str | None
     rcp_also: str | None
     scaling: float
     expected_scaling: float
@@ -127,6 +129,7 @@ def _row(report: Report, entry: EntryResult, facts: SystemFacts, *, in_tree: boo
         convergence_unit=entry.rcp.unit,
         rcp=entry.rcp.verdict,
         rcp_counted=entry.rcp.counted,
+        rcp_logs_unit=entry.rcp.logs_unit,
         rcp_also=entry.rcp.also.verdict if entry.rcp.also else None,
         scaling=entry.score.scaling,
         expected_scaling=entry.score.expected_scaling,

@@ -24,12 +24,15 @@ _HOW = [
     "benchmark-without-test", "round-of-your-own",
 ]  # fmt: skip
 _RELATIVE = "^(?!/)"
-_FIGURES = ("batch_size", "mean", "reference_mean", "minimum")
+_FIGURES = ("batch_size", "reference_mean", "minimum")
 # What JSON Schema says of several fields together, or of a finding here alone; types cannot. Only official findings
 # rule a division out.
 _A_PASS_HAS_FIGURES: dict[str, Any] = {
     "if": {"properties": {"verdict": {"const": "pass"}}},
-    "then": {"properties": {name: {"type": "number"} for name in _FIGURES}},
+    "then": {
+        "properties": {name: {"type": "number"} for name in _FIGURES},
+        "anyOf": [{"properties": {"mean": {"type": "number"}}}, {"properties": {"logs_unit": {"type": "string"}}}],
+    },
 }
 _OF_A_FINDING: dict[str, Any] = {
     "properties": {"path": {"pattern": _RELATIVE}},
@@ -71,6 +74,8 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     missing, but ``bypass`` names the file that asked to let it pass) or ``not-required``; all else is None for the
     last. Means, stdev, minimum and ``points`` are in ``unit``; ``counted`` is the metadata or key they are read from.
     ``points`` are the convergence points of the runs in the order of their files, None for a run that did not converge.
+    Where the logs count something else than the reference, ``logs_unit`` says what: then ``points`` are in that, and
+    there is no ``mean``, as it cannot be compared; the verdict is that of the official tool, which compares it.
     ``minimum`` is the least mean that is accepted; ``scaling`` the factor by which the result's time is normalised.
     ``also`` is BERT's answer by the other way of counting (``epoch_num`` or ``train_samples``). ``reference_points``
     says which points count: the round's ``final`` ones, those of the release at the ``deadline``, or the caller's
@@ -81,8 +86,11 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     how: Annotated[str | None, Says("What it was compared with, or why there was no test.", enum=_HOW)] = None
     counted: Annotated[str | None, Says(enum=["epoch_num", "samples_count", "step_num", "train_samples", None])] = None
     unit: Annotated[str | None, Says(enum=["epochs", "samples", "steps", "tokens", None])] = None
+    logs_unit: Annotated[
+        str | None, Says("What the logs count, where that is not unit.", enum=["epochs", "samples", None])
+    ] = None
     batch_size: int | float | None = None
-    mean: Annotated[float | None, Says("Olympic mean of the points.")] = None
+    mean: Annotated[float | None, Says("Olympic mean of the points; null where logs_unit is not.")] = None
     reference_mean: float | None = None
     reference_stdev: float | None = None
     reference_runs: Annotated[int | None, Says("0 where the reference is interpolated.", minimum=0)] = None
@@ -97,6 +105,13 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     def otherwise(self) -> str | None:
         """The verdict by the other way of counting, where that is another."""
         return self.also.verdict if self.also is not None and self.also.verdict != self.verdict else None
+
+    @property
+    def incomparable(self) -> str | None:
+        """Why the logs cannot be compared with the reference; None where they can."""
+        if self.logs_unit is None:
+            return None
+        return f"not comparable: the logs count {self.logs_unit}, the reference {self.unit}"
 
 
 class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -275,17 +275,144 @@ def test_unet3d_forgives_four_runs(logs: int, verdict: str, tmp_path: Path) -> N
     assert found.result.verdict == verdict
 
 
-BERT_EPOCHS = [log_of("bert", 448, 1, train_samples=3_000_000)] * 10
+#: BERT in v1.0 at batch size 448: mean 2,621,696 samples, accepted from 2,523,808.
+BERT_SLOW, BERT_FAST = 3_000_000, 2_000_000
+BERT_EPOCHS = [log_of("bert", 448, 1, train_samples=BERT_SLOW)] * 10
+EPOCHS = "not comparable: the logs count epochs, the reference samples"
+SAMPLES = "not comparable: the logs count samples, the reference epochs"
 
 
-def test_bert_is_counted_by_epochs_and_both_answers_are_shown(tmp_path: Path) -> None:
+def bert(epoch_num: float, train_samples: float | None, **more: Any) -> str:
+    stated = {} if train_samples is None else {"train_samples": train_samples}
+    return log_of("bert", 448, epoch_num, **stated, **more)
+
+
+def test_train_samples_decide_where_epoch_num_is_rejected(tmp_path: Path) -> None:
     found = entry(tmp_path, BERT_EPOCHS, name="bert")
-    also = found.result.also
-    assert (found.result.verdict, found.result.counted, found.result.mean) == ("fail", "epoch_num", 1)
-    assert also is not None
-    assert (also.verdict, also.counted, also.mean, also.also) == ("pass", "train_samples", 3_000_000, None)
+    result, also = found.result, found.result.also
+    assert (result.verdict, result.counted, result.mean, result.logs_unit) == ("pass", "train_samples", BERT_SLOW, None)
+    assert also is not None and also.also is None
+    assert (also.verdict, also.counted, also.mean, also.logs_unit) == ("fail", "epoch_num", None, "epochs")
+    assert also.points == (1,) * 10
+    (told,) = found.findings
+    assert (told.rule, told.rejects) == ("rcp.train-samples", False)
+    assert told.message == "The convergence of BERT is counted in train_samples, as epoch_num would be rejected"
+    assert told.actual == f"train_samples: 3000000 samples at batch size 448; epoch_num: {EPOCHS}"
+
+
+def test_a_reviewer_hears_of_two_counts_of_samples_that_do_not_agree(tmp_path: Path) -> None:
+    found = entry(tmp_path, [bert(BERT_FAST, BERT_SLOW)] * 10, name="bert")
+    assert (found.result.verdict, found.result.counted) == ("pass", "train_samples")
+    assert [(f.rule, f.rejects) for f in found.findings] == [("rcp.train-samples", False), ("rcp.two-counts", False)]
+    assert found.findings[1].actual == "3000000 samples; 2000000 samples"
+
+
+def test_epoch_num_counts_where_it_is_accepted(tmp_path: Path) -> None:
+    found = entry(tmp_path, [bert(BERT_SLOW, BERT_FAST)] * 10, name="bert")
+    assert found.result.also is not None and found.findings == ()
+    assert (found.result.verdict, found.result.counted, found.result.also.verdict) == ("pass", "epoch_num", "fail")
+
+
+@pytest.mark.parametrize(
+    "logs",
+    [
+        pytest.param([bert(1, BERT_SLOW)] * 9 + [bert(1, None)], id="a log without"),
+        pytest.param([bert(1, None)] * 10, id="no log"),
+        pytest.param([bert(BERT_FAST, BERT_FAST)] * 10, id="too few"),
+        pytest.param([bert(BERT_FAST, 156_725_653)] * 10, id="the size of the data set"),
+    ],
+)
+@pytest.mark.parametrize("round_name", ["1.0", "2.1", "4.1"])
+def test_bert_stays_rejected_where_not_every_log_has_its_samples_to_converge(
+    logs: list[str], round_name: str, tmp_path: Path
+) -> None:
+    found = entry(tmp_path, logs, round_name, name="bert")
+    assert (found.result.verdict, found.result.counted) == ("fail", "epoch_num")
     assert broken(found) == ["rcp.too-fast"]
-    assert str(found.findings[0].fix).startswith("Counted in train_samples it passes (3000000)")
+
+
+def test_bert_that_fails_by_both_counts_is_rejected_by_epoch_num(tmp_path: Path) -> None:
+    found = entry(tmp_path, [bert(1, BERT_FAST)] * 10, name="bert")
+    assert (found.result.verdict, found.result.counted, found.result.mean) == ("fail", "epoch_num", None)
+    (told,) = found.findings
+    assert told.message == "The official convergence test rejects the entry, but compares different units"
+    assert told.actual == EPOCHS
+
+
+def test_train_samples_do_not_decide_where_a_file_lets_the_test_pass(tmp_path: Path) -> None:
+    found = entry(tmp_path, BERT_EPOCHS, "2.0", name="bert", flags=Flags(rcp_bypass="package_checker_params"))
+    assert (found.result.verdict, found.result.counted) == ("bypassed", "epoch_num")
+
+
+@pytest.mark.parametrize("flags", [Flags(), Flags(train_samples="package_checker_params")])
+def test_epoch_num_counts_where_that_is_asked_for(flags: Flags, tmp_path: Path) -> None:
+    found = entry(tmp_path, BERT_EPOCHS, name="bert", options=Options(train_samples=False), flags=flags)
+    assert (found.result.verdict, found.result.counted) == ("fail", "epoch_num")
+    assert broken(found) == ["rcp.too-fast"]
+    assert str(found.findings[0].fix).startswith("Counted by train_samples it passes (3000000 samples): ")
+
+
+@pytest.mark.parametrize(
+    ("name", "round_name", "size", "point", "epoch", "unit"),
+    [
+        # unet3d has 168 samples: by v3.0 the reference counts epochs, from v3.1 on samples.
+        ("unet3d", "3.1", 56, 2016, 168, "epochs"),
+        ("unet3d", "3.1", 56, 338_688, 168, None),
+        ("unet3d", "3.1", 56, 200_000, 168, None),
+        ("unet3d", "3.0", 80, 2016, 168, None),
+        ("unet3d", "3.0", 80, 338_688, 168, "samples"),
+        ("resnet", "2.1", 4096, 40, 1_281_167, None),
+        ("resnet", "2.1", 4096, 20, 1_281_167, None),
+        ("resnet", "2.1", 4096, 40 * 1_281_167, 1_281_167, "samples"),
+        ("bert", "2.1", 448, 1, None, "epochs"),
+        ("bert", "2.1", 448, 447, None, "epochs"),
+        ("bert", "2.1", 448, 448, None, None),
+        ("bert", "2.1", 448, 1, 2_800_000, "epochs"),
+        # What BERT logs as train_samples is no size of an epoch.
+        ("bert", "2.1", 448, 10_000, 10_000, None),
+    ],
+)
+def test_counts_in_another_unit_than_that_of_the_reference_are_not_compared(
+    name: str, round_name: str, size: int, point: int, epoch: int | None, unit: str | None, tmp_path: Path
+) -> None:
+    stated = {} if epoch is None else {"train_samples": epoch}
+    logs = [log_of(name, size, point, **stated)] * needs("training", round_name, name).runs
+    result = entry(tmp_path, logs, round_name, name, options=Options(train_samples=False)).result
+    assert result.logs_unit == unit
+    assert result.mean == (point if unit is None else None)
+    assert set(result.points) == {point}
+
+
+@pytest.mark.parametrize("samples", [2, 447, 10_000])
+def test_train_samples_count_samples_however_few(samples: int, tmp_path: Path) -> None:
+    found = entry(tmp_path, [bert(1, samples)] * 10, name="bert", options=Options(train_samples=True))
+    assert (found.result.verdict, found.result.mean, found.result.logs_unit) == ("fail", samples, None)
+
+
+def test_samples_count_counts_samples_however_few(tmp_path: Path) -> None:
+    logs = [log_of("llama2_70b_lora", 8, 4, unit="samples_count", train_samples=3901)] * 10
+    found = entry(tmp_path, logs, "5.0", "llama2_70b_lora").result
+    assert (found.verdict, found.mean, found.logs_unit) == ("fail", 4, None)
+
+
+@pytest.mark.parametrize(
+    ("size", "point", "rules"), [(4096, 40, []), (4096, 40 * 1_281_167, ["rcp.not-comparable"])], ids=str
+)
+def test_a_test_that_passes_only_as_the_units_differ_is_a_finding_of_review(
+    size: int, point: int, rules: list[str], tmp_path: Path
+) -> None:
+    found = entry(tmp_path, [log_of("resnet", size, point, train_samples=1_281_167)] * 5, "1.0")
+    assert found.result.verdict == "pass"
+    assert [(f.rule, f.actual) for f in found.findings] == [(rule, SAMPLES) for rule in rules]
+
+
+def test_a_test_that_fails_as_the_units_differ_has_no_distance_to_the_limit(tmp_path: Path) -> None:
+    found = entry(tmp_path, [log_of("unet3d", 56, 2016, train_samples=168)] * 40, "3.1", "unet3d")
+    assert found.result.verdict == "fail"
+    (told,) = found.findings
+    assert (told.rule, told.rejects, told.actual) == ("rcp.too-fast", True, EPOCHS)
+    assert told.fix == "Log epoch_num in samples, as the reference counts in this round."
+    assert "%" not in str(told.actual) and "2016" not in str(told)
 
 
 @pytest.mark.parametrize(

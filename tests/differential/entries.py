@@ -127,7 +127,7 @@ KNOWN: dict[str, Callable[[Both], bool]] = {
     "a count too large for a float that falls out as the slowest": _beyond_floats,
     "entries too small for an olympic mean": _too_few,
     "reference points of a benchmark that the round does not have": _other_round,
-    "a mean of zero has an infinite factor": lambda both: both.ours.mean == 0 and math.isinf(both.theirs.scaling),
+    "a mean of zero has an infinite factor": lambda both: not both.ours.mean and math.isinf(both.theirs.scaling),
 }
 
 
@@ -140,7 +140,8 @@ def tried(case: EntryCase, above: Path) -> Both:
         rcp_bypass="params" if case.bypass else None,
         train_samples="params" if case.samples else None,
     )
-    options = Options(reference=str(reference) if reference is not None else None)
+    # The official tool counts BERT by epoch_num unless it is asked not to.
+    options = Options(str(reference) if reference is not None else None, None if case.samples else False)
     ours = judged(folder, place.round, usage=place.usage, flags=flags, options=options).result
     theirs = official_test(
         folder, place.usage, place.round, bypass=case.bypass, samples=case.samples, reference=reference

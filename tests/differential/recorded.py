@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import mlsub
+from mlsub.convergence.runs import NEVER
+from mlsub.convergence.statistics import mean_of, trimmed
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.submission.report import RcpResult, Report
@@ -91,7 +93,7 @@ def compared_rcp(round_name: str, report: Report) -> Iterator[Compared]:
         answers = (recorded.get("rcp") or {}) if recorded["division"] == "closed" else {}
         for kind, answer in answers.items():
             if answer["passed"] is not None and path in entries:
-                differing = _differs(_counted(entries[path].rcp, kind), answer)
+                differing = _differs(_counted(entries[path].rcp, kind), answer, path)
                 yield Compared(f"{path} by {kind}", True, not differing, "", "; ".join(differing))
 
 
@@ -101,7 +103,15 @@ def _counted(rcp: RcpResult, kind: str) -> RcpResult:
     return rcp if wanted or rcp.also is None else rcp.also
 
 
-def _differs(ours: RcpResult, recorded: dict[str, Any]) -> list[str]:
+def _mean(ours: RcpResult, path: str) -> float | None:
+    """The official mean, also of counts that are not in the unit of the reference."""
+    if ours.logs_unit is None:
+        return ours.mean
+    points = [NEVER if point is None else point for point in ours.points]
+    return mean_of(trimmed(points, path.rpartition("/")[2]))
+
+
+def _differs(ours: RcpResult, recorded: dict[str, Any], path: str) -> list[str]:
     """In words, what is not as recorded; the minimum within the official tolerance."""
     passed = ours.verdict == "pass"
     how = next(name for text, name in _HOW.items() if recorded["msg"].startswith(text))
@@ -109,7 +119,7 @@ def _differs(ours: RcpResult, recorded: dict[str, Any]) -> list[str]:
     near = {
         "bs": (ours.batch_size, 0.0),
         "points": (ours.reference_runs, 0.0),
-        "mean": (ours.mean, _RELATIVE),
+        "mean": (_mean(ours, path), _RELATIVE),
         "rcp_mean": (ours.reference_mean, _RELATIVE),
         "rcp_stdev": (ours.reference_stdev, _RELATIVE),
         "minimum": (ours.minimum, None),

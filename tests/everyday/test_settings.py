@@ -57,7 +57,7 @@ PRECEDENCE = {
     "rcp-points": Source(
         "final", ('"deadline"', "deadline"), ("final", "final"), (("--rcp-points", "deadline"), "deadline")
     ),
-    "rcp-bert-train-samples": Source(False, ("true", True), ("0", False), (("--no-rcp-bert-train-samples",), False)),
+    "rcp-bert-train-samples": Source(None, ("true", True), ("0", False), (("--no-rcp-bert-train-samples",), False)),
     "cache": Source(True, ("false", False), ("true", True), (("--no-cache",), False)),
     "cache-dir": Source(None, ('"a"', "a"), ("b", "b"), (("--cache-dir", "c"), "c")),
     "cache-size": Source(None, ("3", 3), ("4", 4), (("--cache-size", "5"), 5)),

@@ -101,6 +101,7 @@ def test_a_row_joins_the_entry_and_its_system() -> None:
         convergence_unit="samples",
         rcp="pass",
         rcp_counted="samples_count",
+        rcp_logs_unit=None,
         rcp_also=None,
         scaling=1.0,
         expected_scaling=1.0034,

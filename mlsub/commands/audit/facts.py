@@ -25,7 +25,7 @@ from mlsub.commands.audit.model import Result
 from mlsub.commands.audit.places import RoundFolder, folder_of
 from mlsub.commands.audit.verdict import Rcp, ResultFacts
 from mlsub.commands.audit.wording import fixed
-from mlsub.convergence.entry import Options
+from mlsub.convergence.entry import USUAL
 from mlsub.divisions import division_name
 from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
@@ -46,8 +46,6 @@ TITLES = {
 }
 #: The same where there is little room.
 SHORT = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
-#: BERT counts by train_samples where its logs have them.
-OPTIONS = Options(train_samples=True)
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,8 +93,7 @@ def gather(
         results: those that claims name.
         rounds: where results lie.
         settings: how logs are read; round and usage are those of each result.
-        checked: what has been read already by the rules and reference points that ship; BERT counted otherwise than
-            :data:`OPTIONS` say is read again.
+        checked: what has been read already by the rules and reference points that ship.
     """
     found: dict[str, Facts] = {}
     missing: dict[tuple[str, str], dict[str, tuple[Result, Path]]] = {}
@@ -111,7 +108,7 @@ def gather(
         else:
             missing.setdefault((result.usage, result.round), {})[result.name] = (result, folder)
     for (usage, name), wanted in missing.items():
-        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=OPTIONS, folds=())
+        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, folds=())
         read = check_with_logs(sorted({folder for _, folder in wanted.values()}), of)
         for result, folder in wanted.values():
             none = f"no result log in {folder.parent.name}/{folder.name}"
@@ -132,15 +129,10 @@ def _facts(result: Result, folder: Path, checked: Sequence[Checked]) -> Facts | 
     for part in checked:
         for entry in part.report.entries:
             same = (part.report.usage, part.report.round) == (result.usage, result.round)
-            if same and Path(part.report.root) / entry.path == folder and _counts_samples(entry):
+            if same and Path(part.report.root) / entry.path == folder:
                 logs = tuple(log for log in part.logs if log.path.rpartition("/")[0] == entry.path)
                 return _of_entry(result, folder, entry, logs)
     return None
-
-
-def _counts_samples(entry: EntryResult) -> bool:
-    """Whether the convergence test was done as :data:`OPTIONS` say, where that makes a difference."""
-    return entry.rcp.also is None or entry.rcp.counted == "train_samples"
 
 
 def _of_entry(result: Result, folder: Path, entry: EntryResult, logs: tuple[LogReport, ...]) -> Facts:
@@ -222,8 +214,9 @@ def lengths_of(run: Run) -> tuple[float, float]:
 
 
 def _rcp_factor(entry: EntryResult) -> Fraction | None:
-    """The factor to the reference's mean."""
-    for one in (entry.rcp, entry.rcp.also):
+    """The factor to the reference's mean; BERT by ``train_samples`` unless only ``epoch_num`` passes."""
+    answers = (entry.rcp, entry.rcp.also) if entry.rcp.verdict == "pass" else (entry.rcp.also, entry.rcp)
+    for one in answers:
         if one is not None and one.mean and one.reference_mean:
             return max(Fraction(1), exact(one.reference_mean) / exact(one.mean))
     return None

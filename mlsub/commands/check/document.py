@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
 from mlsub.present.entries import (
-    counts_of_bert,
     entries_table,
     logs_table,
+    notes_on_rcp,
     organisations_table,
     outcome,
     partly_checked,
@@ -91,7 +91,7 @@ def _things(report: Report, view: View) -> Iterator[Block | None]:
         yield _left_out(len(bad) - MOST_LISTED, "rejected entry", "rejected entries")
         entries = tuple(bad[:MOST_LISTED])
     yield entries_table(entries, organisations=several)
-    yield Text(note) if (note := counts_of_bert(entries)) else None
+    yield Text(note) if (note := notes_on_rcp(entries)) else None
     if view.detail == "usual" and len(logs) > MANY:
         noncompliant = [log for log in logs if log.official != COMPLIANT]
         yield _left_out(len(logs) - len(noncompliant), "compliant log", "compliant logs")

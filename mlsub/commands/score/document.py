@@ -24,7 +24,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import counts_of_bert, partly_checked, round_line
+from mlsub.present.entries import notes_on_rcp, partly_checked, rcp_words, round_line
 from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
 from mlsub.score.cells import legible, rounded, value_of
 from mlsub.score.columns import Column as Described
@@ -64,7 +64,7 @@ def _report(report: Report, *, alone: bool) -> Iterator[Block | None]:
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     if report.entries:
         yield results_table(report.entries)
-        yield Text(note) if (note := counts_of_bert(report.entries)) else None
+        yield Text(note) if (note := notes_on_rcp(report.entries)) else None
         yield Facts(tuple(_legend(report.entries)))
         yield Items(tuple(_bypasses(report.entries)))
     elif report.logs:
@@ -134,9 +134,7 @@ def _bounded(text: str) -> str:
 
 
 def _rcp(entry: EntryResult) -> Span:
-    verdict = entry.rcp.verdict
-    shown = _NONE if verdict == _UNTESTED else verdict + "*" * (entry.rcp.otherwise is not None)
-    return Span(shown, _RCP.get(verdict, "plain"))
+    return Span(rcp_words(entry.rcp), _RCP.get(entry.rcp.verdict, "plain"))
 
 
 def _energy(entry: EntryResult) -> str:

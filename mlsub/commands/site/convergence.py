@@ -67,6 +67,10 @@ def _sentence(text: str) -> str:
 
 def _words(rcp: RcpResult) -> tuple[str, ...]:
     words = [_VERDICTS.get(rcp.verdict, rcp.verdict)]
+    if rcp.incomparable is not None:
+        words = [f"The official convergence test says {rcp.verdict}. {_sentence(rcp.incomparable)}"]
+    if rcp.counted == "train_samples":
+        words.append("BERT is counted by train_samples here.")
     if rcp.mean is not None and rcp.unit:
         line = f"Olympic mean {number_of(rcp.mean)} {rcp.unit} at batch size {number_of(rcp.batch_size)}"
         if rcp.minimum is not None:
@@ -77,7 +81,8 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
     if rcp.scaling != 1:
         words.append(f"The convergence test gives a factor of {rcp.scaling:.6f} for the expected score.")
     if rcp.also is not None:
-        other = f"{rcp.also.verdict}, olympic mean {number_of(rcp.also.mean)} {rcp.also.unit}"
+        mean = rcp.also.incomparable or f"olympic mean {number_of(rcp.also.mean)} {rcp.also.unit}"
+        other = f"{rcp.also.verdict}, {mean}"
         words.append(f"BERT counted by {rcp.also.counted} in place of {rcp.counted}: {other}.")
     return tuple(words)
 
@@ -85,7 +90,8 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
 def _chart(reference: Reference, rcp: RcpResult, size: float) -> Drawn:
     sizes = [size, *(point.batch_size for point in reference.kept)]
     log = spans_a_decade(sizes)
-    runs = tuple((size, float(point)) for point in rcp.points if number(point) is not None and point is not None)
+    points = rcp.points if rcp.logs_unit is None else ()
+    runs = tuple((size, float(point)) for point in points if number(point) is not None and point is not None)
     colour = VERDICTS[rcp.verdict][0] if rcp.verdict in VERDICTS else 0
     references = _series(reference, min(sizes), log)
     series = [
@@ -117,7 +123,8 @@ def _table(reference: Reference, rcp: RcpResult) -> Table:
     ]
     converged = sorted(point for point in rcp.points if point is not None)
     rows.append(_row("this result", rcp.batch_size, len(converged), rcp.mean, None, rcp.minimum))
-    rows += [_row("run", rcp.batch_size, 1, point) for point in converged]
+    run = "run" if rcp.logs_unit is None else f"run, in {rcp.logs_unit}"
+    rows += [_row(run, rcp.batch_size, 1, point) for point in converged]
     rows += [_row("run that did not converge", rcp.batch_size, 1)] * (len(rcp.points) - len(converged))
     caption = f"Reference points, this result and its runs, in {rcp.unit or reference.unit}"
     return Table(caption=caption, heads=_HEADS, rows=tuple(rows))

@@ -18,6 +18,7 @@ from mlsub.log.report import LogReport
 from mlsub.present.chart import Axis, Series
 from mlsub.rounds import Round
 from mlsub.rules.values import Stated
+from mlsub.submission.report import RcpResult
 
 #: Evaluations of one run, and of one entry, that are shown; published ones stay far below. What is left out is named.
 MAX_POINTS, MAX_ALL = 2000, 40_000
@@ -56,18 +57,21 @@ class Curve(msgspec.Struct, frozen=True):
     seen: tuple[Seen, ...]
 
 
-def section_of_curves(logs: Sequence[LogReport], benchmark: str, round_: Round) -> Section:
+def section_of_curves(
+    logs: Sequence[LogReport], benchmark: str, round_: Round, rcp: RcpResult | None = None
+) -> Section:
     """The curves of all runs with the target line, and the evaluations as a table.
 
     Args:
         logs: the runs of one entry.
         benchmark: whose target and unit hold.
         round_: likewise.
+        rcp: the convergence test of the entry, which may tell that the logs count in another unit.
     """
     limit = max(1, min(MAX_POINTS, MAX_ALL // max(1, len(logs))))
     target = _target(logs, benchmark, round_)
     count = _count(logs, benchmark)
-    unit = _unit(count, benchmark, round_)
+    unit = _unit(count, benchmark, round_, rcp)
     curves = [Curve(name_of(log), tuple(_seen(log, target, count, limit))) for log in logs]
     measures = list(dict.fromkeys(name for curve in curves for seen in curve.seen for name in seen.values))
     words = [f"Target: {target.words}." if target else "The rules of the round name no target."]
@@ -135,9 +139,13 @@ def _count(logs: Sequence[LogReport], benchmark: str) -> str | None:
     return best if stated[best] else None
 
 
-def _unit(count: str | None, benchmark: str, round_: Round) -> str | None:
+def _unit(count: str | None, benchmark: str, round_: Round, rcp: RcpResult | None) -> str | None:
     if count is None:
         return None
+    answers = (rcp, rcp.also) if rcp is not None else ()
+    other = next((one.logs_unit for one in answers if one is not None and one.counted == count), None)
+    if other is not None:
+        return other
     if count == unit_of(benchmark) and benchmark in round_.benchmarks:
         return unit_words(benchmark, round_)
     return _WORDS[count]

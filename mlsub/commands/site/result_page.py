@@ -41,7 +41,7 @@ def of_result(result: Result, parent: RoundResults, reference: str | None = None
     """
     entry = result.entry
     benchmark = benchmark_held(result.report, entry, result.round)
-    curves = section_of_curves(result.logs, benchmark, result.round)
+    curves = section_of_curves(result.logs, benchmark, result.round, entry.rcp)
     sections = (
         curves,
         section_of_runs(result.logs, next(iter(curves.data), None)),
@@ -105,8 +105,8 @@ def _facts(result: Result, parent: RoundResults) -> Iterator[tuple[str, Cell]]:
     entry, row, named = result.entry, result.row, result.named
     yield "Official checker", _VERDICTS[entry.official]
     if entry.rcp.also is not None:
-        for rcp in (msgspec.structs.replace(entry.rcp, also=None), entry.rcp.also):
-            yield f"Convergence by {rcp.counted}", rcp_cell(rcp)
+        for rcp in (entry.rcp, entry.rcp.also):
+            yield f"Convergence by {rcp.counted}", rcp_cell(msgspec.structs.replace(rcp, also=None, counted=None))
     elif entry.rcp.verdict != "not-required":
         yield "Convergence test", rcp_cell(entry.rcp)
     yield from _minutes(result)

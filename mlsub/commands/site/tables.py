@@ -11,6 +11,7 @@ from mlsub.commands.site.places import accelerator_href, benchmark_href, organis
 from mlsub.commands.site.results import Result, RoundResults, age_of
 from mlsub.divisions import CLOSED, OPEN, Division, division_meant
 from mlsub.findings import Verdict
+from mlsub.present.entries import rcp_words
 from mlsub.submission.report import RcpResult
 
 #: The name of a framework: what comes before numbers, parentheses and the like.
@@ -22,8 +23,8 @@ _VERDICTS = {
 }
 _BADGES = {"pass": "good", "fail": "bad", "missing": "warn", "bypassed": "warn", "not-required": None}
 _BERT = (
-    "* BERT is counted by epoch_num and by train_samples. The verdict shown is that of one count; the other gives "
-    "another one, which is on the page of the result too."
+    "* BERT is counted by epoch_num, and by train_samples where epoch_num does not pass. By the other count the "
+    "verdict is another one, which is on the page of the result too."
 )
 #: What sections are called whose results are of a division.
 TITLES = {
@@ -80,13 +81,12 @@ def round_cell(result: Result) -> Cell:
 
 
 def rcp_cell(rcp: RcpResult) -> Cell:
-    """The verdict of the convergence test; an asterisk marks BERT that has another one by the other count."""
+    """The verdict of the convergence test, and what :func:`rcp_words` says beside it."""
     if rcp.verdict == "not-required":
         return Cell("–")
-    badge = _BADGES.get(rcp.verdict)
-    if rcp.also is None or rcp.otherwise is None:
-        return Cell(rcp.verdict, badge=badge)
-    return Cell(f"{rcp.verdict}*", badge=badge, note=f"{rcp.otherwise} if counted by {rcp.also.counted}")
+    notes = [f"{rcp.otherwise} if counted by {rcp.also.counted}"] if rcp.also is not None and rcp.otherwise else []
+    notes += [rcp.incomparable] if rcp.incomparable is not None else []
+    return Cell(rcp_words(rcp), badge=_BADGES.get(rcp.verdict), note="; ".join(notes) or None)
 
 
 def bert_words(results: Iterable[Result]) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import yaml
 
-from mlsub.commands.audit.facts import OPTIONS
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit_of, read_world
 from mlsub.commands.audit.words import entries
@@ -24,6 +23,7 @@ from mlsub.commands.demo.model import FORM as REHEARSAL
 from mlsub.commands.demo.model import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import FORM as MANIFESTS
 from mlsub.commands.pack.read import read_manifest
+from mlsub.convergence.entry import USUAL
 from mlsub.io.documents import Form, read_document
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.yamlfile import read
@@ -92,7 +92,7 @@ def _results(process: Path) -> tuple[str, tuple[Checked, ...]]:
     base = process / "published"
     make_tree(base, org="BETA", division="open")
     make_tree(base)
-    return str(base), tuple(check_with_logs([str(base)], Settings(jobs=1, convergence=OPTIONS)))
+    return str(base), tuple(check_with_logs([str(base)], Settings(jobs=1, convergence=USUAL)))
 
 
 def _claims(file: Path) -> Any:

@@ -12,9 +12,10 @@ from mlsub.commands.compare.packages.reading import Entry
 from mlsub.commands.compare.trainings.decompose import Measured
 from mlsub.commands.compare.trainings.model import Convergence, EntrySide, PhaseTime
 from mlsub.commands.compare.trainings.phases import TIMED, Phases, phases_of
-from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of, unit_words
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.convergence.units import other_unit
 from mlsub.divisions import CLOSED
 from mlsub.log.changes import agreed_values
 from mlsub.log.intervals import Intervals
@@ -43,10 +44,9 @@ def know(entry: Entry) -> Known:
     unscaled = _sane(
         result.score.unscaled if minutes_of == "score" else _mean([logs[n].minutes or 0.0 for n in counted])
     )
-    points = _points(logs, result.benchmark, round_)
+    points, unit = _points(entry, round_)
     phases = _phases_of([logs[n] for n in counted])
     work = [float(point) for n in counted if (point := points[n]) is not None]
-    unit = unit_words(result.benchmark, round_)
     measured = Measured(
         phases=phases or (),
         scaling=result.score.scaling,
@@ -146,16 +146,23 @@ def _convergence(entry: EntryResult, unit: str, points: Sequence[float | None]) 
         maximum=max(known, default=None),
         verdict=entry.rcp.verdict,
         scaling=entry.rcp.scaling,
-        minimum_accepted=entry.rcp.minimum,
+        minimum_accepted=entry.rcp.minimum if entry.rcp.logs_unit is None else None,
     )
 
 
-def _points(logs: Sequence[LogReport], name: str, round_: Round) -> tuple[float | None, ...]:
-    """How far each run trained until it converged: as the convergence test counts, in Open too."""
+def _points(entry: Entry, round_: Round) -> tuple[tuple[float | None, ...], str]:
+    """How far each run trained until it converged, and in what unit: as the convergence test counts, in Open too."""
+    name, rcp, runs = entry.result.benchmark, entry.result.rcp, [log.run for log in entry.logs]
+    unit = unit_words(name, round_)
+    if rcp.points:
+        return rcp.points, rcp.logs_unit or rcp.unit or unit
     algorithm = algorithm_of(round_.usage, round_.name) or newest_algorithm()
     known = name in round_.benchmarks
     paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name)) if known else None
-    return progress_of([log.run for log in logs], name, algorithm, paired).by_run
+    points = progress_of(runs, name, algorithm, paired).by_run
+    if unit_of(name) == "epoch_num":
+        unit = other_unit(points, unit, _number(entry.logs, "global_batch_size")) or unit
+    return points, unit
 
 
 def _number(logs: Sequence[LogReport], key: str) -> float | None:

@@ -134,6 +134,8 @@ def _why_not(entry: EntryResult, round_: Round) -> str | None:
     rcp = entry.rcp
     if rcp.verdict == "not-required":
         return untested(entry, round_).why
+    if rcp.logs_unit is not None:
+        return rcp.incomparable
     if rcp.batch_size is None:
         return "its runs agree on no batch size"
     if not 0 < rcp.batch_size < BEYOND:
