@@ -73,8 +73,8 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     ``points`` are the convergence points of the runs in the order of their files, None for a run that did not converge.
     ``minimum`` is the least mean that is accepted; ``scaling`` the factor by which the result's time is normalised.
     ``also`` is BERT's answer by the other way of counting (``epoch_num`` or ``train_samples``). ``reference_points``
-    says which points count: the round's ``final`` ones, those of the release at the ``deadline``, or the caller's
-    ``own``.
+    says which points count: those merged when the results were ``published``, those at the ``deadline``, the
+    ``newest``, or the caller's ``own``.
     """
 
     verdict: Annotated[str, Says(enum=["pass", "fail", "missing", "not-required", "bypassed"])]
@@ -91,7 +91,7 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[int | float | None, ...] = ()
     bypass: RelativePath | None = None
     also: RcpResult | None = None
-    reference_points: Annotated[str | None, Says(enum=["final", "deadline", "own", None])] = None
+    reference_points: Annotated[str | None, Says(enum=["published", "deadline", "newest", "own", None])] = None
 
     @property
     def otherwise(self) -> str | None:
