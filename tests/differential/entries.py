@@ -20,6 +20,7 @@ from tests.convergence.logs import judged, write_logs
 from tests.differential.entry_cases import EntryCase, entry_case
 from tests.differential.official_rcp import DAYS, LATEST, Said, official_test
 from tests.differential.search import Outcome, Search, main_of
+from tests.differential.shared import INSTALLED_POINTS
 
 #: What the official messages are called here.
 HOW = {
@@ -140,7 +141,7 @@ def tried(case: EntryCase, above: Path) -> Both:
         rcp_bypass="params" if case.bypass else None,
         train_samples="params" if case.samples else None,
     )
-    options = Options(reference=str(reference) if reference is not None else None)
+    options = INSTALLED_POINTS if reference is None else Options(reference=str(reference))
     ours = judged(folder, place.round, usage=place.usage, flags=flags, options=options).result
     theirs = official_test(
         folder, place.usage, place.round, bypass=case.bypass, samples=case.samples, reference=reference
