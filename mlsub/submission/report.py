@@ -105,7 +105,8 @@ class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
     ``unscaled`` is the olympic mean of the logs. ``published`` is ``unscaled`` times ``scaling``, the factor of the
     entry's ``scaling.json`` and 1 without one: what the official summarizer prints and the results table of the round
     says. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test: what the official
-    package checker would write. ``scaling_file`` says whether the entry has a usable ``scaling.json``.
+    package checker would write with the same reference points. ``scaling_file`` says whether the entry has a usable
+    ``scaling.json``.
     """
 
     unscaled: float | None

@@ -65,14 +65,14 @@ def test_the_points_at_the_deadline_are_said_to_be_those() -> None:
     late = ("--rcp-points", "deadline")
     title = "llama31_8b, training 5.1, points as far as known at the deadline: samples to converge, 10 runs an entry"
     assert run(*show, *late).stdout.splitlines()[0] == title
-    assert (run(*plan).status, run(*plan, "--rcp-points", "final").status) == (0, 0)
+    assert (run(*plan).status, run(*plan, "--rcp-points", "newest").status) == (0, 0)
     answer = run(*plan, *late)
     assert answer.stdout.startswith("llama31_8b, training 5.1, points as far as known at the deadline, batch size 16\n")
     assert "smaller than any reference point" in answer.stdout
     document = json.loads(run(*show, *late, "--format", "json").stdout)["reference"]
     assert document["reference_points"] == "deadline"
     assert [row["batch_size"] for row in document["rows"]] == [32, 64, 96, 128]
-    assert json.loads(run(*plan, "--format", "json").stdout)["plan"]["reference_points"] == "final"
+    assert json.loads(run(*plan, "--format", "json").stdout)["plan"]["reference_points"] == "published"
 
 
 @pytest.mark.parametrize(
