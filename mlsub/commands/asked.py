@@ -15,7 +15,7 @@ from mlsub.commands.settings import setting, weighed
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
-    from mlsub.convergence.deadline import Which
+    from mlsub.convergence.in_force import Which
     from mlsub.io.problems import FileProblemsError
     from mlsub.judge.log import NewFold
     from mlsub.present.terminal import Progress, ProgressBar
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
         jobs: processes that read logs, None for the usual number.
         rules: the user's own rule file.
         rcp: the user's own file of reference points.
-        points: which reference points of the round count: all, or those released by its deadline.
+        points: which reference points of the round count: those at publication, at its deadline, or the newest.
         train_samples: whether BERT is counted by these, or by epoch_num; None for the count that the rules ask for.
         executor: where logs are read, None for processes of this machine.
         cache: whether what logs showed is remembered, and believed as long as they have not changed.
@@ -53,7 +53,7 @@ class Asked(NamedTuple):
     jobs: int | None = None
     rules: str | None = None
     rcp: str | None = None
-    points: Which = "final"
+    points: Which = "published"
     train_samples: bool | None = None
     executor: str | None = None
     cache: bool = False
@@ -246,10 +246,10 @@ def rcp_points(function: F) -> F:
     return setting(
         "--rcp-points",
         "points",
-        type=click.Choice(["final", "deadline"]),
-        default="final",
+        type=click.Choice(["published", "deadline", "newest"]),
+        default="published",
         show_default=True,
-        help="Use all reference points of the round, or those released by its deadline.",
+        help="Use the reference points merged when the round's results were published, by its deadline, or all.",
     )(function)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.config.find import PYPROJECT
-from mlsub.config.model import FILES, FORM, TABLE, WrittenSettings, WrittenWaiver
+from mlsub.config.model import FILES, FORM, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
 from mlsub.config.paths import from_here
 from mlsub.io.documents import tree_of
 from mlsub.io.problems import FileProblemsError, Problem
@@ -94,6 +94,9 @@ def _refuse(toml: TomlFile, content: Any, lines: Mapping[Place, int]) -> None:
     Raises:
         FileProblemsError: always.
     """
+    for name in RENAMED.keys() & (content if isinstance(content, dict) else {}):
+        if (message := renamed(name, content[name])) is not None:
+            raise FileProblemsError((Problem(toml.shown, line_of(lines, name), f"{name}: {message}"),))
     tree = tree_of(toml.shown, content, lines)
     written = tree.read(FORM.type)
     if written is not None:

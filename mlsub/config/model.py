@@ -63,7 +63,8 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ] = None
     rcp: Annotated[_File | None, _said("A file of reference points, for the benchmark that it names.")] = None
     rcp_points: Annotated[
-        Literal["final", "deadline"] | None, _said("All reference points of the round, or those of its deadline.")
+        Literal["published", "deadline", "newest"] | None,
+        _said("The reference points merged by the publication of the round, by its deadline, or all."),
     ] = None
     rcp_bert_train_samples: Annotated[
         bool | None, _said("Count the convergence of BERT by train_samples (true), or by epoch_num (false).")
@@ -74,6 +75,8 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ] = ()
 
 
+#: Values that settings had before, and what they are called now.
+RENAMED = {"rcp-points": {"final": "newest"}}
 #: Settings whose value is a path, relative to the settings file.
 FILES = ("rules", "rcp", "baseline", "cache-dir")
 #: The table that holds the settings in pyproject.toml.
@@ -94,3 +97,9 @@ def formats() -> tuple[str, ...]:
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of ``mlsub.toml``, for editors."""
     return FORM.schema()
+
+
+def renamed(setting: str, value: object) -> str | None:
+    """What to say of a value that has another name now; None of all others."""
+    new = RENAMED.get(setting, {}).get(str(value))
+    return f"{value!r} is now called {new!r}" if new is not None else None

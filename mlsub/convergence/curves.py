@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
-from mlsub.convergence.deadline import Which, points_at_deadline
+from mlsub.convergence.in_force import Which, described, points_in_force
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.verdict import interpolated, lower_hull, prune, reference_for
 from mlsub.io.errors import MlsubError
@@ -54,14 +54,14 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(point, minimum=point.accepted_from(self.earlier))
 
 
-def reference_of(round_: Round, name: str, own: str | None = None, which: Which = "final") -> Reference:
+def reference_of(round_: Round, name: str, own: str | None = None, which: Which = "published") -> Reference:
     """The reference of a benchmark.
 
     Args:
         round_: whose reference and algorithm hold.
         name: the benchmark.
         own: a file of reference points that counts in place of the installed one, if it is for this benchmark.
-        which: of the installed points the round's final ones, or those of the release at the deadline.
+        which: of the installed points those at publication, at the deadline, or the newest.
 
     Raises:
         MlsubError: there is none.
@@ -79,12 +79,12 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     if file is None:
         raise MlsubError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
-    points = points_of(file, name, runs, algorithm)
-    at_deadline = which == "deadline" and mine is None
-    if at_deadline:
-        points = points_at_deadline(points, name, round_, runs, algorithm)
+    if mine:
+        points, source = points_of(file, name, runs, algorithm), file.name
+    else:
+        points = points_in_force(file, name, round_, runs, algorithm, which)
+        source = ", ".join(filter(None, (f"mlperf-logging {_installed()}", described(which, round_))))
     pruning = prune(points, algorithm, runs)
-    source = file.name if mine else f"mlperf-logging {_installed()}"
     return Reference(
         benchmark=name,
         unit=unit_words(name, round_),
@@ -95,7 +95,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         hull=lower_hull(points),
         earlier=dict(algorithm.earlier).get(name, 0),
         normalised=algorithm.normalise,
-        source=f"{source}, as far as known at the deadline" if at_deadline else source,
+        source=source,
     )
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.convergence import words
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, traits_of, unit_of, unit_words
-from mlsub.convergence.deadline import Which, points_at_deadline
+from mlsub.convergence.in_force import Which, other_points, points_in_force
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.convergence.runs import Progress, progress_of
@@ -45,7 +45,7 @@ class Options(msgspec.Struct, frozen=True):
 
     reference: str | None = None
     train_samples: bool | None = None
-    points: Which = "final"
+    points: Which = "published"
 
 
 USUAL = Options()
@@ -59,15 +59,15 @@ class Convergence(msgspec.Struct, frozen=True):
 
 
 class _Setting(msgspec.Struct, frozen=True):
-    """All the test of one entry needs; ``others`` are the points of the other release, where they differ."""
+    """All the test of one entry needs; ``others`` are the points of other days, where they differ."""
 
     algorithm: Algorithm
     needs: Benchmark
     points: tuple[Point, ...]
     paired: KeyRule | None
     unit: str
-    which: Which | Literal["own"] = "final"
-    others: tuple[Point, ...] | None = None
+    which: Which | Literal["own"] = "published"
+    others: tuple[tuple[Which, tuple[Point, ...]], ...] = ()
 
 
 def convergence_of(
@@ -139,15 +139,18 @@ def _setting(
                 entry, name, round_, "the installed mlperf-logging has no reference points for it"
             )
         asked = benchmark(round_.usage, round_.name, name, round_.overlay)
-        points = points_of(file, name, asked.runs, algorithm)
-        early = points if file is own else points_at_deadline(points, name, round_, asked.runs, algorithm)
+        others: tuple[tuple[Which, tuple[Point, ...]], ...] = ()
+        if file is own:
+            points = points_of(file, name, asked.runs, algorithm)
+        else:
+            points = points_in_force(file, name, round_, asked.runs, algorithm, options.points)
+            others = other_points(points, file, name, round_, asked.runs, algorithm)
     except (KeyError, MlsubError) as error:
         why = "it is not a benchmark of this round" if isinstance(error, KeyError) else str(error)
         return words.no_reference(entry, name, round_, why)
     paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name))
     which: Which | Literal["own"] = "own" if file is own else options.points
-    used, others = (early, points) if which == "deadline" else (points, early)
-    return _Setting(algorithm, asked, used, paired, unit_words(name, round_), which, None if used == others else others)
+    return _Setting(algorithm, asked, points, paired, unit_words(name, round_), which, others)
 
 
 class _Answer(NamedTuple):
@@ -271,14 +274,14 @@ def _hull(entry: Entry, test: _Setting, progress: Progress, result: Result, rcp:
 def _deadline(
     entry: Entry, test: _Setting, progress: Progress, result: Result, round_: Round, rcp: RcpResult
 ) -> Iterator[Finding]:
-    """Which points count where that was asked for, and the answer with the other release's points."""
+    """Which points count where those of the deadline were asked for, and the answers with the points of other days."""
+    name = test.needs.name
     if test.which == "deadline":
-        yield words.deadline_points(entry, test.needs.name, round_)
-    if test.others is None:
-        return
-    other = _judged(progress, msgspec.structs.replace(test, points=test.others))
-    if (other.passed, other.scaling) != (result.passed, result.scaling):
-        yield words.other_points(entry, rcp, (result, other), round_)
+        yield words.deadline_points(entry, name, round_)
+    for which, points in test.others:
+        other = _judged(progress, msgspec.structs.replace(test, points=points))
+        if (other.passed, other.scaling) != (result.passed, result.scaling):
+            yield words.other_points(entry, rcp, name, (result, other), which, round_)
 
 
 def _mixed(entry: Entry, test: _Setting, progress: Progress, rcp: RcpResult) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ import msgspec
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chance_of, completion_of
 from mlsub.convergence.curves import reference_of
-from mlsub.convergence.deadline import Which
+from mlsub.convergence.in_force import which_of
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of, mean_of
 from mlsub.convergence.words import number, words_of
@@ -168,8 +168,8 @@ def _with_reference(rcp: RcpResult, name: str, round_: Round, own: str | None) -
     if rcp.minimum is not None or rcp.batch_size is None or rcp.how not in ("insufficient-convergence", *_UNKNOWN):
         return rcp
     try:
-        which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
-        point, _ = reference_of(round_, name, own, which).held_against(rcp.batch_size)
+        reference = reference_of(round_, name, own, which_of(rcp.reference_points))
+        point, _ = reference.held_against(rcp.batch_size)
     except MlsubError:
         return rcp
     if point is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,14 @@ MAX_BYTES = 16 << 20
 EPOCHS, SAMPLES = "Epochs to converge", "samples to converge"
 #: The reference points of the rehearsal.
 REHEARSAL = Path(__file__).parent / "rehearsal"
+
+
+class ReferenceRuns(NamedTuple):
+    """The runs of the reference at a batch size: where each converged, in order; ``name`` is that of their record."""
+
+    name: str
+    batch_size: float
+    values: tuple[float, ...]
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -95,21 +103,35 @@ def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tu
     Raises:
         MlsubError: the file is none of this format.
     """
-    found = [_point(name, record, benchmark, runs, algorithm) for name, record in _records(file).items()]
+    found = [point_of(one, benchmark, runs, algorithm) for one in runs_of(file)]
     if not found:
         raise MlsubError(f"{file.name}: no reference points")
     return tuple(sorted(found, key=lambda point: point.batch_size))
 
 
 @lru_cache(maxsize=64)
-def runs_of(file: Path) -> list[tuple[float, list[float]]]:
-    """The reference's own runs: batch size, and where each run converged, in order; a record after the other.
+def runs_of(file: Path) -> tuple[ReferenceRuns, ...]:
+    """The reference's own runs, a record after the other.
 
     Raises:
         MlsubError: the file is none of this format.
     """
-    found = [(_values(name, record), record) for name, record in _records(file).items()]
-    return [(float(record["BS"]), values) for values, record in found]
+    return tuple(_runs(name, record) for name, record in _records(file).items())
+
+
+def point_of(reference: ReferenceRuns, benchmark: str, runs: int, algorithm: Algorithm) -> Point:
+    """The point that runs of the reference make; see :func:`points_of`.
+
+    Raises:
+        MlsubError: they are too few.
+    """
+    name, batch_size, values = reference
+    cut = trimmed(values, benchmark)
+    if not cut:
+        raise MlsubError(f"{name[:60]}: {len(values)} runs are too few")
+    mean = mean_of(cut)
+    stdev = stdev_of(cut if algorithm.stdev == "trimmed" else values)
+    return Point(batch_size, mean, stdev, least_accepted_mean(mean, stdev, len(cut), runs - 2), len(values))
 
 
 def _records(file: Path) -> dict[str, Any]:
@@ -128,24 +150,14 @@ def _records(file: Path) -> dict[str, Any]:
     return content
 
 
-def _point(name: str, record: Any, benchmark: str, runs: int, algorithm: Algorithm) -> Point:
-    values = _values(name, record)
-    cut = trimmed(values, benchmark)
-    if not cut:
-        raise MlsubError(f"{name[:60]}: {len(values)} runs are too few")
-    mean = mean_of(cut)
-    stdev = stdev_of(cut if algorithm.stdev == "trimmed" else values)
-    return Point(record["BS"], mean, stdev, least_accepted_mean(mean, stdev, len(cut), runs - 2), len(values))
-
-
-def _values(name: str, record: Any) -> list[float]:
+def _runs(name: str, record: Any) -> ReferenceRuns:
     if not isinstance(record, dict) or not _is_number(record.get("BS")):
         raise MlsubError(f"{name[:60]}: no batch size (BS)")
     wanted = points_name(str(record.get("Benchmark")))
     values = record.get(wanted)
     if not isinstance(values, list) or not all(_is_number(value) for value in values):
         raise MlsubError(f"{name[:60]}: no list of numbers under {wanted!r}")
-    return sorted(values)
+    return ReferenceRuns(name, record["BS"], tuple(sorted(values)))
 
 
 def _is_number(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mlsub.convergence.curves import reference_of
-from mlsub.convergence.deadline import Which
+from mlsub.convergence.in_force import Which
 from mlsub.rounds import Round
 
 
@@ -40,7 +40,7 @@ class ReferenceTable(msgspec.Struct, frozen=True):
     unit: str
     runs: int
     rows: tuple[Row, ...]
-    reference_points: Which = "final"
+    reference_points: Which = "published"
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -56,11 +56,11 @@ class Plan(msgspec.Struct, frozen=True):
     stdev: float | None
     minimum: float | None
     normalised: bool
-    reference_points: Which = "final"
+    reference_points: Which = "published"
 
 
-def reference_table(round_: Round, name: str, which: Which = "final") -> ReferenceTable:
-    """The reference points of a benchmark in a round: the final ones, or those of the release at the deadline.
+def reference_table(round_: Round, name: str, which: Which = "published") -> ReferenceTable:
+    """The reference points of a benchmark in a round: those at publication, at the deadline, or the newest.
 
     Raises:
         MlsubError: there are none, or the installed file is broken.
@@ -83,8 +83,8 @@ def reference_table(round_: Round, name: str, which: Which = "final") -> Referen
     return ReferenceTable(round_.usage, round_.name, name, reference.unit, reference.runs, rows, which)
 
 
-def plan_of(round_: Round, name: str, batch_size: float, which: Which = "final") -> Plan:
-    """What an entry with this batch size needs, by the final points or those of the release at the deadline.
+def plan_of(round_: Round, name: str, batch_size: float, which: Which = "published") -> Plan:
+    """What an entry with this batch size needs, by the points at publication, at the deadline, or the newest.
 
     Raises:
         MlsubError: there is no reference, or the installed file is broken.

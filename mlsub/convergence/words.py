@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mlsub.convergence.deadline import later_in, sizes_that_differ
+from mlsub.convergence.in_force import Which, day_of, merged_between, which_of
 from mlsub.convergence.runs import CrashedRun, Progress
 from mlsub.convergence.verdict import Result
 from mlsub.findings import Finding
@@ -213,32 +213,35 @@ def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Findi
     )
 
 
-def other_points(entry: Entry, rcp: RcpResult, results: tuple[Result, Result], round_: Round) -> Finding:
-    """The points of the other release would give another answer: ``results`` are the one that counts, and the other."""
-    later = later_in(round_.usage, round_.name)
-    counts, other = ("deadline", "final") if rcp.reference_points == "deadline" else ("final", "deadline")
-    named = {"final": "the round's final reference points", "deadline": "the reference points at the deadline"}
+#: The points of each day in words.
+_POINTS: dict[Which, str] = {
+    "published": "the reference points at publication",
+    "deadline": "the reference points at the deadline",
+    "newest": "the newest reference points",
+}
+
+
+def other_points(
+    entry: Entry, rcp: RcpResult, name: str, results: tuple[Result, Result], other: Which, round_: Round
+) -> Finding:
+    """The points of another day would give another answer: ``results`` are the one that counts, and the other."""
+    counts = which_of(rcp.reference_points)
     return finding(
         "rcp.other-points",
         entry.path,
-        f"With {named[other]} the convergence test would give another answer",
-        expected=f"{_decision(results[1], rcp.unit)} ({later.source})" if later else None,
-        actual=f"{_measured(rcp)}; with {named[counts]}, which count here: {_decision(results[0], rcp.unit)}",
+        f"With {_POINTS[other]} the convergence test would give another answer",
+        expected=f"{_decision(results[1], rcp.unit)}; merged: {name} {merged_between(name, round_, counts, other)}",
+        actual=f"{_measured(rcp)}; with {_POINTS[counts]}, which count here: {_decision(results[0], rcp.unit)}",
     )
 
 
 def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
-    """The points at the deadline count, and how well they are known."""
-    later = later_in(round_.usage, round_.name)
-    sizes = ", ".join(number(size) for size in sizes_that_differ(name, round_))
-    if later is None:
-        known = f"those of {round_.title} are unknown, so the final ones are used"
-    elif sizes:
-        known = f"different from the final ones at {name} {sizes}: {later.source}"
+    """The points at the deadline count, and what was merged since."""
+    day, later = day_of("deadline", round_), merged_between(name, round_, "deadline", "newest")
+    if day is None:
+        known = f"the deadline of {round_.title} is not known, so all points count"
     else:
-        known = f"no difference from the final ones is known for {name}"
-    if later is not None and later.unknown:
-        known += f"; unknown: {later.unknown}"
+        known = f"merged after {day}: {name} {later}" if later else f"none of {name} was merged after {day}"
     return finding("rcp.deadline-points", entry.path, actual=known)
 
 

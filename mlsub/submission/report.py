@@ -78,8 +78,8 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     there is no ``mean``, as it cannot be compared; the verdict is that of the official tool, which compares it.
     ``minimum`` is the least mean that is accepted; ``scaling`` the factor by which the result's time is normalised.
     ``also`` is BERT's answer by the other way of counting (``epoch_num`` or ``train_samples``). ``reference_points``
-    says which points count: the round's ``final`` ones, those of the release at the ``deadline``, or the caller's
-    ``own``.
+    says which points count: those merged when the results were ``published``, those at the ``deadline``, the
+    ``newest``, or the caller's ``own``.
     """
 
     verdict: Annotated[str, Says(enum=["pass", "fail", "missing", "not-required", "bypassed"])]
@@ -99,7 +99,7 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[int | float | None, ...] = ()
     bypass: RelativePath | None = None
     also: RcpResult | None = None
-    reference_points: Annotated[str | None, Says(enum=["final", "deadline", "own", None])] = None
+    reference_points: Annotated[str | None, Says(enum=["published", "deadline", "newest", "own", None])] = None
 
     @property
     def otherwise(self) -> str | None:
@@ -120,7 +120,8 @@ class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
     ``unscaled`` is the olympic mean of the logs. ``published`` is ``unscaled`` times ``scaling``, the factor of the
     entry's ``scaling.json`` and 1 without one: what the official summarizer prints and the results table of the round
     says. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test: what the official
-    package checker would write. ``scaling_file`` says whether the entry has a usable ``scaling.json``.
+    package checker would write with the same reference points. ``scaling_file`` says whether the entry has a usable
+    ``scaling.json``.
     """
 
     unscaled: float | None

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from mlsub.convergence.entry import Options
 from mlsub.convergence.runs import BEYOND
 from mlsub.submission.params import Flags
@@ -20,6 +22,7 @@ from tests.convergence.logs import judged, write_logs
 from tests.differential.entry_cases import EntryCase, entry_case
 from tests.differential.official_rcp import DAYS, LATEST, Said, official_test
 from tests.differential.search import Outcome, Search, main_of
+from tests.differential.shared import INSTALLED_POINTS
 
 #: What the official messages are called here.
 HOW = {
@@ -141,7 +144,10 @@ def tried(case: EntryCase, above: Path) -> Both:
         train_samples="params" if case.samples else None,
     )
     # The official tool counts BERT by epoch_num unless it is asked not to.
-    options = Options(str(reference) if reference is not None else None, None if case.samples else False)
+    by_epochs = None if case.samples else False
+    options = msgspec.structs.replace(
+        INSTALLED_POINTS if reference is None else Options(reference=str(reference)), train_samples=by_epochs
+    )
     ours = judged(folder, place.round, usage=place.usage, flags=flags, options=options).result
     theirs = official_test(
         folder, place.usage, place.round, bypass=case.bypass, samples=case.samples, reference=reference

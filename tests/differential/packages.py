@@ -16,16 +16,18 @@ from unittest.mock import patch
 
 import yaml
 
-import mlsub
 from mlsub.convergence.algorithm import unit_of
 from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.report import Report
+from mlsub.workspace import check_paths
+from mlsub.workspace.places import Settings
 from tests.differential.generate import Combination, combinations, usage_and_round
 from tests.differential.log import Line, Log, altered, content, generated, places_of, record_line
 from tests.differential.official_rcp import rcp_of_the_day
 from tests.differential.oracle import prepared
+from tests.differential.shared import INSTALLED_POINTS
 from tests.make_tree import make_description
 
 with warnings.catch_warnings():
@@ -215,9 +217,9 @@ def _quiet() -> Iterator[None]:
 
 
 def ours(package: Package) -> Report:
-    """What mlsub says."""
+    """What mlsub says by the reference points of the installed release."""
     usage, name = usage_and_round(package.combination.round)
-    return mlsub.check(package.folder, round=name, usage=usage, jobs=1)
+    return check_paths([package.folder], Settings(name, usage, 1, convergence=INSTALLED_POINTS))[0]
 
 
 def rejecting(report: Report) -> set[str]:

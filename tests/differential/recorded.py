@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import mlsub
 from mlsub.convergence.runs import NEVER
 from mlsub.convergence.statistics import mean_of, trimmed
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.submission.report import RcpResult, Report
+from mlsub.workspace import check_paths
+from mlsub.workspace.places import Settings
 from tests.differential.generate import usage_and_round
-from tests.differential.shared import folder, recorded_entries, recorded_logs
+from tests.differential.shared import INSTALLED_POINTS, folder, recorded_entries, recorded_logs
 
 
 class Compared(NamedTuple):
@@ -44,9 +45,9 @@ def compared_logs(round_name: str) -> Iterator[Compared]:
 
 
 def check(round_name: str) -> Report:
-    """All packages of a round as one."""
+    """All packages of a round as one, compared with the reference points that the recorded answers used."""
     usage, name = usage_and_round(round_name)
-    return mlsub.check(folder(round_name), usage=usage, round=name, jobs=1)
+    return check_paths([folder(round_name)], Settings(name, usage, 1, convergence=INSTALLED_POINTS))[0]
 
 
 def compared_seeds(round_name: str, report: Report) -> Iterator[Compared]:

@@ -7,9 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from mlsub.convergence.entry import Options
 from tests.corpus import CORPUS, SHARED
 
 ORACLE = SHARED / "oracle"
+#: Recorded answers, and those of the installed release, are by all reference points that the release carries.
+INSTALLED_POINTS = Options(points="newest")
 ABSENT = "needs the published logs and their recorded verdicts (folder shared, beside the repository)"
 
 

@@ -55,7 +55,7 @@ PRECEDENCE = {
     "executor": Source(None, ('"local:3"', "local:3"), ("local:4", "local:4"), (("--executor", "local:5"), "local:5")),
     "rcp": Source(None, ('"a.json"', "a.json"), ("b.json", "b.json"), (("--rcp", "c.json"), "c.json")),
     "rcp-points": Source(
-        "final", ('"deadline"', "deadline"), ("final", "final"), (("--rcp-points", "deadline"), "deadline")
+        "published", ('"deadline"', "deadline"), ("newest", "newest"), (("--rcp-points", "deadline"), "deadline")
     ),
     "rcp-bert-train-samples": Source(None, ("true", True), ("0", False), (("--no-rcp-bert-train-samples",), False)),
     "cache": Source(True, ("false", False), ("true", True), (("--no-cache",), False)),
@@ -180,6 +180,18 @@ def test_a_variable_without_a_value_is_named(
     assert message in outcome.stderr
 
 
+@pytest.mark.parametrize("words", [(), ("--rcp-points", "final")])
+def test_the_old_name_of_the_newest_points_ends_with_one_line(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not words:
+        monkeypatch.setenv("MLSUB_RCP_POINTS", "final")
+    for command in (("check", "."), ("rcp", "show", "ssd")):
+        outcome = run(*command, *words)
+        assert (outcome.status, outcome.stdout) == (2, "")
+        assert outcome.stderr == f"mlsub {' '.join(command[:-1])}: rcp-points: 'final' is now called 'newest'\n"
+
+
 def test_a_misspelled_variable_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLSUB_ROUDN", "5.1")
     assert "MLSUB_ROUDN is not a setting. Did you mean MLSUB_ROUND?" in run("check", "--show-settings").stdout
@@ -258,7 +270,7 @@ def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     from mlsub.workspace import schedule as module
 
     tree = make_tree(Path(), "v4.0", benchmarks=("bert",))
-    assert check(tree.folder).report["entries"][0]["rcp"]["reference_points"] == "final"
+    assert check(tree.folder).report["entries"][0]["rcp"]["reference_points"] == "published"
     settings('rcp-points = "deadline"\nrcp-bert-train-samples = true\njobs = 1\n')
     asked: list[int | None] = []
     choose = module.executor_for

@@ -16,7 +16,7 @@ from mlsub.commands.settings import setting
 from mlsub.present.terminal import busy, progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.convergence.deadline import Which
+    from mlsub.convergence.in_force import Which
 
 F = TypeVar("F", bound=Callable[..., Any])
 

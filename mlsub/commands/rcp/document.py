@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.commands.rcp.model import NewPoint, NewReference
-from mlsub.convergence.deadline import Which
+from mlsub.convergence.in_force import described, merged_between
 from mlsub.convergence.table import Plan, ReferenceTable, Row
 from mlsub.convergence.words import number
 from mlsub.present.document import Column, Document, Facts, Items, Table, Text, document, section
+from mlsub.rounds import get_round
 
 _HOW = {
     "exact": "a reference point of this batch size",
@@ -22,12 +23,15 @@ _POINT = tuple(Column(name, number=True) for name in ("batch size", "runs", "mea
 def points_document(table: ReferenceTable) -> Document:
     """The reference points of a benchmark."""
     rows = tuple((*_cells(row), _pruned(row)) for row in table.rows)
+    round_ = get_round(table.usage, table.round)
+    later = merged_between(table.benchmark, round_, table.reference_points, "newest")
     hull = "hull: the lower convex hull of the written rules, from which the official pruning differs"
     return document(
-        f"{table.benchmark}, {table.usage} {table.round}{_at(table.reference_points)}: "
+        f"{table.benchmark}, {table.usage} {table.round}{_points_of(table)}: "
         f"{table.unit} to converge, {table.runs} runs an entry",
         Table((*_POINT, Column("pruned")), rows),
         Text(hull) if any("hull" in row[-1] for row in rows) else None,
+        Text(f"Changed later, which does not count here: {later}") if later else None,
     )
 
 
@@ -53,7 +57,7 @@ def _place(point: NewPoint) -> str:
 
 def plan_document(plan: Plan) -> Document:
     """What runs at a batch size need."""
-    title = f"{plan.benchmark}, {plan.usage} {plan.round}{_at(plan.reference_points)}"
+    title = f"{plan.benchmark}, {plan.usage} {plan.round}{_points_of(plan)}"
     return document(f"{title}, batch size {plan.batch_size:g}", Facts(tuple(_facts(plan))))
 
 
@@ -71,9 +75,10 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
         )
 
 
-def _at(which: Which) -> str:
-    """What a title says of the reference points."""
-    return ", points as far as known at the deadline" if which == "deadline" else ""
+def _points_of(found: ReferenceTable | Plan) -> str:
+    """What a title says of the reference points; nothing of the usual ones."""
+    words = described(found.reference_points, get_round(found.usage, found.round))
+    return f", {words}" if words else ""
 
 
 def _pruned(row: Row) -> str:

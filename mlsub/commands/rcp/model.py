@@ -15,7 +15,7 @@ from mlsub.present.envelope import Answer
 class Points(Answer, frozen=True, kw_only=True):
     """The reference points of a benchmark."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     reference: ReferenceTable
 
@@ -23,7 +23,7 @@ class Points(Answer, frozen=True, kw_only=True):
 class Planned(Answer, frozen=True, kw_only=True):
     """What runs at a batch size need."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     plan: Plan
 

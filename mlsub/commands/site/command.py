@@ -162,7 +162,7 @@ def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]
         return []
     from mlsub.commands.audit.run import audit_of, read_world
 
-    usual = asked.rules is None and asked.rcp is None and asked.points == "final" and asked.train_samples is None
+    usual = asked.rules is None and asked.rcp is None and asked.points == "published" and asked.train_samples is None
     known = checked if usual else ()
     with progress_bar() as progress:
         read = [read_world(file, asked.paths, settings=asked.settings(progress), checked=known) for file in files]

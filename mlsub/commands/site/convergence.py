@@ -8,7 +8,7 @@ from mlsub.commands.rcp.picture.chart import VERDICTS, reference_series
 from mlsub.commands.site.model import Cell, Drawn, Row, Section, Table, cell_of, heads, number_of, text_of
 from mlsub.commands.watch.reference import number
 from mlsub.convergence.curves import Reference, limit_lines, reference_of, spans_a_decade
-from mlsub.convergence.deadline import Which
+from mlsub.convergence.in_force import Which, which_of
 from mlsub.convergence.margin import benchmark_held, untested
 from mlsub.io.errors import MlsubError
 from mlsub.present.chart import Axis, Series
@@ -39,7 +39,7 @@ def section_of_convergence(report: Report, entry: EntryResult, round_: Round, ow
         return Section(key="rcp", title=title, words=(_sentence(untested(entry, round_).why),))
     words = _words(rcp)
     try:
-        which: Which = "deadline" if rcp.reference_points == "deadline" else "final"
+        which = which_of(rcp.reference_points)
         reference = _reference(round_, benchmark_held(report, entry, round_), own, which)
     except MlsubError as error:
         return Section(key="rcp", title=title, words=(*words, _sentence(text_of(str(error)))))

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested
+from mlsub.convergence.in_force import runs_in_force
 from mlsub.convergence.point import paired_rule
-from mlsub.convergence.reference import reference_file, runs_of
+from mlsub.convergence.reference import reference_file
 from mlsub.convergence.runs import progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
@@ -103,15 +104,15 @@ def _batch_size(entry: Entry) -> float | None:
     return float(size) if alone and size and 0 < size < 1e15 else None
 
 
-def _reference(entry: Entry, name: str, size: float) -> tuple[float, list[float]] | None:
+def _reference(entry: Entry, name: str, size: float) -> tuple[float, tuple[float, ...]] | None:
     """The reference runs at the batch size nearest to the entry's, if one is near enough."""
     try:
         file = reference_file(entry.round.usage, entry.round.ruleset, name)
-        found = runs_of(file) if file is not None else []
+        found = runs_in_force(file, name, entry.round) if file is not None else ()
     except MlsubError:
         return None
-    near = [(abs(math.log(batch / size)), batch, values) for batch, values in found if batch > 0]
-    distance, batch, values = min(near, default=(math.inf, 0.0, []))
+    near = [(abs(math.log(batch / size)), batch, values) for _, batch, values in found if batch > 0]
+    distance, batch, values = min(near, default=(math.inf, 0.0, ()))
     return (batch, values) if distance <= math.log(thresholds().spread_batch) else None
 
 

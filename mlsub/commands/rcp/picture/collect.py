@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from mlsub.convergence.curves import Reference, reference_of
-from mlsub.convergence.deadline import Which
+from mlsub.convergence.in_force import Which
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
 from mlsub.convergence.runs import BEYOND
 from mlsub.io.errors import MlsubError
@@ -54,14 +54,14 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(entry.organisation for entry in self.entries))
 
 
-def picture_of_reference(round_: Round, name: str, own: str | None = None, which: Which = "final") -> Picture:
+def picture_of_reference(round_: Round, name: str, own: str | None = None, which: Which = "published") -> Picture:
     """The reference alone.
 
     Args:
         round_: whose reference.
         name: the benchmark.
         own: a file of reference points in place of the installed ones.
-        which: of the installed points the final ones, or those at the deadline.
+        which: of the installed points those at publication, at the deadline, or the newest.
 
     Raises:
         MlsubError: there is none.
@@ -81,7 +81,7 @@ def pictures_of(
     overlay: str | None,
     wanted: Sequence[str] = (),
     own: str | None = None,
-    which: Which = "final",
+    which: Which = "published",
 ) -> tuple[tuple[Picture, ...], tuple[str, ...]]:
     """A picture for each benchmark and round of which there are entries, in the order of the reports.
 
@@ -90,7 +90,7 @@ def pictures_of(
         overlay: the user's own rule file.
         wanted: the benchmarks that are asked for; all where it is empty.
         own: a file of reference points in place of the installed ones.
-        which: of the installed points the final ones, or those at the deadline.
+        which: of the installed points those at publication, at the deadline, or the newest.
 
     Returns:
         The pictures, and a line for each benchmark that has none.
