@@ -59,7 +59,7 @@ def document_of(reports: Sequence[Report]) -> Document:
 
 
 def _report(report: Report, *, alone: bool) -> Iterator[Block | None]:
-    yield round_line(report.usage, report.round, report.round_from)
+    yield round_line(report.usage, report.round, report.round_from, report.judged_by)
     if report.usage == "rehearsal":
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     if report.entries:
