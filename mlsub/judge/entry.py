@@ -213,15 +213,10 @@ def _energy(
 
 
 def minutes_of(entry: Entry, needs: Benchmark, round_: Round) -> float | None:
-    """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together.
-
-    A noncompliant run counts as slowest; where no package checker asked for compliant ones, a run that did not converge.
-    """
+    """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together."""
     if entry.files.scaling_type == "weak":
         return weak_minutes([log.run.timeline for log in entry.logs if log.compliant], needs.runs)
-    counted = [log.compliant if round_.package_checker else log.run.converged for log in entry.logs]
-    times = [log.minutes if counts else None for log, counts in zip(entry.logs, counted, strict=True)]
-    return olympic_mean(times, needs.forgiven)
+    return olympic_mean([log.minutes if log.counts_in(round_) else None for log in entry.logs], needs.forgiven)
 
 
 def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from mlsub.present.document import Cell, Column, Span, Table, Text
 from mlsub.present.envelope import Answer
 from mlsub.present.findings import many
 from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of
-from mlsub.submission.report import A_VERDICT_HAS_LOGS, EmptyFolder, EntryResult, LogResult, Report, SystemResult
+from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, Report, SystemResult
 
 _GOOD = (Verdict.ACCEPTED, COMPLIANT)
 #: What is said of a round without a package checker.
@@ -133,17 +133,21 @@ def round_line(
     return Text((Span(f"{usage} v{round_}", "strong"), ("" if round_from is None else read_off(round_from)) + by_logs))
 
 
-def without_logs(folders: Sequence[EmptyFolder]) -> str | None:
-    """Which folders have no logs, and what that means for the best results; None where all have some."""
+def without_logs(folders: Sequence[str]) -> str | None:
+    """Which folders of benchmarks have no logs, and what that means for best results; None where all have some."""
     if not folders:
         return None
-    paths = [folder.path for folder in folders]
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    names = ", ".join(sorted({folder.benchmark for folder in folders}))
+    more = f" and {len(folders) - _NAMED} more" if len(folders) > _NAMED else ""
+    names = ", ".join(sorted({folder.rpartition("/")[2] for folder in folders}))
     return (
-        f"{many(len(paths), 'benchmark folder')} without result logs ({', '.join(paths[:_NAMED])}{more}): "
+        f"{many(len(folders), 'benchmark folder')} without result logs ({', '.join(folders[:_NAMED])}{more}): "
         f"the best of {names} is the best of the results given"
     )
+
+
+def missing_results(report: Report) -> str | None:
+    """The same of a report."""
+    return without_logs([folder.path for folder in report.without_logs])
 
 
 def read_off(round_from: str) -> str:

@@ -10,7 +10,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, output_options, tell, tell_unchecked
+from mlsub.commands.options import Target, exit_with, output_options, tell, tell_missing, tell_unchecked
 from mlsub.commands.settings import current
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
@@ -41,6 +41,7 @@ def command(
 
     The score of an entry is the olympic mean of its times to train: without the fastest and the slowest run (unet3d:
     four and four). A noncompliant run counts as the slowest; an entry with more of them than are forgiven has no score.
+    In v0.6, which had no package checker, that is a run that did not converge.
     Minutes are the published score: the mean times the factor of scaling.json, if there is one. Expected minutes, with
     the factor of the convergence test, are shown where they differ; --write-scaling writes that factor.
 
@@ -129,6 +130,7 @@ def _deliver(reports: Sequence[Report], target: Target) -> None:
         if not rows:
             tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
         target.put(_rendered_rows(rows, target))
+        tell_missing(reports)
     for note in status_notes(reports):
         tell(note)
 

@@ -23,6 +23,7 @@ from mlsub.commands.site.tables import (
     rcp_cell,
     round_name,
 )
+from mlsub.present.entries import missing_results
 from mlsub.rounds.publication import published
 
 #: An accelerator family in a legend: its name, and the number of its colour and the shape of its marks.
@@ -43,6 +44,8 @@ def of_round(one: RoundResults, families: Sequence[Family] = ()) -> Page:
     lead += [MINUTES, *bert_words(one.results)]
     if ids:
         lead.append(f"{one.round.title} | MLPerf ID: {', '.join(dict.fromkeys(ids))}")
+    if (missing := missing_results(one.report)) is not None:
+        lead.append(f"{missing}.")
     if one.round.usage == "rehearsal":
         lead.append(REHEARSAL)
     return Page(
