@@ -44,13 +44,15 @@ def read_records(text: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     for line in text.splitlines():
         match = _RECORD.fullmatch(line.strip())
-        try:
-            record = loads(match[2]) if match else None
-        except (RecursionError, ValueError):
-            record = None
-        if not isinstance(record, dict) or "value" not in record:
+        if match is None:
             return None
-        found[match[1]] = record["value"] if match else None
+        try:
+            record = loads(match[2])
+        except (RecursionError, ValueError):
+            return None
+        if "value" not in record:
+            return None
+        found[match[1]] = record["value"]
     return found or None
 
 

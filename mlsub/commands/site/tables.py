@@ -160,7 +160,8 @@ def rounds_table(rounds: Sequence[RoundResults]) -> Table:
 
 def _meeting(one: RoundResults) -> Cell:
     accepted = accepted_in(one)
-    return cell_of(accepted, f"{accepted:,} of {len(one.results):,} meet the official checker")
+    by_logs = "" if one.round.package_checker else " of logs"
+    return cell_of(accepted, f"{accepted:,} of {len(one.results):,} meet the official checker{by_logs}")
 
 
 def _in_division(one: RoundResults, division: Division) -> Cell:
