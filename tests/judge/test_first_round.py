@@ -15,6 +15,7 @@ from mlsub.rounds.names import all_rounds
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_description
 from mlsub.systems.facts import SystemFacts, facts_of
+from tests.commands.runner import run
 from tests.corpus import SHARED
 from tests.judge.test_package_rounds import make_round
 
@@ -186,3 +187,18 @@ def test_other_rounds_are_judged_by_their_package_checker(tmp_path: Path) -> Non
 def test_a_time_of_a_record_is_in_seconds() -> None:
     event = decode_mll(1, b' 1560400663.5 run_start: {"value": null}')
     assert getattr(event, "time_ms", None) == 1560400663500.0
+
+
+def test_text_json_and_pages_say_whose_verdicts_they_show(tmp_path: Path) -> None:
+    said = "the round had no package checker: the verdict on an entry is that of its logs"
+    make_round(tmp_path / "rounds", "0.6", "gnmt")
+    for command in ("check", "score"):
+        assert said in " ".join(run(command, tmp_path / "rounds").stdout.split())
+        [report] = json.loads(run(command, tmp_path / "rounds", "--format", "json").stdout)["reports"]
+        assert report["judged_by"] == "log-checker"
+    assert "a run that did not converge counts as slowest" in " ".join(run("score", tmp_path / "rounds").stdout.split())
+    assert run("site", tmp_path / "rounds", "-o", tmp_path / "site").status == 0
+    [page] = (tmp_path / "site" / "results").glob("*.html")
+    for file in (page, tmp_path / "site" / "rounds" / "training_0.6.html"):
+        assert said in file.read_text("utf-8")
+    assert "1 of 1 meet the official checker of logs" in (tmp_path / "site" / "index.html").read_text("utf-8")
