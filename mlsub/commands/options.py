@@ -256,15 +256,6 @@ def tell_unchecked(reports: Sequence[Report]) -> None:
                     tell(in_one_line(finding))
 
 
-def tell_missing(reports: Sequence[Report]) -> None:
-    """Say on standard error which folders of benchmarks have no logs."""
-    from mlsub.present.entries import missing_results
-
-    for report in reports:
-        if (missing := missing_results(report)) is not None:
-            tell(f"{report.usage} v{report.round}: {missing}")
-
-
 def tell(message: str, command: str = "") -> None:
     """Say something beside the answer, on standard error."""
     from mlsub.io.show import message_line

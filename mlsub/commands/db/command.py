@@ -64,7 +64,6 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
     from mlsub.commands.db import build as built_by
     from mlsub.commands.db.document import built_document
     from mlsub.commands.db.model import Ask
-    from mlsub.present.entries import without_logs
     from mlsub.present.terminal import progress_bar
 
     with progress_bar("reading submissions") as progress:
@@ -83,8 +82,6 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
         tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:
         tell(f"left out: {left_out}")
-    if (missing := without_logs(built.without_logs)) is not None:
-        tell(missing)
     Target("db build", format_).write(built, lambda: built_document(built))
     sys.exit(1 if built.passed_over else 0)
 

@@ -10,7 +10,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, output_options, tell, tell_missing, tell_unchecked
+from mlsub.commands.options import Target, exit_with, output_options, tell, tell_unchecked
 from mlsub.commands.settings import current
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
@@ -108,6 +108,7 @@ def _check_before(target: Target) -> None:
 def _deliver(reports: Sequence[Report], target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     from mlsub.findings import Verdict
+    from mlsub.present.entries import missing_results
     from mlsub.score.table import rows_of, status_notes
 
     if target.format == "json":
@@ -130,7 +131,8 @@ def _deliver(reports: Sequence[Report], target: Target) -> None:
         if not rows:
             tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
         target.put(_rendered_rows(rows, target))
-        tell_missing(reports)
+        for missing in filter(None, map(missing_results, reports)):
+            tell(missing)
     for note in status_notes(reports):
         tell(note)
 

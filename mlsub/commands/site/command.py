@@ -10,7 +10,7 @@ import click
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, format_option, tell, tell_missing, tell_unchecked
+from mlsub.commands.options import Target, exit_with, format_option, tell, tell_unchecked
 from mlsub.commands.settings import weighed
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
@@ -140,7 +140,6 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     reports = weighed([one.report for one in read], paths)
     checked = [replace(one, report=report) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
-    tell_missing([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):
             raise MlsubError("a log alone is not a result. Name the folder of its benchmark.")
