@@ -12,7 +12,7 @@ from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.convergence.words import SEVERAL_BENCHMARKS
 from mlsub.divisions import division_of
-from mlsub.findings import Finding
+from mlsub.findings import Blocks, Finding, Kind
 from mlsub.io.errors import reason_of
 from mlsub.io.look import own_status_of
 from mlsub.io.show import several, show
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 KNOWN_COMPANIONS = frozenset((FILE, POWER, "package_checker_params"))
 
 _CRASH = "official.crash"
+#: The rules that decide in a round without a package checker: what a log breaks, and what kept it from being read.
+_OF_LOGS = ("key.", "log.", "check.", "tree.no-logs", "tree.unreadable", "entry.noncompliant-runs")
+#: Who forgives runs in such a round.
+_BY_RULES = "training rules: olympic scoring drops the slowest run"
 #: What a shared seed says where all of the log is that of another run.
 COPIED = "The log is a copy of another run's, with the same seed"
 #: Digests compared in one entry; what is beyond is refused, never passed.
@@ -75,11 +79,11 @@ def judge_entry(
     noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    score, about_score, differs = _score(entry, needs, convergence.result.scaling)
+    score, about_score, differs = _score(entry, needs, round_, convergence.result.scaling)
     energy, uncounted = _energy(entry, needs, power, score)
     findings = [
         *_files(entry, needs, round_),
-        *_compliance(entry, needs, dropped),
+        *_compliance(entry, needs, round_, dropped),
         *_seeds(entry, round_, flags),
         *_settled(entry, convergence.findings, score),
         *_scaling_place(entry, convergence.result, round_),
@@ -89,8 +93,8 @@ def judge_entry(
         *unmeasured,
         *uncounted,
     ]
-    findings = _crashes(entry, findings)
-    rejected = entry.undescribed or any(log.without_run for log in entry.logs) or any(f.rejects for f in findings)
+    findings = binding(_crashes(entry, findings), round_)
+    rejected = without_result(entry, round_) or any(f.rejects for f in findings)
     # A factor says something of an entry that counts, in a division that has a convergence test, or has none.
     counts = not rejected and division_of(entry.division) is not None
     findings += [f for f in differs if counts or f.rule != "score.scaling-differs"]
@@ -102,6 +106,23 @@ def judge_entry(
         score=score,
         energy=energy,
     )
+
+
+def without_result(entry: Entry, round_: Round) -> bool:
+    """Whether no checker can accept an entry: a file has no run, or the package checker finds no description."""
+    return (round_.package_checker and entry.undescribed) or any(log.without_run for log in entry.logs)
+
+
+def binding(findings: Iterable[Finding], round_: Round) -> list[Finding]:
+    """The findings; in a round without a package checker nothing but what its logs break is official."""
+    return [
+        found
+        if round_.package_checker or found.rule.startswith(_OF_LOGS)
+        else msgspec.structs.replace(found, kind=Kind.REVIEW, blocks=Blocks.NONE)
+        if found.rejects
+        else found
+        for found in findings
+    ]
 
 
 def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Finding]:
@@ -162,13 +183,13 @@ def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool
 
 
 def _score(
-    entry: Entry, needs: Benchmark, computed: float
+    entry: Entry, needs: Benchmark, round_: Round, computed: float
 ) -> tuple[ScoreResult, tuple[Finding, ...], tuple[Finding, ...]]:
     """The score, what prevents one, and how its factor differs from the expected one.
 
     The official summarizer does not scale the time of weak scaling, whatever ``scaling.json`` says.
     """
-    minutes, untimed = isolated("the score", entry.path, lambda: minutes_of(entry, needs), None)
+    minutes, untimed = isolated("the score", entry.path, lambda: minutes_of(entry, needs, round_), None)
     file, unread = isolated(
         "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
     )
@@ -191,11 +212,11 @@ def _energy(
     )
 
 
-def minutes_of(entry: Entry, needs: Benchmark) -> float | None:
+def minutes_of(entry: Entry, needs: Benchmark, round_: Round) -> float | None:
     """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together."""
     if entry.files.scaling_type == "weak":
         return weak_minutes([log.run.timeline for log in entry.logs if log.compliant], needs.runs)
-    return olympic_mean([log.minutes if log.compliant else None for log in entry.logs], needs.forgiven)
+    return olympic_mean([log.minutes if log.counts_in(round_) else None for log in entry.logs], needs.forgiven)
 
 
 def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
@@ -260,15 +281,17 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def _compliance(entry: Entry, needs: Benchmark, dropped: frozenset[str]) -> Iterator[Finding]:
+def _compliance(entry: Entry, needs: Benchmark, round_: Round, dropped: frozenset[str]) -> Iterator[Finding]:
     missing = [log for log in entry.logs if log.without_run]
     bad = [log.name for log in entry.logs if log.name in dropped]
+    source = None if round_.package_checker else _BY_RULES
     if len(bad) > needs.forgiven and len(bad) > len(missing):
         yield finding(
             "entry.noncompliant-runs",
             entry.path,
             expected=f"at most {needs.forgiven}",
             actual=f"{len(bad)}: {several(bad, 10)}",
+            source=source,
         )
     elif bad and not missing:
         yield finding(
@@ -276,6 +299,7 @@ def _compliance(entry: Entry, needs: Benchmark, dropped: frozenset[str]) -> Iter
             entry.path,
             expected=f"at most {needs.forgiven}",
             actual=f"{len(bad)}: {several(bad, 10)}",
+            source=source,
         )
 
 

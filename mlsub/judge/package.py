@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from shlex import quote
@@ -14,7 +14,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
-from mlsub.judge.entry import judge_entry
+from mlsub.judge.entry import binding, judge_entry, without_result
 from mlsub.judge.log import LogTask
 from mlsub.judge.outline import Outline, outlines
 from mlsub.log.report import LogReport
@@ -38,7 +38,7 @@ from mlsub.submission.locate import (
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.patterns import RESULT_PATTERN
-from mlsub.submission.report import EntryResult, LogResult, SystemResult
+from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, SystemResult
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import SystemDescription, read_description
 from mlsub.systems.facts import facts_of
@@ -64,6 +64,7 @@ class Part(msgspec.Struct, frozen=True):
     entries: tuple[EntryResult, ...]
     systems: tuple[SystemResult, ...]
     findings: tuple[Finding, ...]
+    without_logs: tuple[EmptyFolder, ...] = ()
 
 
 def list_packages(place: Place, root: Path, round_: Round) -> list[Package]:
@@ -210,10 +211,10 @@ def _path(files: OrganisationFiles, prefix: str, path: Path) -> str:
 
 def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Round, options: Options = USUAL) -> Part:
     """The verdicts on a package whose logs have been read; ``reports`` are by path."""
-    files = package.files
+    files = msgspec.structs.replace(package.files, findings=tuple(binding(package.files.findings, round_)))
     flags = FlagFiles(files.folder, _path(files, package.prefix, files.folder), round_, in_tree=package.in_tree)
     descriptions = {
-        file.name.removesuffix(".json"): read_description(file, _path(files, package.prefix, file), round_)
+        file.name.removesuffix(".json"): _description(file, _path(files, package.prefix, file), round_)
         for file in files.descriptions
     }
     findings: list[Finding] = list(files.findings)
@@ -258,7 +259,25 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
         or any(system.official is Verdict.REJECTED for system in systems)
     ):
         official = Verdict.REJECTED
-    return Part(official, tuple(logs), tuple(entries), tuple(systems), tuple(findings))
+    empty = tuple(_empty_folders(package, round_))
+    return Part(official, tuple(logs), tuple(entries), tuple(systems), tuple(findings), empty)
+
+
+def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:
+    """The benchmarks' folders without logs, whether the round's checker takes them for entries or not."""
+    for one in (*package.files.entries, *package.files.skipped):
+        if not one.results:
+            yield EmptyFolder(
+                path=_path(package.files, package.prefix, one.folder),
+                organisation=one.organisation,
+                system=one.system,
+                benchmark=round_.benchmark_in(one.benchmark) or one.benchmark,
+            )
+
+
+def _description(file: Path, path: str, round_: Round) -> SystemDescription:
+    description = read_description(file, path, round_)
+    return msgspec.structs.replace(description, findings=tuple(binding(description.findings, round_)))
 
 
 def _without_logs(package: Package, astray: Finding | None) -> Finding:
@@ -294,7 +313,7 @@ def _entry_result(
     """``unseen``: it lies where no official tool finds it."""
     needs = _needs(entry, round_)
     judged = judge_entry(entry, needs, round_, flags, options)
-    no_result = unseen or entry.undescribed or any(log.without_run for log in entry.logs)
+    no_result = (unseen and round_.package_checker) or without_result(entry, round_)
     rejected = no_result or any(f.rejects for f in judged.findings)
     result = EntryResult(
         path=entry.path,
@@ -319,8 +338,8 @@ def _needs(entry: Entry, round_: Round) -> Benchmark:
     """What the benchmark asks for; outside a tree the logs may name the benchmark where the folder does not."""
     names = [entry.files.benchmark, *(log.benchmark for log in entry.logs if log.benchmark)]
     for name in names:
-        if name in round_.benchmarks:
-            return benchmark(round_.usage, round_.name, name, round_.overlay)
+        if known := round_.benchmark_in(name):
+            return benchmark(round_.usage, round_.name, known, round_.overlay)
     return Benchmark(entry.files.benchmark, "unknown", len(entry.logs), 0)
 
 

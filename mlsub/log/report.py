@@ -10,6 +10,7 @@ from mlsub.findings import Finding
 from mlsub.io.pickled import reduced
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
+from mlsub.rounds import Round
 
 #: Findings on a file that holds no run at all.
 NO_RUN = frozenset(("log.unreadable", "log.empty", "log.no-records", "log.wide-encoding"))
@@ -47,6 +48,10 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     def fact(self, kind: type[Fact]) -> Fact | None:
         """A fact of a type; None where its fold was not asked for, or the log cannot be read."""
         return next((fact for fact in self.facts if isinstance(fact, kind)), None)
+
+    def counts_in(self, round_: Round) -> bool:
+        """Whether its time counts: it is compliant, or where no package checker asked for that, it converged."""
+        return self.compliant if round_.package_checker else self.run.converged
 
     @property
     def name(self) -> str:

@@ -8,10 +8,15 @@ from typing import Annotated, ClassVar, cast
 from mlsub.findings import Says, Verdict
 from mlsub.present.document import Cell, Column, Span, Table, Text
 from mlsub.present.envelope import Answer
+from mlsub.present.findings import many
 from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of
 from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, RcpResult, Report, SystemResult
 
 _GOOD = (Verdict.ACCEPTED, COMPLIANT)
+#: What is said of a round without a package checker.
+BY_LOGS = "the round had no package checker: the verdict on an entry is that of its logs"
+#: Folders that are named.
+_NAMED = 5
 
 
 class Reports(Answer, frozen=True, kw_only=True):
@@ -117,11 +122,31 @@ def _minutes(value: float | None) -> str:
     return "-" if value is None else f"{value:.6f}"
 
 
-def round_line(usage: str | None, round_: str | None, round_from: str | None) -> Text | None:
+def round_line(
+    usage: str | None, round_: str | None, round_from: str | None, judged_by: str | None = None
+) -> Text | None:
     """By which rules something was checked; None where nobody knows."""
     if usage is None or round_ is None:
         return None
-    return Text((Span(f"{usage} v{round_}", "strong"), "" if round_from is None else read_off(round_from)))
+    by_logs = f"; {BY_LOGS}" if judged_by == "log-checker" else ""
+    return Text((Span(f"{usage} v{round_}", "strong"), ("" if round_from is None else read_off(round_from)) + by_logs))
+
+
+def without_logs(folders: Sequence[str]) -> str | None:
+    """Which folders of benchmarks have no logs, and what that means for best results; None where all have some."""
+    if not folders:
+        return None
+    more = f" and {len(folders) - _NAMED} more" if len(folders) > _NAMED else ""
+    names = ", ".join(sorted({folder.rpartition("/")[2] for folder in folders}))
+    return (
+        f"{many(len(folders), 'benchmark folder')} without result logs ({', '.join(folders[:_NAMED])}{more}): "
+        f"the best of {names} is the best of the results given"
+    )
+
+
+def missing_results(report: Report) -> str | None:
+    """The same of a report."""
+    return without_logs([folder.path for folder in report.without_logs])
 
 
 def read_off(round_from: str) -> str:

@@ -36,20 +36,24 @@ class Round(msgspec.Struct, frozen=True):
     """One round of one usage.
 
     ``common_file`` is the file of the rules that bind every log, ``common`` the (usage, round) it is read for;
-    ``checker`` the place in the official checker that findings cite; ``log_format`` is ``mllog``, or ``mll`` for the
-    format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or ``required`` (see rounds.yaml); ``statuses``
-    are those a system description may state, None where no tool checks; ``run_count_demanded`` says that another number
-    of results rejects; ``power_checked`` that files of power measurements count; ``checker_params`` is where flags of
-    the package checker lie: ``nowhere``, ``root`` or ``folders``, and ``checker_flags`` those it understands;
-    ``scaling_folders`` says that results lie one folder deeper, under ``strong`` or ``weak``. ``overlay`` is the file
-    of the user's own rules that applies as well, None without one.
+    ``checker`` the place in the official checker that findings cite; ``package_checker`` says whether entries had one,
+    beside that of single logs; ``other_folders`` are further names of benchmarks' folders, each with its benchmark;
+    ``log_format`` is ``mllog``, or ``mll`` for the format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or
+    ``required`` (see rounds.yaml); ``statuses`` are those a system description may state, None where no tool checks;
+    ``run_count_demanded`` says that another number of results rejects; ``power_checked`` that files of power
+    measurements count; ``checker_params`` is where flags of the package checker lie: ``nowhere``, ``root`` or
+    ``folders``, and ``checker_flags`` those it understands; ``scaling_folders`` says that results lie one folder
+    deeper, under ``strong`` or ``weak``. ``overlay`` is the file of the user's own rules that applies as well, None
+    without one.
     """
 
     usage: str
     name: str
     ruleset: str
     checker: str
+    package_checker: bool
     benchmarks: tuple[str, ...]
+    other_folders: tuple[tuple[str, str], ...]
     common: tuple[str, str]
     common_file: str
     empty_folder_ignored: bool
@@ -64,6 +68,10 @@ class Round(msgspec.Struct, frozen=True):
     scaling_folders: bool
     title: str
     overlay: str | None = None
+
+    def benchmark_in(self, folder: str) -> str | None:
+        """The benchmark whose results a folder of this name has; None where it is none of the round's."""
+        return folder if folder in self.benchmarks else dict(self.other_folders).get(folder)
 
 
 @lru_cache(maxsize=1)
@@ -125,7 +133,9 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
         name=name,
         ruleset=merged["ruleset"],
         checker=merged["checker"],
+        package_checker=merged["package_checker"],
         benchmarks=tuple(merged["benchmarks"]),
+        other_folders=tuple(merged.get("other_folders", {}).items()),
         common=(lent["usage"], lent["round"]),
         common_file=common if isinstance(common, str) else "common",
         empty_folder_ignored=merged["empty_benchmark_folder"] == "ignored",

@@ -31,7 +31,8 @@ class EntryFiles(msgspec.Struct, frozen=True, kw_only=True):
 class OrganisationFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The files of one organisation, and what is wrong with how they lie.
 
-    ``explained`` are paths below its folder that a finding already speaks of.
+    ``skipped`` are entries without logs, which the round's checker takes for none. ``explained`` are paths below its
+    folder that a finding already speaks of.
     """
 
     name: str
@@ -39,6 +40,7 @@ class OrganisationFiles(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[EntryFiles, ...]
     descriptions: tuple[Path, ...]
     findings: tuple[Finding, ...]
+    skipped: tuple[EntryFiles, ...] = ()
     explained: frozenset[str] = frozenset()
 
 

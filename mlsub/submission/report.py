@@ -172,6 +172,15 @@ class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     energy: EnergyResult | None = None
 
 
+class EmptyFolder(msgspec.Struct, frozen=True, kw_only=True):
+    """A benchmark's folder without result logs: what its result is, or whether there is one, is not known."""
+
+    path: RelativePath
+    organisation: str
+    system: str
+    benchmark: str
+
+
 class SystemResult(msgspec.Struct, frozen=True, kw_only=True):
     """One system description; ``facts`` is None where it cannot be read."""
 
@@ -192,7 +201,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one check found.
 
     ``root`` is the folder that all paths are relative to. ``official`` is the verdict of the official checker in
-    force for the round on the whole; review findings and filters never change it.
+    force for the round on the whole; review findings and filters never change it. ``without_logs`` are folders of
+    results that may be missing here: the best of their benchmark is the best of the results given.
     """
 
     usage: str | None
@@ -202,7 +212,15 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     logs: tuple[LogResult, ...] = ()
     entries: tuple[EntryResult, ...] = ()
     systems: tuple[SystemResult, ...] = ()
+    without_logs: tuple[EmptyFolder, ...] = ()
     findings: tuple[Annotated[Finding, Says(**_OF_A_FINDING)], ...] = ()
+    judged_by: Annotated[
+        str | None,
+        Says(
+            "Whose verdicts those on entries are: in a round without a package checker those of the checker of logs.",
+            enum=["package-checker", "log-checker", None],
+        ),
+    ] = None
     round_from: Annotated[str | None, Says("The folder that the round was read off; null where it was given.")] = None
     hidden: Annotated[tuple[Hidden, ...], Says("Findings that somebody chose not to see.")] = ()
 

@@ -47,6 +47,7 @@ class TreeReader:
         self.prefix = prefix
         self.round = round_
         self.findings: list[Finding] = []
+        self.skipped: list[EntryFiles] = []
         self.explained: set[str] = set()
         self._listed: dict[Path, list[Path]] = {}
 
@@ -89,6 +90,7 @@ class TreeReader:
             entries=tuple(entries),
             descriptions=tuple(descriptions),
             findings=tuple(self.findings),
+            skipped=tuple(self.skipped),
             explained=frozenset(self.explained),
         )
 
@@ -182,7 +184,7 @@ class TreeReader:
         self._add(rule, name, actual=f"a folder {found[0]}" if found else None, fix=found[1] if found else None)
 
     def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[EntryFiles]:
-        if folder.name not in self.round.benchmarks:
+        if self.round.benchmark_in(folder.name) is None:
             # The official checker skips what is not a benchmark; what is hidden is not meant to be one.
             if not any(part.startswith(".") for part in self._relative(folder).split("/")):
                 self._add_unknown_benchmark(folder)
@@ -194,7 +196,18 @@ class TreeReader:
         strays = tuple(name for name, is_result in zip(names, found, strict=True) if not is_result and name[0] != ".")
         if results:  # Where there are none, the finding on their number says where they are.
             self._look_for_stray_logs(folder, [folder / name for name in strays])
+        entry = EntryFiles(
+            organisation=self.folder.name,
+            system=(folder.parent.parent if scaling_type else folder.parent).name,
+            benchmark=folder.name,
+            folder=folder,
+            results=results,
+            strays=strays,
+            scaling_type=scaling_type,
+            elsewhere=self._looked(lambda: finds_others(self.folder, folder), None),
+        )
         if not results and self.round.empty_folder_ignored:
+            self.skipped.append(entry)
             self._add(
                 "entry.empty-folder",
                 self._relative(folder),
@@ -202,18 +215,7 @@ class TreeReader:
                 actual=", ".join(strays[:5]) or "empty",
             )
             return []
-        return [
-            EntryFiles(
-                organisation=self.folder.name,
-                system=(folder.parent.parent if scaling_type else folder.parent).name,
-                benchmark=folder.name,
-                folder=folder,
-                results=results,
-                strays=strays,
-                scaling_type=scaling_type,
-                elsewhere=self._looked(lambda: finds_others(self.folder, folder), None),
-            )
-        ]
+        return [entry]
 
     def _add_without_system(self, folder: Path, logs: int) -> None:
         """Logs right below a folder of results: the folder of the system is missing, or that of the benchmark."""

@@ -23,6 +23,7 @@ from mlsub.rules.isolate import reviewed
 from mlsub.systems.audit import audit, audit_status
 from mlsub.systems.availability import exact_status
 from mlsub.systems.fields import fields
+from mlsub.systems.first_round import in_later_fields, read_records
 from mlsub.systems.lines import Lines
 from mlsub.systems.values import owed
 
@@ -70,7 +71,8 @@ def read_description(file: Path, path: str, round_: Round | None = None) -> Syst
         message = f"The system description cannot be read: {reason_of(error)}"
         unreadable = finding("system.unreadable", path, message)
         return SystemDescription(name=name, path=path, content=None, findings=(unreadable,))
-    content, duplicates, problem = _parse(text, path)
+    older = round_ is not None and round_.log_format == "mll"
+    content, duplicates, problem = _parse(text, path, older=older)
     if problem is not None:
         return SystemDescription(name=name, path=path, content=None, findings=(problem,))
     lines = Lines(text, path)
@@ -95,8 +97,11 @@ def _read(file: Path) -> bytes:
     return content
 
 
-def _parse(raw: bytes, path: str) -> tuple[dict[str, Any], list[str], Finding | None]:
-    """The content, the fields it has more than once, and why it is not a description, if it is not."""
+def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], list[str], Finding | None]:
+    """The content, the fields it has more than once, and why it is not a description, if it is not.
+
+    ``older``: it may have one of the forms of v0.6.
+    """
     duplicates: list[str] = []
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -107,6 +112,8 @@ def _parse(raw: bytes, path: str) -> tuple[dict[str, Any], list[str], Finding | 
             seen[key] = value
         return seen
 
+    if older and (records := read_records(raw.decode("utf-8", "replace"))) is not None:
+        return in_later_fields(records), duplicates, None
     try:
         content = loads(raw.decode("utf-8"), collect)
     except (RecursionError, ValueError) as error:
@@ -120,7 +127,7 @@ def _parse(raw: bytes, path: str) -> tuple[dict[str, Any], list[str], Finding | 
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(content), "a number")
         message = "The system description is not an object with fields"
         return {}, [], finding("system.not-object", path, message, line=1, expected="an object", actual=kind)
-    return content, duplicates, None
+    return in_later_fields(content) if older else content, duplicates, None
 
 
 def _place(error: json.JSONDecodeError) -> tuple[int, str]:

@@ -185,15 +185,18 @@ class _Round:
         official = _official([part.official for part in parts])
         if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
             findings.append(_nothing_there(self._places))
+        round_ = self._found[0].round
         report = Report(
-            usage=self._found[0].round.usage,
-            round=self._found[0].round.name,
+            usage=round_.usage,
+            round=round_.name,
             root=str(self._root),
             official=official,
             logs=tuple(log for part in parts for log in part.logs),
             entries=tuple(entry for part in parts for entry in part.entries),
             systems=tuple(dict.fromkeys(system for part in parts for system in part.systems)),
+            without_logs=tuple(one for part in parts for one in part.without_logs),
             findings=tuple(dict.fromkeys(findings)),
+            judged_by="package-checker" if round_.package_checker else "log-checker",
             round_from=self._found[0].inferred_from,
         )
         return Checked(report, logs)

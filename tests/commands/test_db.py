@@ -214,7 +214,7 @@ def test_a_table_is_explained(place: Place) -> None:
     )
     [table] = run("db", "tables", "figures", "--format", "json").document["tables"]
     assert (table["name"], table["kind"], table["columns"][0]["name"]) == ("figures", "view", "kind")
-    assert len(run("db", "tables", "--format", "json").document["tables"]) == 21
+    assert len(run("db", "tables", "--format", "json").document["tables"]) == 22
 
 
 @pytest.mark.parametrize("arguments", [["build", "rounds"], ["query", "SELECT 1"]])

@@ -31,6 +31,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.review.runs.stretch import stretch_of_lengths
+from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult
 from mlsub.systems.description import read_description
@@ -140,7 +141,8 @@ def _of_entry(result: Result, folder: Path, entry: EntryResult, logs: tuple[LogR
     if result.division is not None and division is not None and result.division != division:
         return _missing(result, f"the file says division {result.division}, the system description {division}")
     times = [None if (duration := log.run.duration_ms) is None else Fraction(duration) / 60_000 for log in logs]
-    minutes = tuple(time if log.compliant else None for log, time in zip(logs, times, strict=True))
+    round_ = get_round(result.usage, result.round)
+    minutes = tuple(time if log.counts_in(round_) else None for log, time in zip(logs, times, strict=True))
     shown = ResultFacts(
         **_named(result),
         division=division,
@@ -160,7 +162,7 @@ def _of_entry(result: Result, folder: Path, entry: EntryResult, logs: tuple[LogR
     return Facts(
         result=result,
         shown=msgspec.structs.replace(shown, remarks=tuple(_remarks(shown))),
-        description=read_description(file, file.name).content or {},
+        description=read_description(file, file.name, round_).content or {},
         logs=logs,
     )
 
@@ -174,7 +176,8 @@ def _scores(
         return {**dict.fromkeys(TITLES), "published": result.published}
     unscaled = mean
     if shown.edit_factor is not None:
-        before = [Fraction(lengths_of(log.run)[1]) / 60_000 if log.compliant else None for log in logs]
+        round_ = get_round(result.usage, result.round)
+        before = [Fraction(lengths_of(log.run)[1]) / 60_000 if log.counts_in(round_) else None for log in logs]
         unscaled = _olympic_mean(result, entry, before) or mean
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
     published = result.published if result.published is not None else mean * (shown.scaling_json or 1)

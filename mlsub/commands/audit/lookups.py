@@ -154,15 +154,16 @@ def counted(what: str, round_: str, submitter: str, only: Mapping[str, str], rou
 @lru_cache(maxsize=64)
 def result_sets(folder: Path, usage: str, round_: str) -> tuple[Mapping[str, str], ...]:
     """Division, benchmark, folder and name of the system, and number of chips of each result of an organisation."""
-    files = TreeReader(folder, folder.name, get_round(usage, round_)).organisation()
+    of = get_round(usage, round_)
+    files = TreeReader(folder, folder.name, of).organisation()
     found = []
     for entry in files.entries:
         if entry.results:
-            description = read_description(folder / "systems" / f"{entry.system}.json", entry.system)
+            description = read_description(folder / "systems" / f"{entry.system}.json", entry.system, of)
             found.append(
                 {
                     "division": division_name(description.division) or "",
-                    "benchmark": entry.benchmark,
+                    "benchmark": str(of.benchmark_in(entry.benchmark)),
                     "system": entry.system,
                     "name": description.text("system_name") or entry.system,
                     "chips": str(product(description.content or {}, *COUNTS["chips"])),

@@ -68,7 +68,7 @@ def blocks_of(
 def _section(report: Report, view: View, *, alone: bool, verdict_last: bool) -> Section:
     full, counts = answer(report, view)
     verdict = _verdict(report, view, alone=alone)
-    rules = round_line(report.usage, report.round, report.round_from)
+    rules = round_line(report.usage, report.round, report.round_from, report.judged_by)
     found = (*_things(report, view), *full)
     blocks = (rules, *found, counts, verdict) if verdict_last else (rules, verdict, counts, *found)
     return Section(Span(report.root, "path"), tuple(said(blocks)), meaning=MEANINGS[report.official])

@@ -40,7 +40,7 @@ def build(ask: Ask) -> Built:
     known = None if ask.fresh or not ask.output.exists() else remembered(ask.output, ask.settings.memory)
     with named(f"{ask.settings.convergence.reference} cannot be read"):
         options = options_of(ask.settings.convergence)
-    plan = _planned(ask, found.packages, records, options, known or Known({}, [], {}))
+    plan = _planned(ask, found.packages, records, options, known or Known({}, [], {}, []))
     built = Built(
         output=str(ask.output),
         read=tuple(f"{package.round_key}/{package.organisation}" for package, _ in plan.read),
@@ -48,13 +48,14 @@ def build(ask: Ask) -> Built:
         gone=tuple(map("/".join, plan.gone)),
         passed_over=found.passed_over,
         rows=known.rows if known is not None else {},
+        without_logs=tuple(known.without_logs) if known is not None else (),
         written=known is None or plan.anything,
     )
     if built.written:
         from mlsub.commands.db.fill import write
 
-        rows, aside = write(ask, found, records, options, plan, known)
-        built = msgspec.structs.replace(built, rows=rows, aside=aside)
+        rows, missing, aside = write(ask, found, records, options, plan, known)
+        built = msgspec.structs.replace(built, rows=rows, without_logs=tuple(missing), aside=aside)
     if ask.parquet is not None:
         from mlsub.commands.db.fill import export
 

@@ -47,11 +47,18 @@ def known_of(file: Path) -> Known | None:
             there = connection.execute("SELECT round, organisation, fingerprint FROM submissions").fetchall()
             files = connection.execute("SELECT file, sha256 FROM record_files").fetchall()
             prints = {(round_, organisation): digest for round_, organisation, digest in there}
-            return Known(prints, sorted(files), counts(connection))
+            return Known(prints, sorted(files), counts(connection), without_logs(connection))
     except duckdb.Error as error:
         raise MlsubError(
             f"{file} is not a database of mlsub db, or is in use. Name another file, or add --force to replace it."
         ) from error
+
+
+def without_logs(connection: DuckDBPyConnection) -> list[str]:
+    """The folders of benchmarks without logs, by round, organisation and path."""
+    columns = "round, organisation, file"
+    query = f"SELECT concat_ws('/', {columns}) FROM folders_without_logs ORDER BY {columns}"  # noqa: S608  (our own names)
+    return [folder for (folder,) in connection.execute(query).fetchall()]
 
 
 def counts(connection: DuckDBPyConnection) -> dict[str, int]:

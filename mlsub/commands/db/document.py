@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mlsub.commands.db.query import Result
 from mlsub.commands.db.schema import Table as Known
 from mlsub.commands.db.schema import Tables
-from mlsub.present.document import Column, Document, Facts, Section, Table, Text, document
+from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
 
 if TYPE_CHECKING:
     # It needs all that reads submissions, which no question does.
@@ -32,19 +32,18 @@ def _table(table: Known) -> Section:
 
 
 def built_document(built: Built) -> Document:
-    """What was read, and how many rows there are."""
+    """What was read, how many rows there are, and which results are missing."""
+    from mlsub.present.entries import without_logs
+
     rows = built.rows
     counts = [f"{rows[name]} {name}" for name in ("rounds", "submissions", "entries", "runs", "findings", "records")]
-    return document(
-        "Database of results",
-        Facts(
-            (
-                ("file", f"{built.output}: {'written' if built.written else 'nothing has changed'}"),
-                ("submissions", f"{len(built.read)} read, {len(built.kept)} kept, {len(built.gone)} gone"),
-                ("rows", ", ".join(counts)),
-            )
-        ),
-    )
+    facts = [
+        ("file", f"{built.output}: {'written' if built.written else 'nothing has changed'}"),
+        ("submissions", f"{len(built.read)} read, {len(built.kept)} kept, {len(built.gone)} gone"),
+        ("rows", ", ".join(counts)),
+    ]
+    missing = without_logs(built.without_logs)
+    return document("Database of results", Facts(tuple(facts)), Text(Span(missing, "note")) if missing else None)
 
 
 def result_document(result: Result) -> Document:

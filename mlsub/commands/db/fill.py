@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mlsub.commands.db.batch import Batch, insert
-from mlsub.commands.db.content import counts, known_of, named
+from mlsub.commands.db.content import counts, known_of, named, without_logs
 from mlsub.commands.db.dimensions import dimensions
 from mlsub.commands.db.discover import Discovered
 from mlsub.commands.db.model import Ask, Known, Plan
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 def write(
     ask: Ask, found: Discovered, records: Rows, options: Mapping[str, Any], plan: Plan, known: Known | None
-) -> tuple[dict[str, int], str | None]:
+) -> tuple[dict[str, int], list[str], str | None]:
     """Do what is planned on a copy of what is there, or on an empty database, and put it in place.
 
     Returns:
-        Rows by table, and the name under which a file is kept that this program had not written.
+        Rows by table, folders without logs, and the name under which a file is kept that this program had not written.
     """
     with staging_beside(ask.output) as staging:
         part = staging / "results.duckdb"
@@ -45,12 +45,12 @@ def write(
                 shutil.copyfile(ask.output, part)
             if known_of(part) != known:
                 raise MlsubError(f"{ask.output} was written by somebody else meanwhile. Run the command again.")
-        rows = _fill(part, ask, found, records, options, plan, fresh=known is None)
+        rows, missing = _fill(part, ask, found, records, options, plan, fresh=known is None)
         with named(f"{ask.output} cannot be written"):
             with part.open("rb") as stream:
                 finish(stream)
             with alone_in(ask.output.parent):
-                return rows, _put(part, ask.output, fresh=known is None)
+                return rows, missing, _put(part, ask.output, fresh=known is None)
 
 
 def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
@@ -108,8 +108,8 @@ def _fill(
     plan: Plan,
     *,
     fresh: bool,
-) -> dict[str, int]:
-    """Fill a file; how many rows its tables have then."""
+) -> tuple[dict[str, int], list[str]]:
+    """Fill a file; how many rows its tables have then, and which folders have no logs."""
     import duckdb
 
     with (
@@ -132,7 +132,7 @@ def _fill(
             _replace(connection, dimensions(connection, found.packages))
         # All of it in the one file that takes the name.
         connection.execute("CHECKPOINT")
-        return counts(connection)
+        return counts(connection), without_logs(connection)
 
 
 def _read(connection: DuckDBPyConnection, ask: Ask, plan: Plan, options: Mapping[str, Any]) -> None:

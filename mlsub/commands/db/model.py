@@ -32,11 +32,15 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known(NamedTuple):
-    """What is in a database: fingerprints by round and organisation, files of records with sums, rows by table."""
+    """What is in a database: fingerprints by round and organisation, files of records with sums, rows by table.
+
+    ``without_logs`` are folders of benchmarks without logs, by round, organisation and path.
+    """
 
     prints: dict[tuple[str, str], str]
     records: list[tuple[str, str]]
     rows: dict[str, int]
+    without_logs: list[str]
 
 
 class Plan(NamedTuple):
@@ -56,11 +60,12 @@ class Plan(NamedTuple):
 class Built(Answer, frozen=True, kw_only=True):
     """What came of it: submissions read, kept and gone (``round/organisation``), rows by table, and what was left out.
 
-    ``written`` is False where nothing had changed: then the file is as it was. ``aside`` is the name under which a file
-    is kept that was replaced, and that this program had not written as it was.
+    ``without_logs`` are the folders of benchmarks that have none. ``written`` is False where nothing had changed: then
+    the file is as it was. ``aside`` is the name under which a file is kept that was replaced, and that this program had
+    not written as it was.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     output: str
     read: tuple[str, ...]
@@ -68,5 +73,6 @@ class Built(Answer, frozen=True, kw_only=True):
     gone: tuple[str, ...]
     passed_over: tuple[str, ...]
     rows: dict[str, int]
+    without_logs: tuple[str, ...]
     written: bool
     aside: str | None = None

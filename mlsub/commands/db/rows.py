@@ -18,10 +18,11 @@ from mlsub.divisions import division_meant
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
+from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.score.named import Named, named
 from mlsub.score.table import Row, rows_of
 from mlsub.submission.organisations import organisation
-from mlsub.submission.report import EntryResult, SystemResult
+from mlsub.submission.report import EmptyFolder, EntryResult, SystemResult
 from mlsub.systems.availability import category
 from mlsub.systems.chips import chip_of
 from mlsub.systems.description import read_description
@@ -79,6 +80,7 @@ def add_package(
     batch.rows("submissions", [submission])
     batch.rows("systems", [{**_system(package, system, print_.files), **of} for system in report.systems])
     batch.rows("findings", findings)
+    batch.rows("folders_without_logs", [{**_empty(package, folder), **of} for folder in report.without_logs])
     by_entry: dict[str, list[LogReport]] = {}
     for log in checked.logs:
         by_entry.setdefault(log.path.rpartition("/")[0], []).append(log)
@@ -87,6 +89,11 @@ def add_package(
         batch.rows("entries", [{**_entry(entry, logs), **_names(*names[entry.path]), **of, "entry": key}])
         for log in logs:
             _add_log(batch, log, print_.files.get(log.path, _NO_FILE), key)
+
+
+def _empty(package: Package, folder: EmptyFolder) -> dict[str, Any]:
+    known = benchmark_of(package.round.usage, package.round.name, folder.benchmark)
+    return {**_fields(folder), "file": folder.path, "benchmark_name": known.name if known else folder.benchmark}
 
 
 def _fields(struct: msgspec.Struct | None, prefix: str = "") -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 #: Changes whenever tables do: a database of another number is built anew.
-FORMAT = 3
+FORMAT = 4
 #: Where a database says what it is.
 ABOUT = "mlsub_database"
 #: Rows by table; a row has its values by column, and may have more.

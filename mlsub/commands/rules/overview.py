@@ -123,6 +123,7 @@ def package_facts(round_: Round) -> dict[str, str]:
     scaling = "SYSTEM/strong/BENCHMARK, or weak" if round_.scaling_folders else "SYSTEM/BENCHMARK"
     return {
         "records of logs": ":::MLL, the format of v0.6" if round_.log_format == "mll" else ":::MLLOG",
+        "package checker": "judges each entry" if round_.package_checker else "none: an entry is judged by its logs",
         "seeds of Closed entries": _SEEDS[round_.seeds],
         "empty benchmark folders": "ignored" if round_.empty_folder_ignored else "rejected as entries without runs",
         "system descriptions": "every field must be there" if round_.descriptions_checked else "not checked",

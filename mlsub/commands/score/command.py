@@ -41,6 +41,7 @@ def command(
 
     The score of an entry is the olympic mean of its times to train: without the fastest and the slowest run (unet3d:
     four and four). A noncompliant run counts as the slowest; an entry with more of them than are forgiven has no score.
+    In v0.6, which had no package checker, that is a run that did not converge.
     Minutes are the published score: the mean times the factor of scaling.json, if there is one. Expected minutes, with
     the factor of the convergence test, are shown where they differ; --write-scaling writes that factor.
 
@@ -107,6 +108,7 @@ def _check_before(target: Target) -> None:
 def _deliver(reports: Sequence[Report], target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     from mlsub.findings import Verdict
+    from mlsub.present.entries import missing_results
     from mlsub.score.table import rows_of, status_notes
 
     if target.format == "json":
@@ -129,6 +131,8 @@ def _deliver(reports: Sequence[Report], target: Target) -> None:
         if not rows:
             tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
         target.put(_rendered_rows(rows, target))
+        for missing in filter(None, map(missing_results, reports)):
+            tell(missing)
     for note in status_notes(reports):
         tell(note)
 

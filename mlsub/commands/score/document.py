@@ -24,7 +24,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import notes_on_rcp, partly_checked, rcp_words, round_line
+from mlsub.present.entries import missing_results, notes_on_rcp, partly_checked, rcp_words, round_line
 from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
 from mlsub.score.cells import legible, rounded, value_of
 from mlsub.score.columns import Column as Described
@@ -59,13 +59,13 @@ def document_of(reports: Sequence[Report]) -> Document:
 
 
 def _report(report: Report, *, alone: bool) -> Iterator[Block | None]:
-    yield round_line(report.usage, report.round, report.round_from)
+    yield round_line(report.usage, report.round, report.round_from, report.judged_by)
     if report.usage == "rehearsal":
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     if report.entries:
         yield results_table(report.entries)
         yield Text(note) if (note := notes_on_rcp(report.entries)) else None
-        yield Facts(tuple(_legend(report.entries)))
+        yield Facts(tuple(_legend(report)))
         yield Items(tuple(_bypasses(report.entries)))
     elif report.logs:
         times = (
@@ -84,6 +84,8 @@ def _counts(report: Report, *, alone: bool) -> Iterator[Block]:
         yield from summary(report, alone=alone)
         return
     yield Text(Span(", ".join(counts), "strong"))
+    if (missing := missing_results(report)) is not None:
+        yield Text(Span(missing, "note"))
     parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}
     if report.entries and report.official is Verdict.REJECTED and Verdict.REJECTED not in parts:
         yield Text("The package around them is rejected; mlsub check says why.")
@@ -153,7 +155,8 @@ def _short(value: float | None) -> str:
     return rounded(value, 3).rstrip("0").rstrip(".") if abs(value) < 1e5 else rounded(value, 0)
 
 
-def _legend(entries: Sequence[EntryResult]) -> Iterator[tuple[str, str]]:
+def _legend(report: Report) -> Iterator[tuple[str, str]]:
+    entries = report.entries
     units: dict[str, list[str]] = {}
     for entry in entries:
         if entry.rcp.unit is not None and entry.rcp.mean is not None:
@@ -164,10 +167,11 @@ def _legend(entries: Sequence[EntryResult]) -> Iterator[tuple[str, str]]:
     scaled = any(entry.score.scaling != 1 for entry in entries)
     times = " times the factor of scaling.json" if scaled else ""
     weak = any(entry.scaling_type == "weak" for entry in entries)
+    slowest = "a noncompliant run" if report.judged_by != "log-checker" else "a run that did not converge"
     end = "; of weak scaling: from the first run_start to the last run_stop" if weak else ""
     yield (
         "minutes",
-        f"published, the olympic mean of the times to train{times}; a noncompliant run counts as slowest{end}",
+        f"published, the olympic mean of the times to train{times}; {slowest} counts as slowest{end}",
     )
     if not all(entry.score.as_expected for entry in entries):
         yield (

@@ -31,9 +31,11 @@ from mlsub.io.output_folder import staging_beside
 from mlsub.io.written import check_free, replace_folder
 from mlsub.log.intervals import Intervals
 from mlsub.present.document import Document, Span, Text, document
+from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rounds import get_round
+from mlsub.score.named import round_key
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
 from mlsub.workspace.shares import executor_here
@@ -63,15 +65,16 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Built(Answer, frozen=True, kw_only=True):
-    """How much is in a site, and its first page."""
+    """How much is in a site, and its first page; ``without_logs`` are folders of benchmarks, by round and path."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     index: str
     rounds: int
     results: int
     runs: int
     pages: int
+    without_logs: tuple[str, ...] = ()
 
 
 def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
@@ -183,7 +186,18 @@ def build_site(
                 progress(done, count)
         replace_folder(site, final)
     runs = sum(result.entry.runs for result in results)
-    return Built(index=str(output / "index.html"), rounds=len(rounds), results=len(results), runs=runs, pages=count)
+    return Built(
+        index=str(output / "index.html"),
+        rounds=len(rounds),
+        results=len(results),
+        runs=runs,
+        pages=count,
+        without_logs=tuple(
+            f"{round_key(one.round.usage, one.round.name)}/{folder.path}"
+            for one in rounds
+            for folder in one.report.without_logs
+        ),
+    )
 
 
 def _lay_out(site: Path) -> None:
@@ -235,4 +249,6 @@ def document_of(built: Built) -> Document:
     """How much there is, and what to open."""
     results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
     title = f"A site of {results}, on {counted(built.pages, 'page')}"
-    return document(title, Text(("Open ", Span(built.index, "path"))))
+    missing = without_logs(built.without_logs)
+    note = Text(Span(missing, "note")) if missing else None
+    return document(title, note, Text(("Open ", Span(built.index, "path"))))

@@ -9,7 +9,7 @@ from mlsub.commands.site.history import History, by_age
 from mlsub.commands.site.model import Section, counted, text_of
 from mlsub.commands.site.news import news
 from mlsub.commands.site.pages import REHEARSAL, Page
-from mlsub.commands.site.tables import bert_words, fastest_table, history_table, rounds_table
+from mlsub.commands.site.tables import bert_words, fastest_table, history_table, missing_words, rounds_table
 from mlsub.commands.site.whole import Whole
 
 _RECORDS = (
@@ -40,7 +40,7 @@ def overview(whole: Whole, title: str | None) -> Page:
     )
     fastest = fastest_table(by_age(whole.rounds))
     if fastest.rows:
-        said = (_FASTEST, *bert_words(whole.results))
+        said = (_FASTEST, *missing_words(whole.rounds), *bert_words(whole.results))
         more = (history_table(by_age(whole.rounds)),)
         sections.append(
             Section(key="fastest", title="Fastest Closed results", words=said, tables=(fastest,), data=more)

@@ -109,10 +109,11 @@ def in_minutes(result: Result) -> str:
 
 
 def holder(result: Result) -> str:
-    """Whose result it is, and on how many of what."""
+    """Whose result it is, on how many of what, and whether others of its benchmark and round are missing."""
     chips, name = result.row.accelerators_count, result.named.accelerator
     system = f"{chips:,} × {name}" if chips and name else text_of(result.row.system or result.entry.system, 60)
-    return f"{text_of(result.named.organisation, 60)}, {system}"
+    given = f", of the results given ({result.missing} without logs)" if result.missing else ""
+    return f"{text_of(result.named.organisation, 60)}, {system}{given}"
 
 
 def _firsts(latest: RoundResults, rounds: Sequence[RoundResults], benchmarks: Sequence[History]) -> str:

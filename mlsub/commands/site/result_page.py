@@ -21,6 +21,7 @@ from mlsub.convergence.margin import benchmark_held
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.io.spelling import flat
+from mlsub.present.entries import BY_LOGS
 from mlsub.rounds.publication import published
 
 _OPEN = "Open results may use another model or target, and are never ranked with Closed ones."
@@ -103,7 +104,10 @@ def _score(result: Result) -> Cell:
 
 def _facts(result: Result, parent: RoundResults) -> Iterator[tuple[str, Cell]]:
     entry, row, named = result.entry, result.row, result.named
-    yield "Official checker", _VERDICTS[entry.official]
+    verdict = _VERDICTS[entry.official]
+    if not result.round.package_checker:
+        verdict = msgspec.structs.replace(verdict, note=f"{verdict.note[:-1]}; {BY_LOGS}." if verdict.note else None)
+    yield "Official checker", verdict
     if entry.rcp.also is not None:
         for rcp in (entry.rcp, entry.rcp.also):
             yield f"Convergence by {rcp.counted}", rcp_cell(msgspec.structs.replace(rcp, also=None, counted=None))

@@ -52,6 +52,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return minutes if minutes is not None and minutes > 0 else None
 
     @property
+    def missing(self) -> int:
+        """How many folders of its benchmark and round have no logs, so that a faster result may not be here."""
+        return sum(folder.benchmark == self.entry.benchmark for folder in self.report.without_logs)
+
+    @property
     def description(self) -> str | None:
         """Where its system description lies, relative to the report's root; None outside a tree."""
         return description_path(self.entry)

@@ -23,6 +23,7 @@ from mlsub.commands.site.tables import (
     rcp_cell,
     round_name,
 )
+from mlsub.present.entries import BY_LOGS, missing_results
 from mlsub.rounds.publication import published
 
 #: An accelerator family in a legend: its name, and the number of its colour and the shape of its marks.
@@ -43,6 +44,8 @@ def of_round(one: RoundResults, families: Sequence[Family] = ()) -> Page:
     lead += [MINUTES, *bert_words(one.results)]
     if ids:
         lead.append(f"{one.round.title} | MLPerf ID: {', '.join(dict.fromkeys(ids))}")
+    if (missing := missing_results(one.report)) is not None:
+        lead.append(f"{missing}.")
     if one.round.usage == "rehearsal":
         lead.append(REHEARSAL)
     return Page(
@@ -58,7 +61,9 @@ def of_round(one: RoundResults, families: Sequence[Family] = ()) -> Page:
 def _met(one: RoundResults) -> Iterator[str]:
     """How many results meet the official checker, which is not a verdict on the round, and when it came out."""
     meet = "meets" if len(one.results) == 1 else "meet"
-    yield f"{accepted_in(one):,} of {counted(len(one.results), 'result')} {meet} the official checker of the round."
+    by_logs = "" if one.round.package_checker else f"; {BY_LOGS}"
+    count = counted(len(one.results), "result")
+    yield f"{accepted_in(one):,} of {count} {meet} the official checker of the round{by_logs}."
     if (out := published(one.round.usage, one.round.name)) is not None:
         yield f"Published {'on' if out.date else 'in'} {out.shown}."
 

@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from mlsub.commands.site.model import Cell, Column, Table, cell_of, minutes_of, table_of, text_of
 from mlsub.commands.site.places import accelerator_href, benchmark_href, organisation_href, system_href
 from mlsub.commands.site.results import Result, RoundResults, age_of
@@ -26,6 +28,7 @@ _BERT = (
     "* BERT is counted by epoch_num, and by train_samples where epoch_num does not pass. By the other count the "
     "verdict is another one, which is on the page of the result too."
 )
+_DAGGER = "†"
 #: What sections are called whose results are of a division.
 TITLES = {
     CLOSED.name: "Closed division",
@@ -124,7 +127,9 @@ def count_of_accelerators(result: Result, model: str | None = None) -> Cell:
 
 VERDICT: Column[Result] = Column("verdict", lambda result: verdict_cell(result.entry.official))
 ID: Column[Result] = Column("MLPerf ID", lambda result: Cell(result.id or "–"))
-_MINUTES: Column[Result] = Column("minutes", lambda result: minutes_of(result.entry.score.published), True)
+_MINUTES: Column[Result] = Column(
+    "minutes", lambda result: _marked(minutes_of(result.entry.score.published), result), True
+)
 ORGANISATION: Column[Result] = Column(
     "organisation", lambda result: Cell(text_of(result.named.organisation, 100), href=organisation_href(result.named))
 )
@@ -155,7 +160,8 @@ def rounds_table(rounds: Sequence[RoundResults]) -> Table:
 
 def _meeting(one: RoundResults) -> Cell:
     accepted = accepted_in(one)
-    return cell_of(accepted, f"{accepted:,} of {len(one.results):,} meet the official checker")
+    by_logs = "" if one.round.package_checker else " of logs"
+    return cell_of(accepted, f"{accepted:,} of {len(one.results):,} meet the official checker{by_logs}")
 
 
 def _in_division(one: RoundResults, division: Division) -> Cell:
@@ -211,7 +217,19 @@ def _fastest_cell(result: Result | None) -> Cell:
         return Cell("")
     minutes = result.entry.score.published
     note = f"{text_of(result.entry.organisation, 100)}, {result.entry.official.value}"
-    return Cell(f"{minutes:.3f}", minutes, href=result.href, note=note)
+    return _marked(Cell(f"{minutes:.3f}", minutes, href=result.href, note=note), result)
+
+
+def _marked(cell: Cell, result: Result) -> Cell:
+    """The cell of a best result, with a dagger where it is the best of the results given."""
+    return replace(cell, text=f"{cell.text}{_DAGGER}") if result.missing else cell
+
+
+def missing_words(rounds: Sequence[RoundResults]) -> tuple[str, ...]:
+    """What the dagger in the tables of best results means, where one has it."""
+    marked = [result for result in _fastest(rounds).values() if result.missing]
+    of = (f"{text_of(one.named.title, 60)} in {round_name(one)} ({one.missing} without logs)" for one in marked)
+    return (f"{_DAGGER} The best of the results given: {', '.join(of)}.",) if marked else ()
 
 
 def _fastest(rounds: Sequence[RoundResults]) -> dict[tuple[str, int], Result]:

@@ -33,6 +33,8 @@ _ROUNDS: tuple[Round | None, ...] = (
         for round_ in (get_round(usage, name) for usage in usages() for name in known_rounds(usage))
     }.values(),
 )
+#: The round whose descriptions have forms of their own.
+_FIRST = get_round("training", "0.6")
 #: Rounds whose checker the installed one is, or says the same as.
 _OFFICIAL = tuple(get_round("training", name) for name in ("1.0", "3.1", "4.1", "5.1", "6.1"))
 _VALIDATORS = {round_.name: Draft202012Validator(schema_of(round_)) for round_ in _OFFICIAL}
@@ -51,6 +53,10 @@ def _description(data: bytes) -> None:
     if one_in(2, data) and data.count(b"[") + data.count(b"{") < _DEEP:
         official = drawn(_OFFICIAL, data)
         _compare(read_description(file, "systems/rack1.json", official), official, file)
+    if one_in(4, data):
+        first = read_description(file, "systems/rack1.json", _FIRST)
+        check_findings(first.findings, data)
+        facts_of(first.content)
     if one_in(8, data):
         _made_anew(file)
 
@@ -154,7 +160,12 @@ def _generate(rng: random.Random) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-_SEEDS = (b'{"submitter": "ACME", "division": "closed"}', json.dumps(_GOOD, indent=1).encode())
+_SEEDS = (
+    b'{"submitter": "ACME", "division": "closed"}',
+    json.dumps(_GOOD, indent=1).encode(),
+    b"""org: {"value": "ACME"}\nentry: {"value": "{'nodes': \\"{'num_nodes': '2', 'cpu': '2x Xeon'}\\"}"}\n""",
+    b'{"hardware": "rack", "nodes": [{"num_nodes": 2, "accelerator": "V100", "num_accelerators": 8}]}',
+)
 _WORDS = (
     *(
         b"NaN",

@@ -80,11 +80,12 @@ def entries_of(rounds: Sequence[RoundFolder], wanted: Collection[str]) -> tuple[
 
 def _entries(of: RoundFolder) -> Iterator[Entry]:
     for submitter, folder in of.organisations.items():
-        files = TreeReader(folder, folder.name, get_round("training", of.round)).organisation()
+        round_ = get_round("training", of.round)
+        files = TreeReader(folder, folder.name, round_).organisation()
         for entry in files.entries:
             if not entry.results:
                 continue
-            description = read_description(folder / "systems" / f"{entry.system}.json", entry.system)
+            description = read_description(folder / "systems" / f"{entry.system}.json", entry.system, round_)
             content = description.content or {}
             per_node = (
                 "accelerators_per_node" if product(content, "accelerators_per_node") else "host_processors_per_node"
@@ -95,7 +96,7 @@ def _entries(of: RoundFolder) -> Iterator[Entry]:
                 round=of.round,
                 submitter=submitter,
                 system=entry.system,
-                benchmark=entry.benchmark,
+                benchmark=str(round_.benchmark_in(entry.benchmark)),
                 division=division_name(description.division),
                 organisations=frozenset(organisation(submitter).split("+")),
                 accelerators=found,

@@ -14,6 +14,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
+from mlsub.rounds import get_round
 from mlsub.rounds.benchmarks import Held
 from mlsub.submission.locate import Place, Target, locate
 from mlsub.submission.organisations import organisation
@@ -62,7 +63,9 @@ class Reading(msgspec.Struct, frozen=True):
 
     def description(self, path: str) -> Mapping[str, Any] | None:
         """What a system description says; None where it is not an object."""
-        return read_description(Path(self.checked.report.root, path), path).content
+        report = self.checked.report
+        round_ = get_round(report.usage, report.round) if report.usage and report.round else None
+        return read_description(Path(report.root, path), path, round_).content
 
 
 class Entry(msgspec.Struct, frozen=True):

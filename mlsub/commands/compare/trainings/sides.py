@@ -73,7 +73,7 @@ def counting(logs: Sequence[LogReport], entry: EntryResult, round_: Round) -> tu
         return timed, "mean" if entry.score.unscaled is None else "score"
     known = entry.benchmark in round_.benchmarks
     dropped = benchmark(round_.usage, round_.name, entry.benchmark).forgiven if known else 0
-    minutes = [log.minutes if log.compliant and log.minutes is not None else math.inf for log in logs]
+    minutes = [log.minutes if log.counts_in(round_) and log.minutes is not None else math.inf for log in logs]
     ordered = sorted(range(len(logs)), key=lambda n: minutes[n])
     return ordered[dropped : len(ordered) - dropped], "score"
 
