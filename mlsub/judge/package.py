@@ -213,8 +213,11 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     files = package.files
     flags = FlagFiles(files.folder, _path(files, package.prefix, files.folder), round_, in_tree=package.in_tree)
     descriptions = {
-        file.name.removesuffix(".json"): read_description(file, _path(files, package.prefix, file), round_)
+        name: read_description(
+            file, _path(files, package.prefix, file), round_, summarised=_has_results(files.folder, name)
+        )
         for file in files.descriptions
+        for name in (file.name.removesuffix(".json"),)
     }
     findings: list[Finding] = list(files.findings)
     unseen = any(f.rule == "tree.too-deep" for f in findings)
@@ -259,6 +262,14 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     ):
         official = Verdict.REJECTED
     return Part(official, tuple(logs), tuple(entries), tuple(systems), tuple(findings))
+
+
+def _has_results(folder: Path, system: str) -> bool:
+    """Whether there is a folder for a system's results, which makes the result summarizer read its description."""
+    try:
+        return is_folder(folder / "results" / system)
+    except OSError:
+        return False  # Then there is a finding on it.
 
 
 def _without_logs(package: Package, astray: Finding | None) -> Finding:
