@@ -33,8 +33,8 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
     """The schema of a round, draft 2020-12.
 
-    It accepts exactly what the official checker in force for the round accepts (little is asked), and on what the result
-    summarizer does not end. ``strict`` adds what the audit of ``mlsub system check`` asks of single values: no
+    It accepts exactly what the official checker in force for the round accepts (little is asked) and its result
+    summarizer can compute with. ``strict`` adds what the audit of ``mlsub system check`` asks of single values: no
     placeholders, nothing empty, numbers with units.
     """
     table = fields()

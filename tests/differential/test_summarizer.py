@@ -1,4 +1,4 @@
-"""mlsub rejects the system descriptions on which the result summarizer of the round ends with a traceback, and no others."""
+"""mlsub rejects the system descriptions on which the result summarizer of the round ends, and no others."""
 
 from __future__ import annotations
 
