@@ -75,8 +75,8 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     do not fit there either.
     ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``; ``latest_ms`` the latest time
     of a record before the first ``run_stop``. ``reading`` is what the convergence checker reads of the log, which
-    follows rules of its own. ``scale`` has the ``number_of_nodes`` and ``accelerators_per_node`` that the official result
-    summarizer takes: what was stated last when both had been.
+    follows rules of its own. ``scale`` has the ``number_of_nodes`` and ``accelerators_per_node`` that the official
+    result summarizer takes: what was stated last when both had been.
     """
 
     identity: dict[str, Any]
