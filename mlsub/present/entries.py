@@ -18,7 +18,7 @@ RCP = {"pass": "pass", "fail": "fail", "missing": "missing", "bypassed": "bypass
 class Reports(Answer, frozen=True, kw_only=True):
     """A report for each round, then one for each path that could not be checked. Fields may be added."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
     OPEN: ClassVar[bool] = True
 
     reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]

@@ -38,7 +38,7 @@ class Merge(Answer, frozen=True, kw_only=True):
     nothing is written.
     """
 
-    SCHEMA: ClassVar[int] = 4
+    SCHEMA: ClassVar[int] = 5
 
     usage: str
     round: str

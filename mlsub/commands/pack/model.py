@@ -41,7 +41,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     being written, such as the ``blocking`` rejections.
     """
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     manifest: str
     out: str
