@@ -182,7 +182,7 @@ def _legend(entries: Sequence[EntryResult]) -> Iterator[tuple[str, str]]:
             "expected",
             "minutes with the factor of the convergence test; --write-scaling writes a missing scaling.json",
         )
-    if weak:
+    if any(entry.score.instance_scale is not None for entry in entries):
         yield "scale", "instance scale of weak scaling: the accelerators that train one model, or nodes without any"
     if any(entry.energy for entry in entries):
         yield "MJ", "energy of the timed part, scaled as the minutes are"
