@@ -25,12 +25,13 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.energy import FOLDER as POWER
-from mlsub.score.olympic import olympic_mean, weak_minutes
+from mlsub.score.olympic import instance_scale, olympic_mean, weak_minutes
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import of_run_count
 from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
+from mlsub.systems.facts import MAX_COUNT
 
 if TYPE_CHECKING:
     from mlsub.score.energy.score import Power
@@ -45,6 +46,8 @@ _OF_LOGS = ("key.", "log.", "check.", "tree.no-logs", "tree.unreadable", "entry.
 _BY_RULES = "training rules: olympic scoring drops the slowest run"
 #: What a shared seed says where all of the log is that of another run.
 COPIED = "The log is a copy of another run's, with the same seed"
+#: Scales of runs that a finding shows.
+_MOST_SCALES = 5
 #: Digests compared in one entry; what is beyond is refused, never passed.
 MAX_COMPARED = 2_000_000
 
@@ -88,6 +91,7 @@ def judge_entry(
         *_settled(entry, convergence.findings, score),
         *_scaling_place(entry, convergence.result, round_),
         *about_score,
+        *_scales(entry),
         *reviewed("cross", entry.path, lambda: audit_entry(entry)),
         *(power.crashes if power else ()),
         *unmeasured,
@@ -193,10 +197,51 @@ def _score(
     file, unread = isolated(
         "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
     )
-    weak = entry.files.scaling_type == "weak"
-    score = score_of(minutes, 1.0, ScalingFile()) if weak else score_of(minutes, computed, file)
+    if entry.files.scaling_type == "weak":
+        score = score_of(minutes, 1.0, ScalingFile(), _scale(entry) if minutes is not None else None)
+    else:
+        score = score_of(minutes, computed, file)
     differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score))
     return score, (*file.findings, *untimed, *unread), tuple(differs)
+
+
+def _instance_scales(entry: Entry) -> dict[int | str, list[str]]:
+    """The instance scales of the models that count in weak scaling, each with the names of its logs.
+
+    A text is the error that the official result summarizer ends in.
+    """
+    scales: dict[int | str, list[str]] = {}
+    for log in entry.logs:
+        if log.compliant:
+            try:
+                scale: int | str | None = instance_scale(log.run)
+            except (TypeError, OverflowError) as error:
+                scale = str(error)
+            if scale is not None:
+                scales.setdefault(scale, []).append(log.name)
+    return scales
+
+
+def _scale(entry: Entry) -> int | None:
+    """The instance scale of all models, None where they have none or several, or one that no system has."""
+    scales = list(_instance_scales(entry))
+    first = scales[0] if len(scales) == 1 else None
+    return first if isinstance(first, int) and abs(first) <= MAX_COUNT else None
+
+
+def _scales(entry: Entry) -> Iterator[Finding]:
+    """The official result summarizer ends where the models of weak scaling are not of one size."""
+    scales = _instance_scales(entry) if entry.files.scaling_type == "weak" else {}
+    if len(scales) > 1 or any(isinstance(scale, str) for scale in scales):
+        shown = [f"{show(scale)} ({several(names, 3)})" for scale, names in scales.items()]
+        yield finding(
+            _CRASH,
+            entry.path,
+            "The official result summarizer ends with a traceback on runs of different scale",
+            expected="the same number_of_nodes times accelerators_per_node in every compliant run",
+            actual="; ".join(shown[:_MOST_SCALES]),
+            fix="Submit runs of one scale together; those of another one are an entry of another system.",
+        )
 
 
 def _energy(
@@ -204,9 +249,13 @@ def _energy(
 ) -> tuple[EnergyResult | None, tuple[Finding, ...]]:
     if power is None:
         return None, ()
-    from mlsub.score.energy.score import energy_result
+    from mlsub.score.energy.score import energy_result, weak_energy
 
     counted = [log.minutes if log.compliant else None for log in entry.logs]
+    if entry.files.scaling_type == "weak":
+        scaled = frozenset(name for names in _instance_scales(entry).values() for name in names)
+        measured = [joules for log, joules in zip(entry.logs, power.joules, strict=True) if log.name in scaled]
+        return isolated("the energy", entry.path, lambda: weak_energy(power, measured), None)
     return isolated(
         "the energy", entry.path, lambda: energy_result(power, counted, needs.forgiven, score.scaling), None
     )

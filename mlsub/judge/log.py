@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import msgspec
 
 from mlsub.convergence.algorithm import manner_of
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
@@ -20,6 +20,7 @@ from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round, get_round
+from mlsub.rules.aspects.count import AnyOf, Count
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 
@@ -127,8 +128,13 @@ class LogJudge:
         if not self.reader.tally.events and not self.defects.found:
             return self._report(tuple(self._nothing_to_judge()), compliant=False, undecodable=False)
         rules, defects = self.rules.known(), self.defects
-        spoiled, cut_off = frozenset(defects.spoiled_keys), defects.break_off
-        found = [*defects.findings(cut_off=cut_off), *rules.findings(self._task.path, spoiled, cut_off=cut_off)]
+        spoiled = frozenset(defects.spoiled_keys)
+        # Behind run_stop nothing is due, so that what is missing then was never logged.
+        cut_off = defects.break_off and self.run.timed.stop is None and "run_stop" not in spoiled
+        found = list(rules.findings(self._task.path, spoiled, cut_off=cut_off))
+        whole = rules.findings(self._task.path, spoiled, cut_off=False) if cut_off else ()
+        missing = missing_keys(one for one in whole if one not in found)
+        found = [*defects.findings(cut_off=defects.break_off, missing=missing), *found]
         compliant = not defects.any and not any(f.rejects for f in found)
         report = self._report(tuple(found), compliant=compliant, undecodable=defects.any)
         if compliant or self._round.log_format == "mll":
@@ -305,11 +311,12 @@ class Defects:
         """Whether the last record so far is one that breaks off: where nothing follows, the log was cut."""
         return self._broken_after == self._tally.events
 
-    def findings(self, *, cut_off: bool) -> Iterator[Finding]:
+    def findings(self, *, cut_off: bool, missing: Sequence[str] = ()) -> Iterator[Finding]:
         """The findings, bounded in number; the last of a rule says how many more there are.
 
         Args:
             cut_off: whether the last record is where the log was cut.
+            missing: the keys that a log needs and that this one lacks because it was cut.
         """
         for rule, found in self._found.items():
             more = self._counts[rule] - len(found)
@@ -317,11 +324,21 @@ class Defects:
             last = found[-1]
             if rule == "log.record-undecodable" and cut_off and not more:
                 last = msgspec.structs.replace(last, message=_CUT_OFF, fix=_COPY_AGAIN)
+            if rule == "log.record-undecodable" and missing:
+                last = msgspec.structs.replace(last, actual=f"{last.actual}; missing: {', '.join(missing)}")
             if more:
                 last = msgspec.structs.replace(last, actual=f"{last.actual}; and {more} more like it after that")
             yield last
 
 
+def missing_keys(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """The keys that findings call missing."""
+    counted = (found.rule.split(".") for found in findings if found.kind is Kind.OFFICIAL and found.rejects)
+    return tuple(key for _, key, aspect in counted if aspect in _OF_ABSENCE)
+
+
+#: The demands that a log breaks by what it does not hold.
+_OF_ABSENCE = (Count.name, AnyOf.name)
 #: What the last record says where it is cut off.
 _CUT_OFF = "The log ends with a record that cannot be decoded, so the rest is missing"
 _COPY_AGAIN = "Copy the log again, or, if the job was killed, put another run in its place."

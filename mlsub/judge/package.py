@@ -214,8 +214,11 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     files = msgspec.structs.replace(package.files, findings=tuple(binding(package.files.findings, round_)))
     flags = FlagFiles(files.folder, _path(files, package.prefix, files.folder), round_, in_tree=package.in_tree)
     descriptions = {
-        file.name.removesuffix(".json"): _description(file, _path(files, package.prefix, file), round_)
+        name: _description(
+            file, _path(files, package.prefix, file), round_, summarised=_has_results(files.folder, name)
+        )
         for file in files.descriptions
+        for name in (file.name.removesuffix(".json"),)
     }
     findings: list[Finding] = list(files.findings)
     unseen = any(f.rule == "tree.too-deep" for f in findings)
@@ -275,9 +278,17 @@ def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:
             )
 
 
-def _description(file: Path, path: str, round_: Round) -> SystemDescription:
-    description = read_description(file, path, round_)
+def _description(file: Path, path: str, round_: Round, *, summarised: bool) -> SystemDescription:
+    description = read_description(file, path, round_, summarised=summarised)
     return msgspec.structs.replace(description, findings=tuple(binding(description.findings, round_)))
+
+
+def _has_results(folder: Path, system: str) -> bool:
+    """Whether there is a folder for a system's results, which makes the result summarizer read its description."""
+    try:
+        return is_folder(folder / "results" / system)
+    except OSError:
+        return False  # Then there is a finding on it.
 
 
 def _without_logs(package: Package, astray: Finding | None) -> Finding:

@@ -75,7 +75,8 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     do not fit there either.
     ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``; ``latest_ms`` the latest time
     of a record before the first ``run_stop``. ``reading`` is what the convergence checker reads of the log, which
-    follows rules of its own.
+    follows rules of its own. ``scale`` has the ``number_of_nodes`` and ``accelerators_per_node`` that the official
+    result summarizer takes: what was stated last when both had been.
     """
 
     identity: dict[str, Any]
@@ -94,6 +95,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     seeds_left_out: int = 0
     reading: Reading = Reading()
     lengths: EvaluationLengths = EvaluationLengths()
+    scale: tuple[Any, Any] = (None, None)
 
     @property
     def duration_ms(self) -> float | None:
@@ -134,11 +136,12 @@ _EXPECTED_TYPE = {
     ),
 }
 
+_SCALE = ("number_of_nodes", "accelerators_per_node")
 #: Keys that others compute with, kept whatever else a log states before them.
 _ALWAYS_KEPT = frozenset(
     (
         *(f"submission_{name}" for name in ("org", "division", "benchmark", "platform", "status")),
-        *("global_batch_size", "train_samples", "eval_samples", "number_of_nodes", "accelerators_per_node"),
+        *("global_batch_size", "train_samples", "eval_samples", *_SCALE),
     )
 )
 
@@ -169,6 +172,7 @@ class RunFold:
         self.times: dict[str, float] = {}
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
+        self.scale: dict[str, Any] = dict.fromkeys(_SCALE)
         self.timed = TimedRegion()
         self._lengths = LengthFold(self.timed)
         self._latest: float | None = None
@@ -211,6 +215,11 @@ class RunFold:
     def _named_state(self, event: Event) -> None:
         self._named.append(event)
         self._typed_state(event)
+
+    def _scale_state(self, event: Event) -> None:
+        self._state(event)
+        if None in self.scale.values():
+            self.scale[event.key] = event.value
 
     def _typed_state(self, event: Event) -> None:
         self._type(event)
@@ -255,6 +264,7 @@ class RunFold:
             seeds_left_out=self._seeds.left_out,
             reading=self._reading.finish() if self._reading is not None else Reading(),
             lengths=self._lengths.finish(),
+            scale=(self.scale[_SCALE[0]], self.scale[_SCALE[1]]),
         )
 
     def _run_edge(self, event: Event) -> None:
@@ -321,6 +331,7 @@ _HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
     "global_batch_size": RunFold._named_state,
     "train_samples": RunFold._named_state,
     "eval_samples": RunFold._typed_state,
+    **dict.fromkeys(_SCALE, RunFold._scale_state),
     "cache_clear": RunFold._typed_state,
     "weights_initialization": RunFold._point,
     "run_start": RunFold._run_edge,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -32,6 +32,21 @@ class Statuses(msgspec.Struct, frozen=True):
         return (status if self.case_counts else status.lower()) in self.one_of
 
 
+class Summarizer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the result summarizer of a round does with fields of a system description; see rounds.yaml."""
+
+    #: The system whose chips are counted in its name.
+    TPU: ClassVar[str] = "tpu-v3"
+
+    counted: tuple[str, ...] = ()
+    counted_of_tpu: tuple[str, ...] = ()
+    bits: int | None = None
+    joined: tuple[str, ...] = ()
+    sorted: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
+
+
 class Round(msgspec.Struct, frozen=True):
     """One round of one usage.
 
@@ -42,9 +57,9 @@ class Round(msgspec.Struct, frozen=True):
     ``required`` (see rounds.yaml); ``statuses`` are those a system description may state, None where no tool checks;
     ``run_count_demanded`` says that another number of results rejects; ``power_checked`` that files of power
     measurements count; ``checker_params`` is where flags of the package checker lie: ``nowhere``, ``root`` or
-    ``folders``, and ``checker_flags`` those it understands; ``scaling_folders`` says that results lie one folder
-    deeper, under ``strong`` or ``weak``. ``overlay`` is the file of the user's own rules that applies as well, None
-    without one.
+    ``folders``, and ``checker_flags`` those it understands; ``summarizer`` is what the result summarizer does with a
+    system description, None where no script runs it; ``scaling_folders`` says that results lie one folder deeper, under
+    ``strong`` or ``weak``. ``overlay`` is the file of the user's own rules that applies as well, None without one.
     """
 
     usage: str
@@ -65,6 +80,7 @@ class Round(msgspec.Struct, frozen=True):
     power_checked: bool
     checker_params: str
     checker_flags: tuple[str, ...]
+    summarizer: Summarizer | None
     scaling_folders: bool
     title: str
     overlay: str | None = None
@@ -147,6 +163,7 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
         power_checked=merged["power"] == "checked",
         checker_params=merged["checker_params"],
         checker_flags=tuple(merged["checker_flags"]),
+        summarizer=msgspec.convert(merged["summarizer"], Summarizer) if "summarizer" in merged else None,
         scaling_folders=merged.get("scaling") == "folders",
         title=f"{entry['title']} v{name}",
         overlay=overlay,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mlsub.log.run import Timeline
+from mlsub.log.run import Run, Timeline
 
 
 def olympic_mean(minutes: Sequence[float | None], dropped: int) -> float | None:
@@ -42,3 +42,21 @@ def weak_minutes(timelines: Sequence[Timeline], least: int) -> float | None:
     if len(timelines) < least or not starts or not stops:
         return None
     return (max(stops) - min(starts)) / 60_000.0
+
+
+def instance_scale(run: Run) -> int | None:
+    """The accelerators that train one model, as its log states them; nodes where these have none.
+
+    None where the log states no numbers. (MLPerf HPC: instance_scale of the official result summarizer.)
+
+    Raises:
+        TypeError: the summarizer ends in it, for a number is a list or an object.
+        OverflowError: the summarizer ends in it, for a number is infinite.
+    """
+    nodes, per_node = run.scale
+    if nodes is None or per_node is None:
+        return None
+    try:
+        return int(nodes) * max(int(per_node), 1)
+    except ValueError:
+        return None

@@ -70,13 +70,16 @@ def _unusable(name: str, why: str) -> Finding:
     return finding("score.scaling-file", name, actual=why)
 
 
-def score_of(unscaled: float | None, expected_scaling: float, file: ScalingFile) -> ScoreResult:
+def score_of(
+    unscaled: float | None, expected_scaling: float, file: ScalingFile, instance_scale: int | None = None
+) -> ScoreResult:
     """The score of an entry on its three bases.
 
     Args:
         unscaled: the olympic mean of the logs in minutes, None without one.
         expected_scaling: the factor that the convergence test gives, 1 for none.
         file: the entry's ``scaling.json``.
+        instance_scale: that of weak scaling.
     """
     scaling = 1.0 if file.factor is None else file.factor
     return ScoreResult(
@@ -86,6 +89,7 @@ def score_of(unscaled: float | None, expected_scaling: float, file: ScalingFile)
         scaling=scaling,
         expected_scaling=expected_scaling,
         scaling_file=file.factor is not None,
+        instance_scale=instance_scale,
     )
 
 

@@ -71,6 +71,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     unscaled_minutes: float | None
     published_minutes: float | None
     expected_minutes: float | None
+    instance_scale: int | None
     energy_joules: float | None
 
 
@@ -136,6 +137,7 @@ def _row(report: Report, entry: EntryResult, facts: SystemFacts, *, in_tree: boo
         unscaled_minutes=_finite(entry.score.unscaled),
         published_minutes=_finite(entry.score.published),
         expected_minutes=_finite(entry.score.expected),
+        instance_scale=entry.score.instance_scale,
         energy_joules=_finite(entry.energy.scaled) if entry.energy else None,
     )
 

@@ -122,6 +122,9 @@ class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
     says. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test: what the official
     package checker would write with the same reference points. ``scaling_file`` says whether the entry has a usable
     ``scaling.json``.
+
+    Of HPC's weak scaling ``unscaled`` is the time to train all models, which are the compliant runs, and
+    ``instance_scale`` the number of accelerators that train one of them (of nodes, where these have none).
     """
 
     unscaled: float | None
@@ -130,6 +133,7 @@ class ScoreResult(msgspec.Struct, frozen=True, kw_only=True):
     scaling: Factor
     expected_scaling: Factor
     scaling_file: bool
+    instance_scale: Annotated[int | None, Says("Weak scaling only.")] = None
 
     @property
     def as_expected(self) -> bool:

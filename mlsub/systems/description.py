@@ -25,6 +25,7 @@ from mlsub.systems.availability import exact_status
 from mlsub.systems.fields import fields
 from mlsub.systems.first_round import in_later_fields, read_records
 from mlsub.systems.lines import Lines
+from mlsub.systems.summary import crashes
 from mlsub.systems.values import owed
 
 #: Larger files are no system descriptions; real ones are below 20 KiB.
@@ -41,7 +42,7 @@ class SystemDescription(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def accepted(self) -> bool:
-        """Whether the official system description checker takes it."""
+        """Whether the official tools take it: the checker of system descriptions, and the result summarizer."""
         return not any(f.rejects for f in self.findings)
 
     @property
@@ -56,13 +57,16 @@ class SystemDescription(msgspec.Struct, frozen=True, kw_only=True):
         return value if isinstance(value, str) else ""
 
 
-def read_description(file: Path, path: str, round_: Round | None = None) -> SystemDescription:
+def read_description(
+    file: Path, path: str, round_: Round | None = None, *, summarised: bool = True
+) -> SystemDescription:
     """Read and judge a system description; bad input never raises.
 
     Args:
         file: where it is.
         path: what findings call it, relative to the report's root.
         round_: the round whose rules hold; None for the fields alone.
+        summarised: whether the result summarizer reads it, as it does where results have its name.
     """
     name = file.name.removesuffix(".json")
     try:
@@ -76,11 +80,13 @@ def read_description(file: Path, path: str, round_: Round | None = None) -> Syst
     if problem is not None:
         return SystemDescription(name=name, path=path, content=None, findings=(problem,))
     lines = Lines(text, path)
-    problems = list(reviewed("system", path, lambda: audit(content, lines, duplicates)))
+    crashed = _crashes(content, lines, round_) if round_ is not None and summarised else {}
+    sound = {name: value for name, value in content.items() if name not in crashed} if crashed else content
+    problems = [*crashed.values(), *reviewed("system", path, lambda: audit(sound, lines, duplicates))]
     if round_ is None or round_.descriptions_checked:
         problems = [*_official(content, lines), *problems]
     if round_ is None or round_.statuses is None:
-        problems += reviewed("system.unknown-status", path, lambda: audit_status(content, lines))
+        problems += reviewed("system.unknown-status", path, lambda: audit_status(sound, lines))
     else:
         problems = [*_status(content, lines, round_.statuses), *problems]
     return SystemDescription(name=name, path=path, content=content, findings=tuple(problems))
@@ -161,6 +167,19 @@ def _official(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
         if name in content and not isinstance(content[name], str):
             message = f"The field {name} is not text"
             yield lines.finding("system.field-not-text", name, message, expected="text", actual=show(content[name]))
+
+
+def _crashes(content: dict[str, Any], lines: Lines, round_: Round) -> dict[str, Finding]:
+    """What the result summarizer of the round ends on, by field, but for what the checker rejects by itself."""
+    summarizer = round_.summarizer
+    if summarizer is None:
+        return {}
+    if not round_.descriptions_checked:
+        # A row without one of its fields is left out.
+        return crashes(content, lines, summarizer) if content.keys() >= set(summarizer.printed) else {}
+    rejected = {name for name in fields().text if not isinstance(content.get(name), str)}
+    rejected |= {"status"} if round_.statuses is not None else set()
+    return crashes({name: value for name, value in content.items() if name not in rejected}, lines, summarizer)
 
 
 def _missing(name: str, content: dict[str, Any]) -> str:

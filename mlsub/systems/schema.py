@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from mlsub.divisions import DIVISIONS
-from mlsub.rounds import Round, Statuses
+from mlsub.rounds import Round, Statuses, Summarizer
 from mlsub.systems.availability import aliases
 from mlsub.systems.fields import Field, fields
 from mlsub.systems.values import BLANK, insensitive, one_of, pattern_of
 
+#: What Python's ``int`` reads, what joins with another text, by what rows are sorted, and where a text is looked for.
+_COUNTED = {
+    "anyOf": [
+        {"type": "string", "pattern": r"^[ \t\r\n]*[+-]?[0-9]+(_[0-9]+)*[ \t\r\n]*$"},
+        {"type": ["number", "boolean"]},
+    ]
+}
+_JOINED = {"anyOf": [{"type": "string"}, {"enum": [None, False, 0, [], {}]}]}
+_SORTED = {"not": {"type": ["array", "object"]}}
+_SEARCHED = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "array", "not": {"contains": {"const": "TensorFlow"}}},
+        {"type": "object", "not": {"required": ["TensorFlow"]}},
+    ]
+}
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
     """The schema of a round, draft 2020-12.
 
-    It accepts exactly what the official checker in force for the round accepts (little is asked). ``strict`` adds what
-    the audit of ``mlsub system check`` asks of single values: no placeholders, nothing empty, numbers with units.
+    It accepts exactly what the official checker in force for the round accepts (little is asked) and its result
+    summarizer can compute with. ``strict`` adds what the audit of ``mlsub system check`` asks of single values: no
+    placeholders, nothing empty, numbers with units.
     """
     table = fields()
     properties = {name: _property(name, field, round_, strict=strict) for name, field in table.fields.items()}
@@ -32,7 +50,24 @@ def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
         schema["additionalProperties"] = {"not": {"type": "string", "pattern": one_of(table.placeholders)}}
     if strict or round_.descriptions_checked:
         schema["required"] = list(table.required)
+    if round_.summarizer is not None:
+        schema["allOf"] = list(_summarised(round_.summarizer, whole=round_.descriptions_checked))
     return schema
+
+
+def _summarised(summarizer: Summarizer, *, whole: bool) -> Iterator[dict[str, Any]]:
+    """What the result summarizer can compute with; where not ``whole``, a description may lack fields of its row."""
+    asked = {
+        **dict.fromkeys(summarizer.counted, _COUNTED),
+        **dict.fromkeys(summarizer.joined, _JOINED),
+        **dict.fromkeys(summarizer.sorted, _SORTED),
+        **dict.fromkeys(summarizer.searched, _SEARCHED),
+    }
+    row: dict[str, Any] = {"required": list(summarizer.printed)}
+    yield {"properties": asked} if whole else {"if": row, "then": {"properties": asked}}
+    if summarizer.counted_of_tpu:
+        tpu = {**row, "properties": {"system_name": {"const": summarizer.TPU}}}
+        yield {"if": tpu, "then": {"properties": dict.fromkeys(summarizer.counted_of_tpu, _COUNTED)}}
 
 
 def _about(round_: Round, *, strict: bool) -> str:
@@ -40,7 +75,7 @@ def _about(round_: Round, *, strict: bool) -> str:
         return "What a careful reviewer asks of a system description, and the official checker."
     if not round_.descriptions_checked:
         return "The official checker of this round looked at no system description."
-    return "What the official system description checker of this round accepts."
+    return "What the official system description checker and the result summarizer of this round accept."
 
 
 def _property(name: str, field: Field, round_: Round, *, strict: bool) -> dict[str, Any]:

@@ -59,10 +59,13 @@ USUAL_FACTORS: tuple[bytes, ...] = (
 
 
 class Score(NamedTuple):
-    """What the official summarizer says: minutes, None for no score, and the exception that it ends in, if any."""
+    """What the official summarizer says: minutes, None for no score, and the exception that it ends in, if any; of weak
+    scaling the instance scale and the energy as well."""
 
     minutes: float | None
     crash: str | None = None
+    scale: int | None = None
+    energy: float | None = None
 
 
 class Both(NamedTuple):
@@ -96,6 +99,8 @@ class Both(NamedTuple):
         ours, theirs = self.ours.score.published, self.theirs.minutes
         if self.theirs.crash is not None:
             return bool(self.rejecting)
+        if self.ours.score.instance_scale != self.theirs.scale:
+            return False
         if ours is None or theirs is None:
             return ours is theirs
         return math.isclose(ours, theirs, rel_tol=NEAR, abs_tol=NEAR_SECONDS if "0.6-" in self.what[:4] else NEAR)
@@ -170,6 +175,13 @@ def _off_target(chance: random.Random, log: Log) -> Log:
     return log
 
 
+def _another_scale(chance: random.Random, log: Log) -> Log:
+    key = chance.choice(("number_of_nodes", "accelerators_per_node"))
+    for place in places_of(log, key):
+        log = altered(log, place, value=chance.choice((0, 1, 2, 3.5, 64, True, "8", [8], None, float("inf"))))
+    return log
+
+
 def _broken(chance: random.Random, log: Log) -> Log:
     place = chance.randrange(len(log))
     return [*log[:place], log[place]._replace(text=log[place].text[:-5], record=None), *log[place + 1 :]]
@@ -189,6 +201,7 @@ DEFECTS: dict[str, Callable[[random.Random, Log], Log]] = {
     "an odd time": _odd_time,
     "off its target": _off_target,
     "a broken record": _broken,
+    "another scale": _another_scale,
 }
 
 
@@ -265,13 +278,15 @@ def _timed(log: Log, minutes: float, part: float) -> Log:
 def official_score(folder: Path, combination: Combination, *, weak: bool) -> Score:
     """What the installed summarizer makes of a benchmark's folder, in minutes."""
     usage, name = usage_and_round(combination.round)
-    asked = (combination.benchmark, SYSTEM, False, str(folder), usage, f"{name}.0")
+    asked = (combination.benchmark, SYSTEM, (folder / "power").is_dir(), str(folder), usage, f"{name}.0")
     with prepared(combination.round), redirect_stdout(StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             if weak:
-                scores, _ = result_summarizer._compute_weak_score_standalone(*asked, {"submitter": ORGANISATION})
-                return Score(scores.get(f"{combination.benchmark}:time_to_train_all"))
+                found = result_summarizer._compute_weak_score_standalone(*asked, {"submitter": ORGANISATION})
+                scores, energies = ({name.partition(":")[2]: value for name, value in one.items()} for one in found)
+                of = (scores.get("instance_scale"), energies.get("time_to_train_all"))
+                return Score(scores.get("time_to_train_all"), None, *of)
             minutes, _, _ = result_summarizer._compute_strong_score_standalone(*asked)
         except Exception as error:
             return Score(None, f"{type(error).__name__}: {str(error)[:200]}")

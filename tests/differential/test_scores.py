@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,15 +14,17 @@ from mlsub.judge import entry as judged
 from mlsub.rounds import get_round
 from mlsub.score.olympic import olympic_mean
 from tests.differential.generate import Combination, usage_and_round
-from tests.differential.log import Log, altered, content, generated, places_of
+from tests.differential.log import Log, altered, content, generated, places_of, record_line
 from tests.differential.packages import CLOSED, build, ours, runs_of
 from tests.differential.scores import Both, attempt, compared, organisation_of, written
 from tests.effort import effort
+from tests.score.energy.folders import node_log
 
 SEED = "ci-1"
 SCORES = effort(40, 400)
 RESNET = Combination("3.0", "resnet", "open", None)
 OC20 = Combination("hpc-3.0", "oc20", "open", None)
+NODES, PER_NODE = "number_of_nodes", "accelerators_per_node"
 OLD = Combination("0.6", "resnet", "open", "sgd")
 
 
@@ -100,6 +103,92 @@ def test_the_minutes_of_v06_are_those_of_its_seconds(tmp_path: Path) -> None:
     assert both.ours.score.published == pytest.approx(12.0, abs=1e-8)
     assert usage_and_round(OLD.round) == ("training", "0.6")
     assert both.problem is None
+
+
+def _scaled(log: Log, *stated: tuple[str, Any]) -> Log:
+    """The log with records of its scale at the beginning; Open logs need none."""
+    like = log[0].record or {}
+    records = [record_line({**like, "key": key, "value": value}) for key, value in stated]
+    return [*records, *(line for line in log if line.key not in (NODES, PER_NODE))]
+
+
+def weak_of(above: Path, *scales: tuple[tuple[str, Any], ...]) -> Path:
+    """An entry of weak scaling whose first runs state these scales, and the others that of the last."""
+    folder = entry_of(OC20, above, weak=True)
+    for run, file in enumerate(sorted(folder.glob("result_*.txt"))):
+        stated = scales[min(run, len(scales) - 1)]
+        file.write_bytes(content(_scaled(_lasting(generated(OC20), 10 + run), *stated)))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("stated", "scale"),
+    [
+        (((NODES, 4), (PER_NODE, 8)), 32),
+        (((PER_NODE, 0), (NODES, 4)), 4),
+        (((NODES, 2.5), (PER_NODE, "8")), 16),
+        (((NODES, True), (PER_NODE, 1)), 1),
+        (((NODES, 10**6), (PER_NODE, 8)), 8 * 10**6),
+        # What was stated last when both had been; null is nothing.
+        (((NODES, 4), (NODES, 5), (PER_NODE, 8), (NODES, 6)), 40),
+        (((NODES, None), (PER_NODE, 8), (NODES, 3), (PER_NODE, 2)), 24),
+        (((NODES, 4), (NODES, None), (PER_NODE, 8)), None),
+        (((NODES, 4),), None),
+        (((NODES, "four"), (PER_NODE, 8)), None),
+        (((NODES, float("nan")), (PER_NODE, 8)), None),
+        ((), None),
+    ],
+)
+def test_the_instance_scale_is_the_official_one(
+    stated: tuple[tuple[str, Any], ...], scale: int | None, tmp_path: Path
+) -> None:
+    folder = weak_of(tmp_path, stated)
+    both = compared("by hand", folder, OC20, weak=True)
+    assert (both.ours.score.instance_scale, both.theirs.scale, both.problem) == (scale, scale, None)
+
+
+@pytest.mark.parametrize("nodes", [8, float("inf"), [4], {"n": 4}], ids=str)
+def test_runs_of_different_scale_end_the_official_summarizer(nodes: Any, tmp_path: Path) -> None:
+    folder = weak_of(tmp_path, ((NODES, 4), (PER_NODE, 8)), ((NODES, nodes), (PER_NODE, 8)))
+    both = compared("by hand", folder, OC20, weak=True)
+    assert both.theirs.crash is not None
+    assert (both.rejecting, both.problem) == (frozenset({"official.crash"}), None)
+    assert both.ours.score.instance_scale is None
+
+
+def test_a_run_without_a_scale_is_a_model_all_the_same(tmp_path: Path) -> None:
+    folder = weak_of(tmp_path, (), ((NODES, 4), (PER_NODE, 8)))
+    both = compared("by hand", folder, OC20, weak=True)
+    assert (both.ours.score.instance_scale, both.theirs.scale, both.problem) == (32, 32, None)
+
+
+def test_a_noncompliant_run_has_no_scale(tmp_path: Path) -> None:
+    folder = weak_of(tmp_path, ((NODES, 4), (PER_NODE, 8)))
+    odd = _scaled(_lasting(generated(OC20), 90), (NODES, 64), (PER_NODE, 8))
+    odd = [line for line in odd if line.key != "run_start"]
+    (folder / "result_99.txt").write_bytes(content(odd))
+    both = compared("by hand", folder, OC20, weak=True)
+    assert (both.ours.score.instance_scale, both.theirs.scale, both.problem) == (32, 32, None)
+    assert both.ours.score.published == both.theirs.minutes == 14.0
+
+
+def test_strong_scaling_has_no_scale(tmp_path: Path) -> None:
+    both = asked(OC20, tmp_path)
+    assert (both.ours.score.instance_scale, both.problem) == (None, None)
+
+
+def test_the_energy_of_weak_scaling_drops_the_least_alone(tmp_path: Path) -> None:
+    folder = weak_of(tmp_path, ((NODES, 4), (PER_NODE, 8)))
+    (folder / "scaling.json").write_text('{"scaling_factor": 2}')
+    for run, watts in enumerate((300, 100, 900, 250, 500)):
+        measured = folder / "power" / f"result_{run}"
+        measured.mkdir(parents=True)
+        (measured / "node_0.txt").write_text(node_log([watts] * 60))
+    both = compared("by hand", folder, OC20, weak=True)
+    assert both.ours.energy is not None and both.theirs.energy is not None
+    assert both.ours.energy.unscaled == both.ours.energy.scaled == pytest.approx(both.theirs.energy, rel=1e-12)
+    joules = sorted(each for each in both.ours.energy.runs if each is not None)
+    assert both.theirs.energy == pytest.approx(sum(joules[1:]) / 4, rel=1e-12)
 
 
 @pytest.mark.parametrize("scaling", ["strong", "weak"])

@@ -108,6 +108,7 @@ def test_a_row_joins_the_entry_and_its_system() -> None:
         unscaled_minutes=27.123456789012345,
         published_minutes=27.123456789012345,
         expected_minutes=27.123456789012345 * 1.0034,
+        instance_scale=None,
         energy_joules=1.0034,
     )
 

@@ -221,3 +221,31 @@ def test_other_files_in_the_systems_folder_are_no_descriptions(name: str, tmp_pa
     outcome = check(tree.folder)
     assert outcome.status == 0
     assert len(outcome.report["systems"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("number_of_nodes", "TBD"),
+        ("number_of_nodes", "four"),
+        ("accelerators_per_node", "N/A"),
+        ("host_processors_per_node", ""),
+    ],
+)
+def test_a_count_that_the_result_summarizer_cannot_read_rejects(field: str, value: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(**{field: value})
+    outcome = check(tree.folder)
+    assert (outcome.status, outcome.official) == (1, "rejected")
+    (finding,) = outcome.findings
+    assert (finding["rule"], finding["actual"]) == ("official.crash", json.dumps(value))
+    assert field in finding["message"]
+
+
+def test_the_result_summarizer_reads_no_description_without_results(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    spare = tree.description().with_name("spare.json")
+    spare.write_text(json.dumps(make_description(number_of_nodes="four")))
+    assert (check(tree.folder).status, "official.crash" in check(tree.folder).rules()) == (0, False)
+    (tree.folder / "results" / "spare").mkdir()
+    assert check(tree.folder).of("official.crash")[0]["path"] == "systems/spare.json"

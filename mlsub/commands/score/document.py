@@ -116,6 +116,8 @@ def _columns(entries: Sequence[EntryResult]) -> Iterator[_Column]:
     yield _number("minutes", lambda entry: _fixed(entry.score.published))
     if not all(entry.score.as_expected for entry in entries):
         yield _number("expected", lambda entry: "" if entry.score.as_expected else _fixed(entry.score.expected))
+    if any(entry.score.instance_scale is not None for entry in entries):
+        yield _number("scale", lambda entry: _count(entry.score.instance_scale))
     if any(entry.energy for entry in entries):
         yield _number("MJ", _energy)
     yield _Column(
@@ -144,6 +146,10 @@ def _energy(entry: EntryResult) -> str:
     return _fixed(None if scaled is None else scaled / _JOULES_IN_MJ)
 
 
+def _count(value: int | None) -> str:
+    return _NONE if value is None else str(value)
+
+
 def _fixed(value: float | None) -> str:
     return _NONE if value is None else rounded(value, 3)
 
@@ -168,7 +174,7 @@ def _legend(report: Report) -> Iterator[tuple[str, str]]:
     times = " times the factor of scaling.json" if scaled else ""
     weak = any(entry.scaling_type == "weak" for entry in entries)
     slowest = "a noncompliant run" if report.judged_by != "log-checker" else "a run that did not converge"
-    end = "; of weak scaling: from the first run_start to the last run_stop" if weak else ""
+    end = "; of weak scaling: from the first run_start to the last run_stop of the compliant runs" if weak else ""
     yield (
         "minutes",
         f"published, the olympic mean of the times to train{times}; {slowest} counts as slowest{end}",
@@ -178,6 +184,8 @@ def _legend(report: Report) -> Iterator[tuple[str, str]]:
             "expected",
             "minutes with the factor of the convergence test; --write-scaling writes a missing scaling.json",
         )
+    if any(entry.score.instance_scale is not None for entry in entries):
+        yield "scale", "instance scale of weak scaling: the accelerators that train one model, or nodes without any"
     if any(entry.energy for entry in entries):
         yield "MJ", "energy of the timed part, scaled as the minutes are"
 

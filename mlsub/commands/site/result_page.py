@@ -135,6 +135,8 @@ def _facts(result: Result, parent: RoundResults) -> Iterator[tuple[str, Cell]]:
         yield "Framework", Cell(text_of(row.framework, 200))
     if row.availability:
         yield "Availability", Cell(text_of(row.availability, 60))
+    if row.instance_scale is not None:
+        yield "Instance scale", Cell(number_of(row.instance_scale), note="accelerators that train one model")
     if row.energy_joules is not None:
         yield "Energy", Cell(f"{number_of(row.energy_joules)} J")
 

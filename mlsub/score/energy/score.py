@@ -181,9 +181,29 @@ def energy_result(power: Power, minutes: Sequence[float | None], forgiven: int, 
     dropped = len(minutes) - len(counted)
     order = sorted(range(len(counted)), key=lambda n: counted[n][0])
     kept = [counted[n][1] for n in order[forgiven : len(order) - (forgiven - dropped)]] if dropped <= forgiven else []
-    known = [joules for joules in kept if joules is not None]
-    mean = sum(known) / len(known) if known and len(known) == len(kept) else None
+    mean = _mean(kept)
     return EnergyResult(unscaled=_finite(mean), scaled=_finite(mean, scaling), runs=power.joules)
+
+
+def weak_energy(power: Power, counted: Sequence[float | None]) -> EnergyResult:
+    """The energy of an entry of weak scaling: the mean over all runs that count but that of the least energy.
+
+    Source: the official result summarizer, _compute_weak_score_standalone, which drops as if the largest were dropped
+    already, and does not scale.
+
+    Args:
+        power: that of the runs, in their order.
+        counted: the joules of compliant runs that state their scale.
+    """
+    known = sorted(joules for joules in counted if joules is not None)
+    mean = _finite(_mean(known[1:])) if len(known) == len(counted) else None
+    return EnergyResult(unscaled=mean, scaled=mean, runs=power.joules)
+
+
+def _mean(joules: Sequence[float | None]) -> float | None:
+    """The mean, None where one is unknown or there is none."""
+    known = [each for each in joules if each is not None]
+    return sum(known) / len(known) if known and len(known) == len(joules) else None
 
 
 def _finite(mean: float | None, factor: float = 1.0) -> float | None:
