@@ -93,10 +93,7 @@ class LogFile(logging.Handler):
         return EmitError(f"{plain(str(self._lock_path))} cannot be opened: {_reason(error)}")
 
     def _locked(self, me: str) -> int:
-        lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        if os.fstat(lock).st_nlink > 1:
-            os.close(lock)
-            raise OSError(errno.ELOOP, "")
+        lock = _opened(self._lock_path, os.O_RDWR)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -115,13 +112,11 @@ class LogFile(logging.Handler):
             return False
 
     def _open(self, *, overwrite: bool) -> int:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        flags |= os.O_TRUNC if overwrite else 0
         try:
-            file = os.open(self.path, flags, 0o644)
+            file = _opened(self.path, os.O_WRONLY | os.O_APPEND)
         except (OSError, ValueError) as error:
             raise EmitError(f"{self._shown} cannot be opened: {_reason(error)}") from None
-        if os.fstat(file).st_size and not self._is_torn_start():
+        if os.fstat(file).st_size and not overwrite and not self._is_torn_start():
             os.close(file)
             raise EmitError(
                 f"{self._shown} holds a run already, and one file is one run. Name another, or say overwrite=True."
@@ -234,6 +229,19 @@ def _alone(line: bytes) -> bytes:
     """A line in which no text looks like a record of its own: the official parser reads the last one of a line."""
     before, token, record = line.partition(_TOKEN)
     return before + token + record.replace(_TOKEN, _ESCAPED)
+
+
+def _opened(path: Path, flags: int) -> int:
+    """A file, made if it is not there.
+
+    Raises:
+        OSError: it cannot be opened, or is a link: what is written would go into another file.
+    """
+    file = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    if os.fstat(file).st_nlink > 1:
+        os.close(file)
+        raise OSError(errno.ELOOP, "")
+    return file
 
 
 def _reason(error: OSError | ValueError) -> str:
