@@ -168,6 +168,7 @@ def test_documents(place: Path) -> None:
             "tree": f"{place}/out/ACME",
             "files": 4,
             "size": 768,
+            "settings": [],
             "notes": [],
         },
         "findings": [],
