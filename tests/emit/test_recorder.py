@@ -18,7 +18,6 @@ from tests.emit.digits import initialise, recorder, train
 from tests.emit.drive import GIVEN, own
 from tests.emit.drive import recorder as drive_recorder
 
-
 IDENTITY: dict[str, Any] = {"organisation": "A", "platform": "B", "status": "onprem"}
 STATUSES = "give status=..., one of cloud, onprem, preview, research"
 

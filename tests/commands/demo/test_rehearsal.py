@@ -102,7 +102,10 @@ def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule:
 
 def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
-    path.write_text("organisation: Org\nstatus: research\nentries: [{system: a, division: closed, hyperparameters: {opt_name: adam}}]\n")
+    path.write_text(
+        "organisation: Org\nstatus: research\n"
+        "entries: [{system: a, division: closed, hyperparameters: {opt_name: adam}}]\n"
+    )
     result = CliRunner().invoke(main, ["demo", str(path), "--output", str(tmp_path / "out")])
     assert result.exit_code == 1
     assert result.stderr.splitlines()[:2] == [

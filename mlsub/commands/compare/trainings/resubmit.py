@@ -1,9 +1,9 @@
 """Check a result of an earlier round that is to be submitted again.
 
-MLPerf training rules, "Results Resubmission" (training_policies#559, June 2025), which v5.1 is the first round after: the
-system descriptions have to be the same, and the logs have to pass the rules of the new round like any other. Before, no
-rule was written; what the working group then said was usual is benchmark, accelerator, category, availability,
-software and division. Submission rules: old logs do not show that what was a preview became available.
+MLPerf training rules, "Results Resubmission" (training_policies#559, June 2025; v5.1 is the first round after it): the
+system descriptions have to be the same, and the logs have to pass the rules of the new round like any other. Before,
+no rule was written; what the working group then said was usual is that benchmark, accelerator, category, availability,
+software and division are the same. Submission rules: old logs do not show that what was a preview became available.
 """
 
 from __future__ import annotations

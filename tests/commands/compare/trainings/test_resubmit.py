@@ -103,7 +103,9 @@ def test_the_issue_that_nobody_can_see_in_files_is_named(two: tuple[Tree, Tree],
     issue = "Open an issue in the submission repository before the first review meeting"
     text = run("compare", "--trainings", old, "--resubmit", "--round", "5.1").stdout
     assert issue in " ".join(text.split())
-    assert issue not in " ".join(run("compare", "--trainings", two[0].folder, two[1].folder, "--resubmit").stdout.split())
+    assert issue not in " ".join(
+        run("compare", "--trainings", two[0].folder, two[1].folder, "--resubmit").stdout.split()
+    )
 
 
 def test_a_benchmark_that_is_gone(tmp_path: Path) -> None:
