@@ -125,6 +125,7 @@ def main(log: str) -> None:
             division="closed",
             organisation="ACME",
             platform="laptop",
+            status="onprem",
         ) as recorder,
     ):
         # The data come with a library that is loaded already. Where they lie on a disk: recorder.cache_clear()

@@ -19,7 +19,7 @@ from mlsub.emit import Recorder
 
 for number in range(5):
     with Recorder(f"runs/digits/result_{number}.txt", usage="rehearsal", round="1.0", benchmark="digits",
-                  division="closed", organisation="ACME", platform="rack1") as recorder:
+                  division="closed", organisation="ACME", platform="rack1", status="onprem") as recorder:
         recorder.cache_clear()
         with recorder.init():
             recorder.hyperparameters({

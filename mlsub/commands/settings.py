@@ -59,7 +59,7 @@ class Setting(click.Option):
     @property
     def variable(self) -> str:
         """The variable of the environment."""
-        return f"MLSUB_{self.setting.upper().replace('-', '_')}"
+        return _variable(self.setting)
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         """The value, from the command line or the first place behind it that has one this command can use."""
@@ -118,6 +118,10 @@ class Setting(click.Option):
     def _takes(self, value: Any) -> bool:
         """Whether a format is one of this command; all else is the same for all."""
         return not isinstance(self.type, click.Choice) or value in self.type.choices
+
+
+def _variable(setting: str) -> str:
+    return f"MLSUB_{setting.upper().replace('-', '_')}"
 
 
 def setting(*names: str, **words: Any) -> Callable[[F], F]:
@@ -272,6 +276,9 @@ def _tell(ctx: click.Context, given: Given) -> None:
     """Say which settings are in force, unless the answer does, and which were passed over."""
     if given.inside is not None:
         _say(ctx, f"{given.inside} lies in a package and is not used; --config FILE uses it")
+    if given.loaded is not None and (names := given.loaded.passed_over):
+        where, variables = given.loaded.shown, ", ".join(map(_variable, names))
+        _say(ctx, f"{where}: passed over: {', '.join(names)}; only options and {variables} set what connects or writes")
     if given.summary and not getattr(ctx.command, "shows_settings", False):
         _say(ctx, f"settings: {given.summary}")
 

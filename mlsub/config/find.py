@@ -40,12 +40,16 @@ def find_settings(paths: Sequence[str]) -> Found:
         return Found()
     packages = (at for at, folder in enumerate(folders) if folder != _home() and may_be_organisation(folder))
     outermost = max(packages, default=-1)
-    inside = next((file for at, file in there if at <= outermost and _is_settings(file, ours=False)), None)
-    return Found(next((file for at, file in there if at > outermost and _is_settings(file)), None), inside)
+    inside = next((file for at, file in there if at <= outermost and is_settings(file, ours=False)), None)
+    return Found(next((file for at, file in there if at > outermost and is_settings(file)), None), inside)
 
 
-def _is_settings(file: Path, *, ours: bool = True) -> bool:
-    """Whether a file has settings: one that is of other tools too needs our table.
+def is_settings(file: Path, *, ours: bool = True) -> bool:
+    """Whether a file of one of our names has settings: one that is of other tools too needs our table.
+
+    Args:
+        file: it is there.
+        ours: whether it is an error that it mentions us and cannot be read; else it counts as one.
 
     Raises:
         FileProblemsError: it is ours, mentions us, and is not TOML.

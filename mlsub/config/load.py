@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.config.find import PYPROJECT
-from mlsub.config.model import FILES, FORM, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
+from mlsub.config.model import FILES, FORM, NOT_IN_FILES, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
 from mlsub.config.paths import from_here
 from mlsub.io.documents import tree_of
 from mlsub.io.problems import FileProblemsError, Problem
@@ -26,13 +26,15 @@ UNWAIVABLE = ("check.", "waiver.")
 class Loaded(msgspec.Struct, frozen=True):
     """The settings of a file, and where each stands.
 
-    ``shown`` is how people know the file: relative to the current folder if it lies there.
+    ``shown`` is how people know the file: relative to the current folder if it lies there. ``passed_over`` is what it
+    sets and may not.
     """
 
     file: Path
     shown: str
     written: WrittenSettings
     lines: Mapping[Place, int] = _NOTHING
+    passed_over: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -41,7 +43,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
     def value(self, name: str) -> Any:
         """The value of a setting, a path as it is seen from the current folder; None where the file has none."""
-        value = getattr(self.written, name.replace("-", "_"))
+        value = getattr(self.written, name.replace("-", "_"), None)
         if value is not None and name in FILES:
             return os.path.join(os.path.dirname(self.shown), value)  # noqa: PTH118, PTH120
         return None if value in ((), {}) else value
@@ -73,6 +75,10 @@ def load(file: Path) -> Loaded:
         content = content.get(key) if isinstance(content, dict) else None
     if content is None:
         raise FileProblemsError((Problem(shown, 1, "has no table [tool.mlsub]"),))
+    passed_over: tuple[str, ...] = ()
+    if isinstance(content, dict):
+        passed_over = tuple(name for name in NOT_IN_FILES if name in content)
+        content = {name: value for name, value in content.items() if name not in passed_over}
     try:
         written = msgspec.convert(content, WrittenSettings)
     except msgspec.ValidationError:
@@ -80,7 +86,7 @@ def load(file: Path) -> Loaded:
     lines = {place[len(table) :]: line for place, line in toml.lines().items() if place[: len(table)] == table}
     if written is None or not _sound(written):
         _refuse(toml, content, lines)
-    return Loaded(absolute, shown, written or WrittenSettings(), lines)
+    return Loaded(absolute, shown, written or WrittenSettings(), lines, passed_over)
 
 
 def _sound(written: WrittenSettings) -> bool:

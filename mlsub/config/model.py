@@ -55,12 +55,7 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     jobs: Annotated[Annotated[int, msgspec.Meta(ge=1, le=4096)] | None, _said("Read logs with so many processes.")] = (
         None
     )
-    executor: Annotated[_Text | None, _said("Where to read logs: local:N, or dask://HOST:PORT.")] = None
     cache: Annotated[bool | None, _said("Reuse the results of unchanged logs.")] = None
-    cache_dir: Annotated[_File | None, _said("The folder that holds them.")] = None
-    cache_size: Annotated[
-        Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] | None, _said("How many MB they may have together.")
-    ] = None
     rcp: Annotated[_File | None, _said("A file of reference points, for the benchmark that it names.")] = None
     rcp_points: Annotated[
         Literal["published", "deadline", "newest"] | None,
@@ -78,7 +73,9 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 #: Values that settings had before, and what they are called now.
 RENAMED = {"rcp-points": {"final": "newest"}}
 #: Settings whose value is a path, relative to the settings file.
-FILES = ("rules", "rcp", "baseline", "cache-dir")
+FILES = ("rules", "rcp", "baseline")
+#: What opens a connection, or says where and how much is written: a file that came with a package must not set it.
+NOT_IN_FILES = ("executor", "cache-dir", "cache-size")
 #: The table that holds the settings in pyproject.toml.
 TABLE = ("tool", "mlsub")
 FORM = Form(WrittenSettings, "settings files", "Settings of mlsub: mlsub.toml, or [tool.mlsub] in pyproject.toml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import logging
 import os
@@ -31,7 +32,7 @@ class LogFile(logging.Handler):
     Each record is one write of a whole line at the end of the file. A process killed at any moment leaves whole
     records and at most one more, the last, that is torn: the system may end a write at any page of memory. A write that
     fails is taken back, so that the next record does not follow half of one. A lock beside the file keeps every other
-    process from writing it.
+    process from writing it, one that is forked from this one too. Neither may be a link.
 
     Args:
         path: the log; it must not hold an earlier run. A torn first record alone is not a run, and is removed.
@@ -47,6 +48,7 @@ class LogFile(logging.Handler):
         self.lines = 0
         self._bytes = 0
         self.failed: str | None = None
+        self._owner = os.getpid()
         self._shown = plain(str(path))
         self._lock_path = path.with_name(f".{path.name}.lock")
         self._lock = self._take_lock()
@@ -91,7 +93,7 @@ class LogFile(logging.Handler):
         return EmitError(f"{plain(str(self._lock_path))} cannot be opened: {_reason(error)}")
 
     def _locked(self, me: str) -> int:
-        lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        lock = _opened(self._lock_path, os.O_RDWR)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -105,17 +107,16 @@ class LogFile(logging.Handler):
 
     def _has_name(self, lock: int) -> bool:
         try:
-            return os.path.samestat(os.fstat(lock), self._lock_path.stat())
+            return os.path.samestat(os.fstat(lock), self._lock_path.lstat())
         except FileNotFoundError:
             return False
 
     def _open(self, *, overwrite: bool) -> int:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | (os.O_TRUNC if overwrite else 0)
         try:
-            file = os.open(self.path, flags, 0o644)
+            file = _opened(self.path, os.O_WRONLY | os.O_APPEND)
         except (OSError, ValueError) as error:
             raise EmitError(f"{self._shown} cannot be opened: {_reason(error)}") from None
-        if os.fstat(file).st_size and not self._is_torn_start():
+        if os.fstat(file).st_size and not overwrite and not self._is_torn_start():
             os.close(file)
             raise EmitError(
                 f"{self._shown} holds a run already, and one file is one run. Name another, or say overwrite=True."
@@ -154,8 +155,13 @@ class LogFile(logging.Handler):
         """Write one line.
 
         Raises:
-            EmitError: the disk is full, or the file has gone bad.
+            EmitError: the disk is full, the file has gone bad, or another process has opened it.
         """
+        if self._owner != os.getpid():
+            raise EmitError(
+                f"{self._shown} belongs to process {self._owner}, from which this one, {os.getpid()}, was forked: "
+                "make the recorder in the process that writes"
+            )
         if self._file < 0:
             raise EmitError(f"{self._shown} is closed: the recorder that wrote it has ended")
         line = _alone(text.encode("utf-8", "backslashreplace")) + b"\n"
@@ -183,7 +189,7 @@ class LogFile(logging.Handler):
                         os.ftruncate(self._file, before)
 
     def close(self, *, discard: bool = False) -> None:
-        """Put everything on the disk and let the file go.
+        """Put everything on the disk and let the file go; a process that did not open it changes nothing.
 
         Args:
             discard: take the file away, if it holds nothing but what was written here.
@@ -192,7 +198,7 @@ class LogFile(logging.Handler):
             EmitError: the disk refuses; what was written may be lost.
         """
         super().close()
-        if self._file >= 0:
+        if self._file >= 0 and self._owner == os.getpid():
             if discard:
                 self._discard()
             try:
@@ -210,7 +216,7 @@ class LogFile(logging.Handler):
             found = os.fstat(self._file)
             if stat.S_ISREG(found.st_mode) and found.st_size == self._bytes:
                 os.ftruncate(self._file, 0)
-                if not self.path.is_symlink() and os.path.samestat(found, self.path.stat()):
+                if os.path.samestat(found, self.path.lstat()):
                     self.path.unlink()
 
     def _release(self, lock: int) -> None:
@@ -225,5 +231,20 @@ def _alone(line: bytes) -> bytes:
     return before + token + record.replace(_TOKEN, _ESCAPED)
 
 
+def _opened(path: Path, flags: int) -> int:
+    """A file, made if it is not there.
+
+    Raises:
+        OSError: it cannot be opened, or is a link: what is written would go into another file.
+    """
+    file = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    if os.fstat(file).st_nlink > 1:
+        os.close(file)
+        raise OSError(errno.ELOOP, "")
+    return file
+
+
 def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        return "it is a link"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

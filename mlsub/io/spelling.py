@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -26,6 +27,14 @@ def small(text: str) -> str:
 def spaced(text: str) -> str:
     """The same in the letters that it is written in."""
     return _GAPS.sub(" ", _SIGNS.sub("", text.replace("’", "'"))).strip()
+
+
+def folded(path: str) -> str:
+    """A path that is the same for all that some file system takes for one: it ignores case, accents' form and marks."""
+    if path.isascii():
+        return path.lower()
+    small = unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())
+    return "".join(character for character in small if unicodedata.category(character) != "Cf")
 
 
 class Spellings(msgspec.Struct, frozen=True):

@@ -127,7 +127,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     reference.add_entry(runs=10)
     (reference.entry()).rename(tmp_path / "reference")
     Workplace(tmp_path)
-    (tmp_path / "rehearsal.yaml").write_text("organisation: Org\nentries: [{system: here, division: open}]\n")
+    (tmp_path / "rehearsal.yaml").write_text(
+        "organisation: Org\nstatus: research\nentries: [{system: here, division: open}]\n"
+    )
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "result_0.txt").write_text("cd /home/alice/run\n")
     return tmp_path

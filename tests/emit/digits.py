@@ -20,7 +20,7 @@ HYPERPARAMETERS: dict[str, Any] = {
 
 
 def recorder(path: Path, **more: Any) -> Recorder:
-    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", **more}
+    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", "status": "onprem", **more}
     return Recorder(path, usage="rehearsal", round="1.0", benchmark="digits", **given)
 
 

@@ -151,16 +151,6 @@ def test_what_somebody_else_wrote_is_never_taken_away(log: Path, monkeypatch: py
     assert log.read_text().endswith("somebody else\n")
 
 
-def test_a_link_stays_and_its_file_is_empty_again(log: Path) -> None:
-    target = log.with_name("elsewhere")
-    log.symlink_to(target)
-    refuse(log)
-    assert (log.is_symlink(), target.read_bytes()) == (True, b"")
-    with recorder(log) as rec:
-        initialise(rec)
-        train(rec)
-
-
 @pytest.mark.parametrize("word", ["epoch", "samples", "step"])
 def test_a_block_says_whether_it_is_told_a_position_or_a_size(word: str, log: Path) -> None:
     with (

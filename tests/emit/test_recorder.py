@@ -11,11 +11,15 @@ import pytest
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
+from mlsub.rounds import get_round
 from mlsub.rules.steps import before_run
 from tests.differential.generate import Combination, compliant_log
 from tests.emit.digits import initialise, recorder, train
 from tests.emit.drive import GIVEN, own
 from tests.emit.drive import recorder as drive_recorder
+
+IDENTITY: dict[str, Any] = {"organisation": "A", "platform": "B", "status": "onprem"}
+STATUSES = "give status=..., one of cloud, onprem, preview, research"
 
 
 def records(log: Path) -> list[dict[str, Any]]:
@@ -268,14 +272,34 @@ def test_an_initialisation_that_takes_too_long_is_refused(
         ({"usage": "trainin"}, "There are no rules for trainin round 1.0; known: no round of such a usage"),
         ({"division": "Closed"}, "'Closed' is not a division. Did you mean closed?"),
         ({"strict": "very"}, "'very' is not a strictness. Known: closed, open, warn."),
+        ({"status": ""}, f"submission_status is missing: {STATUSES}"),
+        ({"status": "banana"}, f"'banana' is not a submission_status: {STATUSES}"),
+        ({"status": "banana", "strict": "warn"}, f"'banana' is not a submission_status: {STATUSES}"),
+        ({"submission": {"submission_status": "Onprem"}}, f"'Onprem' is not a submission_status: {STATUSES}"),
     ],
 )
 def test_what_does_not_exist_is_told(changes: dict[str, Any], said: str, log: Path) -> None:
     given = {"usage": "rehearsal", "round": "1.0", "benchmark": "digits", "division": "closed", **changes}
     with pytest.raises(EmitError) as refused:
-        Recorder(log, organisation="A", platform="B", **given)
+        Recorder(log, organisation="A", platform="B", **{"status": "onprem", **given})
     assert str(refused.value) == said
     assert not log.exists()
+
+
+@pytest.mark.parametrize("name", ["1.0", "4.0", "4.1", "5.1", "6.1"])
+def test_a_status_is_one_of_the_rounds_values_in_every_round(name: str, log: Path) -> None:
+    """From v4.1 on no checker looks at it, and published logs hold it all the same."""
+    benchmark = get_round("training", name).benchmarks[0]
+    given: dict[str, Any] = {"round": name, "benchmark": benchmark, "division": "open"}
+    with pytest.raises(EmitError, match=rf"^'available' is not a submission_status: {STATUSES}$"):
+        Recorder(log, organisation="A", platform="B", status="available", **given)
+    with pytest.raises(EmitError, match=rf"^submission_status is missing: {STATUSES}$"):
+        Recorder(log, organisation="A", platform="B", **given)
+    for more in ({"status": "preview"}, {"submission": {"submission_status": "preview"}}):
+        with Recorder(log, organisation="A", platform="B", overwrite=True, **given, **more) as rec:
+            rec.log_identity()
+            rec.run().start()
+        assert [one["value"] for one in records(log) if one["key"] == "submission_status"] == ["preview"]
 
 
 def test_what_is_no_json_is_told(log: Path) -> None:
@@ -377,7 +401,14 @@ def test_evaluations_speak_the_language_of_benchmark_and_round(
 ) -> None:
     with (
         Recorder(
-            log, round=round_name, benchmark=benchmark, division="closed", organisation="A", platform="B", strict="warn"
+            log,
+            round=round_name,
+            benchmark=benchmark,
+            division="closed",
+            organisation="A",
+            platform="B",
+            status="onprem",
+            strict="warn",
         ) as rec,
         pytest.warns(EmitWarning),
     ):
@@ -397,7 +428,7 @@ def test_one_number_is_not_enough_where_there_are_several_measures(
     benchmark: str, value: float, said: str, log: Path
 ) -> None:
     with (
-        Recorder(log, round="3.1", benchmark=benchmark, division="open", organisation="A", platform="B") as rec,
+        Recorder(log, round="3.1", benchmark=benchmark, division="open", **IDENTITY) as rec,
         pytest.raises(EmitError, match=said),
     ):
         rec.evaluate(value, epoch=1, step=1)

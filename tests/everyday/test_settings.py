@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import socket
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +15,7 @@ import pytest
 from mlsub.commands.settings import Setting
 from mlsub.commands.watch.notify import VARIABLES
 from mlsub.config.find import find_settings
-from mlsub.config.model import formats, names
+from mlsub.config.model import NOT_IN_FILES, formats, names
 from mlsub.present import CI_FORMATS, FORMATS
 from mlsub.workspace import Settings
 from mlsub.workspace.executors.base import Executor
@@ -31,10 +33,13 @@ common:
 
 
 class Source(NamedTuple):
-    """A setting: its default, and what file, environment and command line say, each as written and as read."""
+    """A setting: its default, and what file, environment and command line say, each as written and as read.
+
+    What a file says is None where files are not asked.
+    """
 
     default: Any
-    file: tuple[str, Any]
+    file: tuple[str, Any] | None
     variable: tuple[str, Any]
     option: tuple[tuple[str, ...], Any]
 
@@ -52,15 +57,15 @@ PRECEDENCE = {
     "ignore": Source(None, ('["seed"]', ["seed"]), ("run.", ["run."]), (("--ignore", "key"), ["key"])),
     "strict": Source(False, ("true", True), ("false", False), (("--strict",), True)),
     "jobs": Source(None, ("3", 3), ("4", 4), (("--jobs", "5"), 5)),
-    "executor": Source(None, ('"local:3"', "local:3"), ("local:4", "local:4"), (("--executor", "local:5"), "local:5")),
+    "executor": Source(None, None, ("local:4", "local:4"), (("--executor", "local:5"), "local:5")),
     "rcp": Source(None, ('"a.json"', "a.json"), ("b.json", "b.json"), (("--rcp", "c.json"), "c.json")),
     "rcp-points": Source(
         "published", ('"deadline"', "deadline"), ("newest", "newest"), (("--rcp-points", "deadline"), "deadline")
     ),
     "rcp-bert-train-samples": Source(None, ("true", True), ("0", False), (("--no-rcp-bert-train-samples",), False)),
     "cache": Source(True, ("false", False), ("true", True), (("--no-cache",), False)),
-    "cache-dir": Source(None, ('"a"', "a"), ("b", "b"), (("--cache-dir", "c"), "c")),
-    "cache-size": Source(None, ("3", 3), ("4", 4), (("--cache-size", "5"), 5)),
+    "cache-dir": Source(None, None, ("b", "b"), (("--cache-dir", "c"), "c")),
+    "cache-size": Source(None, None, ("4", 4), (("--cache-size", "5"), 5)),
     "baseline": Source(None, ('"a"', "a"), ("b", "b"), (("--baseline", "c"), "c")),
 }
 #: Options of the same name as a setting that ask for something else.
@@ -110,18 +115,23 @@ def test_the_command_line_wins_over_the_environment_over_the_file(name: str, mon
     source = PRECEDENCE[name]
     variable = f"MLSUB_{name.upper().replace('-', '_')}"
     assert shown()[name] == (source.default, "default")
-    settings(f"# ours\n\n{name} = {source.file[0]}\n")
-    assert shown()[name] == (source.file[1], "mlsub.toml:3")
+    of_file = (source.default, "default")
+    if source.file is not None:
+        settings(f"# ours\n\n{name} = {source.file[0]}\n")
+        of_file = (source.file[1], "mlsub.toml:3")
+    assert shown()[name] == of_file
     monkeypatch.setenv(variable, source.variable[0])
     assert shown()[name] == (source.variable[1], variable)
     assert shown(*source.option[0])[name] == (source.option[1], f"--{name}")
     assert shown("--isolated")[name] == (source.default, "default")
     monkeypatch.setenv(variable, "")
-    assert shown()[name] == (source.file[1], "mlsub.toml:3")
+    assert shown()[name] == of_file
 
 
 def test_every_setting_is_in_the_table_or_of_files_alone() -> None:
-    assert set(names()) == {*PRECEDENCE, "format", "per-path-ignores", "waivers"}
+    in_files = {name for name, source in PRECEDENCE.items() if source.file is not None}
+    assert set(names()) == {*in_files, "format", "per-path-ignores", "waivers"}
+    assert set(NOT_IN_FILES) == set(PRECEDENCE) - in_files
     assert {*FORMATS, *CI_FORMATS} == set(formats())
 
 
@@ -130,7 +140,7 @@ def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> No
     for name, command in leaves().items():
         for param in command.params:
             for flag in param.opts if isinstance(param, click.Option) else ():
-                if flag.removeprefix("--") in names():
+                if flag.removeprefix("--") in (*names(), *NOT_IN_FILES):
                     (taken if isinstance(param, Setting) else apart).add((name, flag))
     assert apart <= OTHERS
     assert {command for command, _ in taken} >= {"check", "score", "inspect", "rcp margin", "db build", "site", "audit"}
@@ -139,7 +149,7 @@ def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> No
 
 
 def test_what_watch_tells_a_command_is_no_setting_of_it() -> None:
-    assert set(VARIABLES).isdisjoint(f"MLSUB_{name.upper().replace('-', '_')}" for name in names())
+    assert set(VARIABLES).isdisjoint(f"MLSUB_{name.upper().replace('-', '_')}" for name in (*names(), *NOT_IN_FILES))
 
 
 def test_the_format_is_a_setting_of_the_commands_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,11 +298,11 @@ def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("file", "environment", "words", "expected"),
     [
-        ("jobs = 3\nexecutor = 'local:3'\n", {}, (), (3, "local:3")),
+        ("jobs = 3\nexecutor = 'local:4'\n", {}, (), (3, None)),
+        ("", {"MLSUB_JOBS": "4", "MLSUB_EXECUTOR": "local:4"}, (), (4, "local:4")),
         ("jobs = 3\n", {"MLSUB_EXECUTOR": "local:4"}, (), (None, "local:4")),
         ("jobs = 3\n", {"MLSUB_EXECUTOR": "local:4"}, ("--jobs", "5"), (5, None)),
-        ("executor = 'local:3'\n", {"MLSUB_JOBS": "4"}, (), (4, None)),
-        ("executor = 'local:3'\n", {}, ("--jobs", "5"), (5, None)),
+        ("", {"MLSUB_EXECUTOR": "local:3"}, ("--jobs", "5"), (5, None)),
         ("jobs = 3\n", {}, ("--executor", "local:5"), (None, "local:5")),
     ],
 )
@@ -398,6 +408,78 @@ def test_a_file_that_comes_with_a_package_is_never_used(name: str, tmp_path: Pat
     assert (outcome.status, outcome.report["round"], outcome.rules()) == (1, "1.0", {"key.eval_accuracy.target"})
     said = run("check", tree.entry()).stderr
     assert said.startswith(f"mlsub check: {file} lies in a package and is not used; --config")
+
+
+CONNECTS = """
+executor = "dask://127.0.0.1:{port}"
+cache-dir = "made"
+cache-size = 1
+"""
+PASSED_OVER = (
+    "passed over: executor, cache-dir, cache-size; only options and MLSUB_EXECUTOR, MLSUB_CACHE_DIR, MLSUB_CACHE_SIZE "
+    "set what connects or writes"
+)
+
+
+@pytest.mark.parametrize("name", ["mlsub.toml", ".mlsub.toml", "pyproject.toml"])
+def test_a_file_above_an_unsealed_package_makes_nothing_connect_or_write(name: str, tmp_path: Path) -> None:
+    """Whoever answers as a scheduler of Dask sends pickled objects, so a connection would be enough to run code."""
+    tree = make_tree(tmp_path / "sent")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        table = "[tool.mlsub]" if name == "pyproject.toml" else ""
+        file = settings(table + CONNECTS.format(port=listening.getsockname()[1]), tree.folder.parent, name)
+        sealed = run("seal", tree.folder.parent, "-o", "sealed.tar.gz", "--no-encryption", "--isolated")
+        assert sealed.status == 0, sealed.stderr
+        outcome = run("unseal", "sealed.tar.gz", "-o", "got", "--format", "json")
+        assert outcome.document["opened"]["settings"] == [f"got/v1.0/{name}"]
+        there = set(tmp_path.rglob("*"))
+        text = run("unseal", "sealed.tar.gz", "-o", "again").stdout
+        assert f"- again/v1.0/{name}" in text.splitlines()
+        shutil.rmtree("again")
+        for words in (["check"], ["score"], ["inspect"], ["status"], ["check", "--config", str(file)]):
+            expected = run(*words[:1], "got/v1.0/ACME", "--isolated")
+            outcome = run(*words, "got/v1.0/ACME")
+            said = [line for line in outcome.stderr.splitlines() if "passed over" in line]
+            used = Path(os.path.relpath(file)) if "--config" in words else Path("got/v1.0", name)
+            assert said == [f"mlsub {words[0]}: {used}: {PASSED_OVER}"]
+            assert outcome.status == expected.status
+        assert set(tmp_path.rglob("*")) == there
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+
+
+def test_a_baseline_of_a_settings_file_is_read_and_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(Path())
+    settings('baseline = "known.json"\n')
+    outcome = run("check", tree.folder, "--write-baseline")
+    assert (outcome.status, Path("known.json").exists()) == (2, False)
+    assert outcome.stderr.endswith("Error: --write-baseline needs --baseline FILE, or MLSUB_BASELINE.\n")
+    monkeypatch.setenv("MLSUB_BASELINE", "known.json")
+    assert run("check", tree.folder, "--write-baseline").status == 0
+    monkeypatch.delenv("MLSUB_BASELINE")
+    assert check(tree.folder).status == 0
+    Path("known.json").unlink()
+    assert "There is no baseline known.json." in run("check", tree.folder).stderr
+
+
+def test_unseal_names_the_settings_files_at_any_depth_and_no_other(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    deep = tree.folder / "benchmarks" / "deep"
+    deep.mkdir(parents=True)
+    settings("[tool.mlsub]\n", deep, "pyproject.toml")
+    settings("[tool.ruff]\n", tree.folder, "pyproject.toml")
+    settings("", tree.folder, ".mlsub.toml")
+    settings("", tree.folder / "results", "MLSUB.toml")
+    (deep / "mlsub.toml").symlink_to("pyproject.toml")
+    assert run("seal", tree.folder, "-o", "sealed", "--no-encryption", "--even-rejected", "--even-unfilled").status == 0
+    outcome = run("unseal", "sealed", "-o", "got", "--format", "json")
+    assert outcome.document["opened"]["settings"] == [
+        "got/ACME/.mlsub.toml",
+        "got/ACME/benchmarks/deep/mlsub.toml",
+        "got/ACME/benchmarks/deep/pyproject.toml",
+        "got/ACME/results/MLSUB.toml",
+    ]
 
 
 def test_a_package_in_a_package_changes_nothing(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from mlsub.commands.options import tell, write_output
 from mlsub.commands.settings import setting
@@ -32,12 +33,9 @@ def with_baseline(
     """Reports with the findings marked that the baseline has, which is written first if that is asked for.
 
     Raises:
-        click.UsageError: there is no file to write to.
         MlsubError: the baseline cannot be read or written.
     """
     if baseline is None:
-        if write:
-            raise click.UsageError("--write-baseline needs --baseline FILE, or the setting baseline.")
         return list(reports)
     from mlsub.config.baseline import read_baseline, suppress
 
@@ -55,8 +53,12 @@ def check_baseline(baseline: str | None, *, write: bool) -> None:
     """Find out before gigabytes are read what would keep the baseline from being read or replaced.
 
     Raises:
+        click.UsageError: the call does not name the file to write.
         MlsubError: it cannot be.
     """
+    source = click.get_current_context().get_parameter_source("baseline")
+    if write and source not in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT):
+        raise click.UsageError("--write-baseline needs --baseline FILE, or MLSUB_BASELINE.")
     if baseline is not None and (not write or Path(baseline).exists()):
         _known(Path(baseline), write=write)
 

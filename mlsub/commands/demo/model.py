@@ -50,8 +50,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole rehearsal."""
 
     organisation: Name
+    status: Literal["cloud", "onprem", "preview", "research"]
     entries: tuple[RehearsalEntry, ...]
-    status: Literal["cloud", "onprem", "preview", "research"] = "research"
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ import msgspec
 from mlsub.commands.seal.archive import manifest_of
 from mlsub.commands.seal.files import Blocks, Counted, DamagedError, RefusedError, unsafe
 from mlsub.commands.seal.manifest import MAX_MANIFEST, Manifest, differences, parse_manifest
-from mlsub.commands.seal.names import MANIFEST, Links, name_problem
+from mlsub.commands.seal.names import MANIFEST, SAME_NAME, Links, Names, name_problem
 from mlsub.commands.seal.tree import MAX_MEMBERS, Member, MemberKind
 from mlsub.commands.seal.untar import members, skip_padding
 from mlsub.rules.catalogue import finding
@@ -69,6 +69,7 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
     """
     blocks = Blocks(chunks)
     kinds: dict[str, Member] = {}
+    names = Names()
     files: dict[str, str] = {}
     text: bytes | None = None
     size = 0
@@ -82,7 +83,7 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
             text = blocks.take(member.size)
             skip_padding(blocks, member.size)
             continue
-        _check(member, kinds)
+        _check(member, kinds, names)
         size += member.size
         _check_amount(member, size, len(kinds), packed, limits)
         kinds[member.path] = member
@@ -109,13 +110,13 @@ def take(chunks: Iterator[bytes], packed: int, limits: Limits, sink: Sink) -> Co
     return Contents(found, text, size)
 
 
-def _check(member: Member, kinds: dict[str, Member]) -> None:
+def _check(member: Member, kinds: dict[str, Member], names: Names) -> None:
     """Whether a member may be where it says."""
     problem = name_problem(member.path)
     if problem:
         raise unsafe(member.path, problem)
-    if member.path in kinds:
-        raise unsafe(member.path, "a path is there twice")
+    if same := names.add(member.path):
+        raise unsafe(member.path, "a path is there twice" if same == member.path else SAME_NAME, same)
     parent = member.path.rpartition("/")[0]
     if not parent:
         if kinds or member.kind is not MemberKind.FOLDER:

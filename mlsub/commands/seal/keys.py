@@ -120,8 +120,8 @@ def _content(file: Path, secret: str | None = None) -> bytes:
     """A small regular file, opened in a way that never waits."""
     with failing_as(f"{file} cannot be read"), open_regular(file) as stream:
         mode = os.fstat(stream.fileno()).st_mode
-        if secret and os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
-            raise MlsubError(f"others may read the {secret} in {file}: chmod 600 it first.")
+        if secret and os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise MlsubError(f"the {secret} in {file} is open to other users: chmod 600 it first.")
         content = stream.read(_MAX_FILE + 1)
     if len(content) > _MAX_FILE:
         raise MlsubError(f"{file} is too long for what it should hold.")

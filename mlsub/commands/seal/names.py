@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from mlsub.io.spelling import folded
+
 #: Bytes of a whole path, of one name (the limit of most file systems), and folders in folders.
 MAX_PATH = 1024
 MAX_NAME = 255
@@ -12,6 +14,7 @@ MAX_DEPTH = 64
 #: Links followed from one name; the limit of Linux.
 MAX_LINKS = 40
 CIRCLE = "the link leads in a circle"
+SAME_NAME = "the name is that of another member where case, accents or invisible characters do not count"
 #: The manifest's place in an archive; so no tree can be called this.
 MANIFEST = "MANIFEST.sha256"
 
@@ -53,16 +56,32 @@ def target_problem(target: str) -> str | None:
     return problem and f"of the link's target, {problem}"
 
 
+class Names:
+    """The names of an archive's members, of which no file system may take two for one; the manifest's is among them."""
+
+    def __init__(self) -> None:
+        self._paths = {folded(MANIFEST): MANIFEST}
+
+    def add(self, path: str) -> str | None:
+        """Take a name; returns the one that is the same somewhere, if there is one already."""
+        key = folded(path)
+        other = self._paths.get(key)
+        self._paths[key] = path
+        return other
+
+
 class Links:
     """Where the links of a tree lead; each is followed once, however many lead through it.
 
     A path without its links says nothing: ``b/..`` is elsewhere if ``b`` is a link. So links on the way are followed,
-    as the system would. What is not there counts as a folder.
+    as the system would. What is not there counts as a folder. A link may not be spelled in another way than it is
+    called: where case does not count, it would be followed all the same.
     """
 
     def __init__(self, links: Mapping[str, str]) -> None:
         """Take every link of the tree: path and target. The first part of a path is the tree."""
         self._links = links
+        self._folded = {folded(path) for path in links}
         #: Of each link that was followed: where it leads and over how many links, or what is wrong.
         self._ends: dict[str, _End | str] = {}
 
@@ -79,7 +98,7 @@ class Links:
         self._ends[path] = CIRCLE
         while walks:
             walk = walks[-1]
-            through = walk.go(self._links, self._ends)
+            through = walk.go(self._links, self._folded, self._ends)
             if through is None:
                 self._ends[walk.path] = walk.end
                 walks.pop()
@@ -111,7 +130,7 @@ class _Walk:
     def end(self) -> _End | str:
         return self._problem or _End(self._at, self._followed)
 
-    def go(self, links: Mapping[str, str], ends: Mapping[str, _End | str]) -> str | None:
+    def go(self, links: Mapping[str, str], folded_links: set[str], ends: Mapping[str, _End | str]) -> str | None:
         """Go on to the end, or to a link whose end is not known yet, which is the answer."""
         while self._todo and not self._problem:
             part = self._todo.pop()
@@ -127,6 +146,8 @@ class _Walk:
             below = "/".join((self._top, *self._at, part)) if len(self._at) < MAX_DEPTH else ""
             if below not in links:
                 self._at.append(part)
+                if folded(below) in folded_links:
+                    self._problem = "the link leads through another one, and spells it differently"
             elif below in ends:
                 self._take(ends[below])
             else:
@@ -142,14 +163,3 @@ class _Walk:
         self._followed += end.followed
         if self._followed > MAX_LINKS:
             self._problem = CIRCLE
-
-
-def folded_twice(paths: list[str]) -> list[tuple[str, str]]:
-    """Pairs of paths that are one where upper and lower case are the same."""
-    seen: dict[str, str] = {}
-    pairs = []
-    for path in paths:
-        other = seen.setdefault(path.casefold(), path)
-        if other != path:
-            pairs.append((other, path))
-    return pairs

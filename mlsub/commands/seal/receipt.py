@@ -89,13 +89,12 @@ class Sealing(Answer, frozen=True, kw_only=True):
 
 def document_of(sealing: Sealing) -> Document:
     """The receipt, or what would be sealed, or why it is not."""
-    findings = Findings(sealing.findings)
     if sealing.receipt:
-        return document(sealing.receipt.title, Facts(sealing.receipt.rows), findings)
+        return document(sealing.receipt.title, Facts(sealing.receipt.rows))
     if sealing.files is None:
-        return document("Not sealed", findings, Text(f"Not sealed: {'; '.join(_reasons(sealing))}"))
+        return document("Not sealed", Findings(sealing.findings), Text(f"Not sealed: {'; '.join(_reasons(sealing))}"))
     plan = f"Would seal {sealing.files} files ({sealing.files_size} bytes) into {sealing.file}"
-    return document("Dry run", findings, Text(plan))
+    return document("Dry run", Text(plan))
 
 
 def _reasons(sealing: Sealing) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.seal.files import RefusedError, reason_of
-from mlsub.commands.seal.names import MANIFEST, Links, folded_twice, name_problem
+from mlsub.commands.seal.names import SAME_NAME, Links, Names, name_problem
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import finding
@@ -44,11 +44,10 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """A tree that can be sealed: its folder, its members sorted by path, and warnings."""
+    """A tree that can be sealed: its folder, and its members sorted by path."""
 
     folder: Path
     members: tuple[Member, ...]
-    warnings: tuple[Finding, ...]
 
     @property
     def files(self) -> int:
@@ -88,15 +87,14 @@ def scan(folder: Path) -> Tree:
     folder = real_folder(folder)
     problems: list[Finding] = []
     members = sorted(walk(folder, folder.name, problems), key=lambda member: member.path.split("/"))
-    problems += _problems(folder.name, members)
+    problems += _problems(members)
     if problems:
         raise RefusedError(*problems)
     if not any(member.kind is MemberKind.FILE for member in members):
         raise MlsubError(f"{folder} contains no file: there is nothing to seal.")
     if len(members) > MAX_MEMBERS:
         raise MlsubError(f"{folder} contains more than {MAX_MEMBERS} files, folders and links. Seal parts of it.")
-    pairs = folded_twice([member.path for member in members])
-    return Tree(folder, tuple(members), tuple(_same(first, second) for first, second in pairs))
+    return Tree(folder, tuple(members))
 
 
 def walk(folder: Path, path: str, problems: list[Finding]) -> Iterator[Member]:
@@ -143,16 +141,14 @@ def stamp_of(found: os.stat_result) -> tuple[int, ...]:
     return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def _problems(name: str, members: list[Member]) -> Iterator[Finding]:
-    if name == MANIFEST:
-        yield finding("seal.name", name, f"a tree cannot be called {MANIFEST}, for the manifest is")
+def _problems(members: list[Member]) -> Iterator[Finding]:
+    names = Names()
     links = Links({member.path: member.target for member in members if member.kind is MemberKind.LINK})
     for member in members:
         if problem := name_problem(member.path):
             yield finding("seal.name", member.path, problem)
         elif member.kind is MemberKind.LINK and (problem := links.problem(member.path)):
             yield finding("seal.link", member.path, problem, actual=member.target)
-
-
-def _same(first: str, second: str) -> Finding:
-    return finding("seal.case", second, "two names differ only in upper and lower case", actual=first)
+        same = names.add(member.path)
+        if same and same.rpartition("/")[0] == member.path.rpartition("/")[0]:  # What lies in two such folders follows.
+            yield finding("seal.name", member.path, SAME_NAME, actual=same)

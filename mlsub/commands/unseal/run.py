@@ -17,31 +17,36 @@ from mlsub.commands.seal.names import MANIFEST
 from mlsub.commands.seal.opening import Form, check_key, form_of, opened
 from mlsub.commands.seal.run import SHA1_SUFFIX
 from mlsub.commands.seal.tree import Member, MemberKind
+from mlsub.config.find import NAMES, is_settings
 from mlsub.findings import Finding
 from mlsub.io.durable import settle, settle_tree
 from mlsub.io.errors import MlsubError
 from mlsub.io.leftovers import clear_leftovers
 from mlsub.io.output_folder import staging_beside
-from mlsub.present.document import Document, Facts, Findings, Span, Text, document
+from mlsub.present.document import Document, Facts, Findings, Items, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """What was opened: the form of the sealed file, where the tree lies now, files and their bytes, what to note."""
+    """What was opened: the form of the sealed file, where the tree lies now, files and their bytes, what to note.
+
+    ``settings`` are the settings files of mlsub among them.
+    """
 
     form: Form
     tree: str
     files: int
     size: int
+    settings: tuple[str, ...]
     notes: tuple[str, ...]
 
 
 class Unsealing(Answer, frozen=True, kw_only=True):
     """What became of a sealed file: what was opened, or null and why it is refused."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     opened: Opened | None
     findings: tuple[Finding, ...]
@@ -53,9 +58,11 @@ def document_of(unsealing: Unsealing) -> Document:
     if opened is None:
         return document("Not opened", Findings(unsealing.findings), Text("Nothing was written."))
     size = f"{opened.files} ({opened.size} bytes), as the manifest lists them"
-    return document(
-        "Opened", Facts((("form", opened.form.value), ("tree", Span(opened.tree, "path")), ("files", size)))
-    )
+    facts = Facts((("form", opened.form.value), ("tree", Span(opened.tree, "path")), ("files", size)))
+    if not opened.settings:
+        return document("Opened", facts)
+    warning = Text("The sender's settings files are among them. mlsub uses none of them with --isolated:")
+    return document("Opened", facts, warning, Items(tuple(Span(file, "path") for file in opened.settings)))
 
 
 def unseal(
@@ -92,12 +99,19 @@ def unseal(
         with opened(file, key, progress) as chunks:
             contents = take(chunks, file.stat().st_size, limits or Limits(), partial(_put, inside))
         (inside / MANIFEST).write_bytes(contents.text)
+        paths = sorted((*contents.manifest.files, *contents.manifest.links))
+        settings = tuple(str(folder / path) for path in paths if _is_settings(inside / path))
         settle_tree(inside)
         inside.replace(place)
         settle(place.parent)
     manifest = contents.manifest
     return Opened(
-        form=form, tree=str(folder / manifest.top), files=len(manifest.files), size=contents.size, notes=notes
+        form=form,
+        tree=str(folder / manifest.top),
+        files=len(manifest.files),
+        size=contents.size,
+        settings=settings,
+        notes=notes,
     )
 
 
@@ -131,6 +145,11 @@ def _check_free(folder: Path) -> None:
                 raise MlsubError(f"{folder} is not empty. Name a folder that does not exist yet.")
         elif "\0" in str(folder) or not folder.parent.is_dir():
             raise MlsubError(f"there is no folder {folder.parent}. Make it, or name another folder.")
+
+
+def _is_settings(file: Path) -> bool:
+    """Whether mlsub would read its settings from a file, on a file system that ignores case too."""
+    return file.name.casefold() in NAMES and file.is_file() and is_settings(file, ours=False)
 
 
 def _put(folder: Path, member: Member, pieces: Iterator[memoryview]) -> None:

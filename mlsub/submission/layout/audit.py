@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from mlsub.findings import Finding
+from mlsub.io.spelling import folded
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.code import audit_code
 from mlsub.submission.layout.links import audit_links
@@ -161,7 +162,7 @@ def _colliding(paths: list[str]) -> list[str]:
     first: dict[str, str] = {}
     colliding = []
     for path in paths:
-        other = first.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+        other = first.setdefault(folded(path), path)
         # Below two colliding folders everything collides; they are enough.
         if other != path and other.rpartition("/")[0] == path.rpartition("/")[0]:
             colliding.append(path)

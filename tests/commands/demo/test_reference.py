@@ -49,7 +49,7 @@ def test_a_reference_run_comes_to_the_same_again(benchmark: str, tmp_path: Path)
 
 
 def entry_of(folder: Path, entry: RehearsalEntry) -> mlsub.submission.report.EntryResult:
-    tree = rehearse(Manifest("Org", (entry,)), folder, force=False)
+    tree = rehearse(Manifest("Org", "research", (entry,)), folder, force=False)
     (result,) = mlsub.check(tree).entries
     return result
 

@@ -102,7 +102,10 @@ def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule:
 
 def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
-    path.write_text("organisation: Org\nentries: [{system: a, division: closed, hyperparameters: {opt_name: adam}}]\n")
+    path.write_text(
+        "organisation: Org\nstatus: research\n"
+        "entries: [{system: a, division: closed, hyperparameters: {opt_name: adam}}]\n"
+    )
     result = CliRunner().invoke(main, ["demo", str(path), "--output", str(tmp_path / "out")])
     assert result.exit_code == 1
     assert result.stderr.splitlines()[:2] == [
@@ -113,7 +116,7 @@ def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None
 
 
 def test_an_existing_rehearsal_is_replaced_only_on_request(submission: Path, tmp_path: Path) -> None:
-    manifest = Manifest("Org", (RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)),))
+    manifest = Manifest("Org", "research", (RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)),))
     first = rehearse(manifest, tmp_path, force=False)
     before = (first / "results/here/digits/result_0.txt").read_bytes()
     with pytest.raises(MlsubError):
@@ -128,7 +131,7 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
     precious = tmp_path / "rehearsal-v1.0" / "Org"
     precious.mkdir(parents=True)
     (precious / "thesis.txt").write_text("years of work")
-    manifest = Manifest("Org", (RehearsalEntry("here", "open"),))
+    manifest = Manifest("Org", "research", (RehearsalEntry("here", "open"),))
     with pytest.raises(MlsubError):
         rehearse(manifest, tmp_path, force=True)
     assert (precious / "thesis.txt").exists()
@@ -137,20 +140,22 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("organisation: X\nentries: []\n", "at least one system"),
-        ("organisation: X\nentries: [{system: a, division: shut}]\n", "shut"),
-        ("organisation: X\nentries: [{system: ../a, division: open}]\n", "folder's name"),
+        ("organisation: X\nstatus: research\nentries: []\n", "at least one system"),
+        ("organisation: X\nstatus: research\nentries: [{system: a, division: shut}]\n", "shut"),
+        ("organisation: X\nstatus: research\nentries: [{system: ../a, division: open}]\n", "folder's name"),
         (
-            "organisation: X\nentries: [{system: a, division: open}, {system: a, division: open}]\n",
+            "organisation: X\nstatus: research\nentries: [{system: a, division: open}, {system: a, division: open}]\n",
             "each benchmark of a system once",
         ),
-        ("organisation: X\nentries: [{system: a, division: open, hyperparameters: {lr: 1}}]\n", "lr"),
-        ("organisation: X\nentries: [{system: a, division: open, benchmark: poems}]\n", "poems"),
+        ("organisation: X\nstatus: research\nentries: [{system: a, division: open, hyperparameters: {lr: 1}}]\n", "lr"),
+        ("organisation: X\nstatus: research\nentries: [{system: a, division: open, benchmark: poems}]\n", "poems"),
         (
-            "organisation: X\n"
+            "organisation: X\nstatus: research\n"
             "entries: [{system: a, division: open}, {system: a, division: closed, benchmark: verses}]\n",
             "one division",
         ),
+        ("organisation: X\nentries: [{system: a, division: open}]\n", "status is missing"),
+        ("organisation: X\nstatus: banana\nentries: [{system: a, division: open}]\n", "unknown value 'banana'"),
         ("- a list\n", ":1: expected a mapping"),
         ("a: [\n", ":2: not YAML"),
     ],

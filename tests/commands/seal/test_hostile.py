@@ -20,6 +20,7 @@ from mlsub.commands.seal.gzip import compress, decompress
 from mlsub.commands.seal.names import Links
 from mlsub.commands.seal.untar import members
 from mlsub.commands.unseal.run import unseal
+from mlsub.commands.verify.run import verify_sealed
 from mlsub.io.errors import MlsubError
 from tests.commands.seal.trees import snapshot
 
@@ -68,6 +69,8 @@ def refused(folder: Path, tar: bytes, limits: Limits | None = None) -> tuple[str
     return finding.rule, finding.path, finding.message
 
 
+ONE_ELSEWHERE = "the name is that of another member where case, accents or invisible characters do not count"
+OTHER_LETTERS = "the link leads through another one, and spells it differently"
 UNSAFE: list[tuple[str, list[Item], str, str]] = [
     ("absolute", [TOP, ("/tmp/evil", tarfile.REGTYPE, b"x")], "/tmp/evil", "the path is absolute"),
     ("upwards", [TOP, ("T/../../evil", tarfile.REGTYPE, b"x")], "T/../../evil", "the path leads upwards (..)"),
@@ -144,6 +147,47 @@ UNSAFE: list[tuple[str, list[Item], str, str]] = [
         "T/a",
         "a path is there twice",
     ),
+    (
+        "only case differs",
+        [TOP, FOLDER, ("T/d/README", tarfile.REGTYPE, b"x"), ("T/d/Readme", tarfile.REGTYPE, b"y")],
+        "T/d/Readme",
+        ONE_ELSEWHERE,
+    ),
+    (
+        "only accents differ",
+        [TOP, ("T/\u00e4", tarfile.REGTYPE, b"x"), ("T/a\u0308", tarfile.REGTYPE, b"y")],
+        "T/a\u0308",
+        ONE_ELSEWHERE,
+    ),
+    (
+        "accents and case differ",
+        [TOP, ("T/\u1ff7", tarfile.REGTYPE, b"x"), ("T/\u03a9\u0342\u0399", tarfile.REGTYPE, b"y")],
+        "T/\u03a9\u0342\u0399",
+        ONE_ELSEWHERE,
+    ),
+    (
+        "an invisible character",
+        [TOP, ("T/a", tarfile.REGTYPE, b"x"), ("T/a\u200c", tarfile.REGTYPE, b"y")],
+        "T/a\u200c",
+        ONE_ELSEWHERE,
+    ),
+    ("folders", [TOP, FOLDER, ("T/D", tarfile.DIRTYPE, b"")], "T/D", ONE_ELSEWHERE),
+    ("a link and a folder", [TOP, FOLDER, ("T/D", tarfile.SYMTYPE, "x")], "T/D", ONE_ELSEWHERE),
+    ("a link, then a folder", [TOP, ("T/D", tarfile.SYMTYPE, "."), FOLDER], "T/d", ONE_ELSEWHERE),
+    ("the manifest", [("manifest.SHA256", tarfile.DIRTYPE, b"")], "manifest.SHA256", ONE_ELSEWHERE),
+    ("the manifest itself", [("MANIFEST.sha256", tarfile.DIRTYPE, b"")], "MANIFEST.sha256", "a path is there twice"),
+    (
+        "link out by a link in other letters",
+        [TOP, FOLDER, ("T/d/b", tarfile.SYMTYPE, ".."), ("T/d/c", tarfile.SYMTYPE, "B/../x")],
+        "T/d/c",
+        OTHER_LETTERS,
+    ),
+    (
+        "link out by a folder and a link in other letters",
+        [TOP, FOLDER, ("T/d/b", tarfile.SYMTYPE, ".."), ("T/c", tarfile.SYMTYPE, "D/b/../x")],
+        "T/c",
+        OTHER_LETTERS,
+    ),
     ("two trees", [TOP, ("U", tarfile.DIRTYPE, b"")], "U", "a member lies outside of the one tree"),
     ("no tree", [("a", tarfile.REGTYPE, b"x")], "a", "a member lies outside of the one tree"),
     (
@@ -170,6 +214,13 @@ UNSAFE: list[tuple[str, list[Item], str, str]] = [
 @pytest.mark.parametrize(("items", "path", "message"), [case[1:] for case in UNSAFE], ids=[case[0] for case in UNSAFE])
 def test_what_is_never_unpacked(items: list[Item], path: str, message: str, tmp_path: Path) -> None:
     assert refused(tmp_path, tar_of(items)) == ("seal.unsafe", path, message)
+
+
+@pytest.mark.parametrize(("items", "path", "message"), [case[1:] for case in UNSAFE], ids=[case[0] for case in UNSAFE])
+def test_verify_refuses_what_is_never_unpacked(items: list[Item], path: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "sealed").write_bytes(packed(tar_of(items)))
+    [found] = verify_sealed(tmp_path / "sealed", None).findings
+    assert (found.rule, found.path, found.message) == ("seal.unsafe", path, message)
 
 
 def test_links_within_the_tree_are_unpacked(tmp_path: Path) -> None:

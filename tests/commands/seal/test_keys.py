@@ -55,12 +55,12 @@ def test_what_is_no_passphrase(content: bytes, why: str, tmp_path: Path) -> None
         read_passphrase(secret(tmp_path, content))
 
 
-@pytest.mark.parametrize("mode", [0o604, 0o644, 0o602, 0o666])
-def test_a_secret_that_others_may_read_is_none(mode: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", [0o604, 0o644, 0o602, 0o666, 0o640, 0o660, 0o620, 0o610, 0o601])
+def test_a_secret_that_is_not_its_owners_alone_is_none(mode: int, tmp_path: Path) -> None:
     file = secret(tmp_path, b"correct horse battery", mode)
-    with pytest.raises(MlsubError, match=r"others may read the passphrase in .*: chmod 600 it first"):
+    with pytest.raises(MlsubError, match=r"the passphrase in .* is open to other users: chmod 600 it first"):
         read_passphrase(file)
-    with pytest.raises(MlsubError, match="others may read the key in"):
+    with pytest.raises(MlsubError, match=r"the key in .* is open to other users: chmod 600"):
         read_identities(file)
 
 

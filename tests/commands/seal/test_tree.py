@@ -91,14 +91,25 @@ def test_a_tree_cannot_be_called_like_the_manifest(tmp_path: Path) -> None:
     assert [finding[:2] for finding in refused(tree)] == [("seal.name", "MANIFEST.sha256")]
 
 
-def test_names_that_differ_in_case_are_a_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize("second", ["Readme", "readme\u200d"])
+def test_names_that_are_one_elsewhere_cannot_be_sealed(second: str, tmp_path: Path) -> None:
+    """What unseal would refuse is not sealed."""
     (tmp_path / "T").mkdir()
-    for name in ("README", "Readme"):
+    for name in ("README", second):
         (tmp_path / "T" / name).touch()
     if len(list((tmp_path / "T").iterdir())) < 2:
-        pytest.skip("upper and lower case are the same here")
-    [warning] = scan(tmp_path / "T").warnings
-    assert (warning.rule, warning.path, warning.actual) == ("seal.case", "T/Readme", "T/README")
+        pytest.skip("the two names are one here")
+    with pytest.raises(RefusedError) as caught:
+        scan(tmp_path / "T")
+    [found] = caught.value.findings
+    assert (found.rule, found.path, found.actual) == ("seal.name", f"T/{second}", "T/README")
+
+
+def test_a_link_that_spells_another_one_differently_cannot_be_sealed(tmp_path: Path) -> None:
+    tree = plant(tmp_path)
+    (tree / "newest").symlink_to("Latest/resnet")
+    problem = "the link leads through another one, and spells it differently"
+    assert refused(tree) == [("seal.link", "ACME/newest", problem)]
 
 
 def test_an_unreadable_file_and_folder_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from mlsub.commands.seal.keys import Passphrase
+from mlsub.io.spelling import folded
 
 #: The least work scrypt can be asked for: these tests are not about how long guessing takes.
 PASSPHRASE = Passphrase(b"correct horse battery staple", work_factor=1)
@@ -22,7 +23,9 @@ _LONG = st.text(st.sampled_from("abc"), min_size=90, max_size=200)
 _FILES = st.tuples(st.binary(max_size=2000), st.booleans())
 SHAPES = st.recursive(
     _FILES,
-    lambda below: st.dictionaries(_NAMES | _LONG, below, max_size=4),
+    lambda below: st.dictionaries(_NAMES | _LONG, below, max_size=4).filter(
+        lambda shape: len(set(map(folded, shape))) == len(shape)
+    ),
     max_leaves=12,
 ).filter(lambda shape: isinstance(shape, dict) and _files(shape))
 

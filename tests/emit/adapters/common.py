@@ -28,7 +28,7 @@ class TrainingCrashError(Exception):
 
 def opened(log: Path, **more: Any) -> Recorder:
     """A recorder of the rehearsal, whose cache is clear."""
-    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", **more}
+    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", "status": "onprem", **more}
     recorder = Recorder(log, usage="rehearsal", round="1.0", benchmark="digits", **given)
     recorder.log("cache_clear", True)
     return recorder

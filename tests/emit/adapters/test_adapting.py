@@ -28,6 +28,7 @@ def of(path: Path, round_: str, benchmark: str, division: str = "closed", usage:
         division=division,  # type: ignore[arg-type]
         organisation="A",
         platform="B",
+        status="onprem",
         strict="warn",
     )
 

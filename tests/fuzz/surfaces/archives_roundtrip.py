@@ -23,6 +23,7 @@ from mlsub.commands.seal.tree import Member, MemberKind, Tree, scan
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed, verify_tree
 from mlsub.io.errors import MlsubError
+from mlsub.io.spelling import folded
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.opening import tree_of
 from tests.fuzz.provider import END, Provider, one_in
@@ -41,6 +42,7 @@ def _plant(folder: Path, data: bytes) -> bool:
     """Lay out the tree that bytes say; whether ``seal`` has to take it."""
     said = Provider(data)
     folders, fine, files = [b""], True, 0
+    taken: set[str] = set()
     root = os.fsencode(folder)
     while said.left > 1 and len(folders) < 20 and files < 20:
         how, name = said.byte(), said.content().replace(b"/", b"")
@@ -62,7 +64,9 @@ def _plant(folder: Path, data: bytes) -> bool:
                     stream.write(content)
                 os.chmod(os.path.join(root, path), 0o755 if how & 8 else 0o644)
                 files += 1
-        fine = fine and name_problem(os.fsdecode(b"T/" + path)) is None
+        shown = os.fsdecode(b"T/" + path)
+        fine = fine and name_problem(shown) is None and folded(shown) not in taken
+        taken.add(folded(shown))
     return fine and files > 0
 
 

@@ -150,6 +150,7 @@ def _recorder(file: Path) -> Recorder:
         division="closed",
         organisation="ACME",
         platform="rack1",
+        status="onprem",
         strict="warn",
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from mlsub.commands.compare.packages.document import changes_of, sides_of
 from mlsub.commands.compare.trainings.model import Comparison, EntrySide, PairComparison
+from mlsub.commands.compare.trainings.resubmit import must_be_exact
 from mlsub.commands.compare.trainings.words import amount, part_words, phase_words, rate, side_words
 from mlsub.present.document import (
     Block,
@@ -63,6 +64,8 @@ def _findings(found: Comparison) -> Iterator[Block]:
         yield Findings(found.findings)
     elif found.purpose in _NO_FINDING:
         yield Text(_NO_FINDING[found.purpose])
+    if found.purpose == "resubmit" and must_be_exact(found.new.usage, found.new.round):
+        yield Text("Open an issue in the submission repository before the first review meeting. No file shows it.")
 
 
 def _overview(found: Comparison) -> Section | None:

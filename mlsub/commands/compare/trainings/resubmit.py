@@ -1,8 +1,9 @@
 """Check a result of an earlier round that is to be submitted again.
 
-MLPerf training rules, "Results Resubmission": logs of an earlier round may be submitted again where benchmark,
-accelerator, category, availability, software and division are the same in both. The logs have to pass the rules of the
-new round like any other. Submission rules: old logs do not show that what was a preview became available.
+MLPerf training rules, "Results Resubmission" (training_policies#559, June 2025; v5.1 is the first round after it): the
+system descriptions have to be the same, and the logs have to pass the rules of the new round like any other. Before,
+no rule was written; what the working group then said was usual is that benchmark, accelerator, category, availability,
+software and division are the same. Submission rules: old logs do not show that what was a preview became available.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ from mlsub.submission.locate import infer_round, locate
 from mlsub.submission.report import EntryResult
 from mlsub.workspace import Settings
 
-#: Fields of a description that the clause names.
+#: The first round in which a description has to be the same to the letter.
+_EXACT_FROM = "5.1"
+#: Fields of a description that had to be the same before.
 _NAMED = (
     *("division", "status", "accelerator_model_name", "accelerators_per_node", "number_of_nodes"),
     *SOFTWARE,
@@ -43,6 +46,12 @@ _NAMED = (
 #: Defects of one entry that are shown; more are counted.
 _MOST = 10
 _SHOWN = 8
+
+
+def must_be_exact(usage: str | None, name: str | None) -> bool:
+    """Whether the rules of a round on results that are submitted again are those of June 2025."""
+    rounds = known_rounds("training")
+    return usage == "training" and name in rounds and rounds.index(name) >= rounds.index(_EXACT_FROM)
 
 
 def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
@@ -133,7 +142,7 @@ def _later(before: Reading, usage: str | None, name: str | None) -> Round:
 def _check(old: Entry, new: Entry, round_: Round, changes: Sequence[Change], *, moved: bool) -> Iterator[Finding]:
     wrong = list(_benchmark(new if new.result.benchmark != old.result.benchmark else old, round_))
     yield from wrong or _rules(new, round_.title)
-    yield from _fields(new.result, changes)
+    yield from _fields(new.result, changes, round_)
     if moved:
         yield from _logs(old, new)
     yield from _identity(old, new)
@@ -170,9 +179,10 @@ def _deciding(entry: Entry) -> Iterator[Finding]:
             yield known
 
 
-def _fields(entry: EntryResult, changes: Sequence[Change]) -> Iterator[Finding]:
-    named = [change for change in changes if change.name in _NAMED]
-    other = [change for change in changes if change.name not in _NAMED]
+def _fields(entry: EntryResult, changes: Sequence[Change], round_: Round) -> Iterator[Finding]:
+    exact = must_be_exact(round_.usage, round_.name)
+    named = [change for change in changes if exact or change.name in _NAMED]
+    other = [change for change in changes if change not in named]
     for rule, found in (("resubmit.system", named), ("resubmit.description", other)):
         if found:
             yield finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import answer_schema, run
+from tests.commands.runner import REPOSITORY, answer_schema, run
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
 
@@ -74,6 +75,37 @@ def test_fields_are_named(two: tuple[Tree, Tree]) -> None:
     (finding,) = findings(two[0].folder, two[1].folder)
     assert finding["message"] == "The system description differs in framework, operating_system"
     assert (finding["expected"], finding["actual"]) == ("some framework; some operating system", "newer; other")
+
+
+@pytest.mark.parametrize(("field", "value"), [("host_memory_capacity", "2 TB"), ("sw_notes", "x"), ("new_field", 1)])
+def test_from_v5_1_on_the_system_description_must_match_exactly(field: str, value: object, tmp_path: Path) -> None:
+    """The rules ask for it since June 2025, and v5.1 is the first round with a deadline after that."""
+    old = tmp_path / "v5.0" / "ACME"
+    shutil.copytree(REPOSITORY / "examples/rejected/v5.1/ACME", old)
+    new = tmp_path / "v5.1" / "ACME"
+    shutil.copytree(old, new)
+    described = {"resubmit.system", "resubmit.description"}
+    assert described.isdisjoint(finding["rule"] for finding in findings(old, new))
+    change(new, field, value)
+    [found] = [finding for finding in findings(old, new) if finding["rule"] in described]
+    assert (found["rule"], found["severity"]) == ("resubmit.system", "error")
+    assert found["message"] == f"The system description differs in {field}"
+
+
+def change(tree: Path, field: str, value: object) -> None:
+    file = tree / "systems" / "rack1.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), field: value}))
+
+
+def test_the_issue_that_nobody_can_see_in_files_is_named(two: tuple[Tree, Tree], tmp_path: Path) -> None:
+    old = tmp_path / "v5.0" / "ACME"
+    shutil.copytree(REPOSITORY / "examples/rejected/v5.1/ACME", old)
+    issue = "Open an issue in the submission repository before the first review meeting"
+    text = run("compare", "--trainings", old, "--resubmit", "--round", "5.1").stdout
+    assert issue in " ".join(text.split())
+    assert issue not in " ".join(
+        run("compare", "--trainings", two[0].folder, two[1].folder, "--resubmit").stdout.split()
+    )
 
 
 def test_a_benchmark_that_is_gone(tmp_path: Path) -> None:
