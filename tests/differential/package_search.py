@@ -36,7 +36,7 @@ STRICTER: dict[str, str] = {
     "tree.unreadable": "a link that leads nowhere is nothing to the official tool; what it stands for is missing",
     "tree.no-logs": "the official tool calls a package without any result a success",
     "tree.systems-missing": "the official tool looks for no description where no system has a folder in it",
-    "log.empty": "the official tool may forgive the run, and then the official summarizer crashes on it",
+    "log.empty": "the official tool may forgive the run; to mlsub it is missing",
     "log.no-records": "the same of a log without records",
     "log.wide-encoding": "the same of a log in UTF-16",
     "entry.glob-name": "the official tool judges the logs of another system in place of the entry's",

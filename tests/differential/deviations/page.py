@@ -15,7 +15,6 @@ _HEAD = """\
 The reference is the official checker **in force for the round**, the release that submitters had at the deadline. These are all known
 differences; [deviations.yaml](deviations.yaml) has the source of each, and a test that shows it.
 """
-_COLUMNS = "| case | official tool | mlsub |\n|---|---|---|\n"
 
 
 class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,9 +32,9 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     area: str
     case: str
     official: str
-    mlsub: str
     source: str
     test: str
+    mlsub: str = ""
     rounds: str = ""
     why: str = ""
 
@@ -51,7 +50,7 @@ def read() -> Deviations:
     """Read the data file.
 
     Raises:
-        msgspec.ValidationError: a row has other fields than it should.
+        msgspec.ValidationError: a row lacks a field, or has another one.
     """
     return msgspec.convert(yaml.safe_load(DATA.read_text(encoding="utf-8")), Deviations)
 
@@ -62,11 +61,17 @@ def render(deviations: Deviations) -> str:
 
 
 def _section(area: Area, deviations: Deviations) -> str:
-    rows = "".join(_row(row) for row in deviations.rows if row.area == area.id)
-    return f"\n## {area.title}\n\n{area.text}\n\n{_COLUMNS}{rows}"
+    rows = [row for row in deviations.rows if row.area == area.id]
+    columns = 3 if any(row.mlsub for row in rows) else 2
+    head = [_line(["case", "official tool", "mlsub"][:columns]), "|---" * columns + "|\n"]
+    table = "".join([*head, *(_line(_cells(row)[:columns]) for row in rows)])
+    return f"\n## {area.title}\n\n{area.text}\n\n{table}"
 
 
-def _row(row: Row) -> str:
+def _cells(row: Row) -> list[str]:
     case = f"**{row.rounds}:** {row.case}" if row.rounds else row.case
-    ours = f"{row.mlsub}: {row.why}" if row.why else row.mlsub
-    return "| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in (case, row.official, ours)) + " |\n"
+    return [case, row.official, f"{row.mlsub}: {row.why}" if row.why else row.mlsub]
+
+
+def _line(cells: list[str]) -> str:
+    return "".join(f"| {' '.join(cell.split())} " for cell in cells) + "|\n"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.commands.runner import run
 from tests.differential.compare import KNOWN_DEVIATIONS, disagrees, judge_both, known_deviation
 from tests.differential.deviations.page import read
 from tests.differential.generate import Combination, line_of
@@ -109,7 +112,6 @@ def _pattern(package: Package) -> None:
 #: Packages by a change that the official checker accepts, and the rules by which mlsub rejects them.
 ACCEPTED: dict[str, tuple[Callable[[Package], Any], set[str]]] = {
     "unknown-benchmark": (_unknown_benchmark, {"tree.unknown-benchmark"}),
-    "unreadable-log": (lambda p: p.logs[0].write_bytes(b""), {"log.empty"}),
     "no-logs": (lambda p: shutil.rmtree(p.system), {"tree.no-logs"}),
     "broken-link": (lambda p: (p.folder / "results" / "rack2").symlink_to("nowhere"), {"tree.unreadable"}),
     "hidden-description": (_hidden_system, {"system.field-missing"}),
@@ -125,6 +127,34 @@ def test_what_the_official_checker_accepts_is_rejected(name: str, tmp_path: Path
     report = ours(package)
     assert (official(package), accepted(report)) == (Answer(True), False)
     assert rejecting(report) == rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "change"),
+    [
+        ("log.empty", lambda whole: b""),
+        ("log.no-records", lambda whole: b"no record\n" * 100),
+        ("log.no-records", lambda whole: bytes(range(256)) * 10),
+        ("log.wide-encoding", lambda whole: whole.decode().encode("utf-16")),
+    ],
+)
+def test_a_result_file_that_is_no_log_is_rejected(
+    rule: str, change: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    package = build(tmp_path, RETINANET)
+    package.logs[0].write_bytes(change(package.logs[0].read_bytes()))
+    assert (official(package), rejecting(ours(package))) == (Answer(True), {rule})
+
+
+def test_the_official_checkers_end_with_success_whatever_they_find(tmp_path: Path) -> None:
+    package = build(tmp_path, RETINANET)
+    shutil.copy(package.logs[0], package.entry / "result 9.txt")
+    package.logs[0].unlink()
+    for tool in ("package_checker", "repo_checker"):
+        command = [sys.executable, "-m", f"mlperf_logging.{tool}", package.folder, "training", "5.1.0"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, "ERROR" in done.stderr) == (0, True), done.stderr
+    assert run("check", package.folder).status == 1
 
 
 def test_a_line_is_named_by_its_place_in_the_file(tmp_path: Path) -> None:
