@@ -111,11 +111,16 @@ def prepared(
         queue.queued.clear()
         return check(*asked)
 
+    load = _cached_load("" if today else round_id)
     replaced = [
         (mlp_compliance, "main", main),
         (mlp_compliance, "enqueued_configs", queue),
         (mlp_compliance, "logging", log),
-        (mlp_compliance, "yaml", SimpleNamespace(load=_cached_load("" if today else round_id), BaseLoader=yaml.BaseLoader)),
+        (
+            mlp_compliance,
+            "yaml",
+            SimpleNamespace(load=load, BaseLoader=yaml.BaseLoader),
+        ),
     ]
     if fast:
         replaced += shortcuts(mlp_compliance, _parser(round_id), evaluating)

@@ -11,7 +11,6 @@ import pytest
 
 from mlsub.convergence import verdict
 from mlsub.convergence.statistics import mean_of
-from mlsub.rounds import get_round
 from tests.convergence.logs import log_of
 from tests.differential.entries import KNOWN, Both, attempt, tried
 from tests.differential.entry_cases import SHAPES, EntryCase, Place, entry_case, places

@@ -12,8 +12,8 @@ DATA, PAGE = DOCS / "deviations.yaml", DOCS / "deviations.md"
 _HEAD = """\
 # Where mlsub differs from the official tool, and why
 
-The reference is the official checker **in force for the round**, the release that submitters had at the deadline. These are all known
-differences; [deviations.yaml](deviations.yaml) has the source of each, and a test that shows it.
+The reference is the official checker **in force for the round**, the release that submitters had at the deadline.
+These are all known differences; [deviations.yaml](deviations.yaml) has the source of each, and a test that shows it.
 """
 
 

@@ -1,4 +1,4 @@
-"""Where today's release of mlperf-logging judges a past round otherwise than the checker in force did, and mlsub does."""
+"""Where today's release judges a past round otherwise than the checker in force then, whose verdict is mlsub's."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_a_factor_that_cannot_be_used_is_not_used(factor: bytes, theirs: float |
 
 
 def _energies(node: str, above: Path) -> tuple[float | str, float | None]:
-    """What the official summarizer makes of a run's node, or the name of its exception, and the energy that mlsub gives."""
+    """What the official summarizer makes of a run's node, or the name of its exception; and mlsub's energy."""
     folder = above / "retinanet"
     make_entry(folder, [{"node_0.txt": node}] * 5)
     power = judged(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import warnings
 from contextlib import redirect_stdout
@@ -108,6 +109,13 @@ def test_counts_that_are_read_otherwise(nodes: Any, there: int | str, here: int 
         assert (theirs["accelerators_count"], theirs["number_of_nodes"]) == (there, nodes)
 
 
+def test_text_that_a_spreadsheet_would_calculate_stays_text(tmp_path: Path) -> None:
+    package = described(tmp_path, framework="=1+1\x1b")
+    (ours,) = csv.DictReader(run("score", package.folder, "--format", "csv").stdout.splitlines())
+    (theirs,) = official_rows(package)
+    assert (theirs["framework"], ours["framework"]) == ("=1+1\x1b", "'=1+1\\x1b")
+
+
 @pytest.mark.parametrize(
     ("combination", "field"), [(RETINANET, "framework"), (Combination("0.7", "ssd", "open", None), "division")], ids=str
 )
@@ -143,5 +151,5 @@ def test_the_official_workbook_needs_a_file_that_is_not_installed(
     assert (done.status, Path("ours.xlsx").is_file()) == (0, True)
     asked = ["summarizer", str(package.folder), "training", "5.1.0", "--csv", "theirs.csv", "--xlsx", "theirs.xlsx"]
     monkeypatch.setattr("sys.argv", asked)
-    with prepared("5.1"), redirect_stdout(StringIO()), pytest.raises(FileNotFoundError, match="config.yaml"):
+    with prepared("5.1"), redirect_stdout(StringIO()), pytest.raises(FileNotFoundError, match=r"config\.yaml"):
         result_summarizer.main()

@@ -138,9 +138,7 @@ def test_what_the_official_checker_accepts_is_rejected(name: str, tmp_path: Path
         ("log.wide-encoding", lambda whole: whole.decode().encode("utf-16")),
     ],
 )
-def test_a_result_file_that_is_no_log_is_rejected(
-    rule: str, change: Callable[[bytes], bytes], tmp_path: Path
-) -> None:
+def test_a_result_file_that_is_no_log_is_rejected(rule: str, change: Callable[[bytes], bytes], tmp_path: Path) -> None:
     package = build(tmp_path, RETINANET)
     package.logs[0].write_bytes(change(package.logs[0].read_bytes()))
     assert (official(package), rejecting(ours(package))) == (Answer(True), {rule})
