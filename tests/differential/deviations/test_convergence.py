@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from mlsub.convergence.entry import Options
+from tests.convergence.logs import judged
 from tests.convergence.logs import log_of as small_log
 from tests.differential.entries import tried
 from tests.differential.entry_cases import EntryCase, Place
@@ -48,8 +50,8 @@ def test_a_bypass_of_the_organisation_counts_as_the_script_has_it(
     assert official_test(package.entry, usage or "training", name, bypass=True).passed
 
 
-#: The official checker in force for v2.0, and that for v4.0 to v5.0, by commit of mlcommons/logging.
-IN_FORCE = {"2.0": "065e4ce9931347a3efab4bbff2815c913597292b", "5.0": "44b4810e65e8c0a7d9e4e207c60e51d9458a3fb8"}
+#: The official release in force for a round, by commit of mlcommons/logging.
+IN_FORCE = {"2.0": "065e4ce", "4.0": "a9f4839", "4.1": "96d0ace", "5.0": "44b4810", "5.1": "9592476"}
 needs_history = pytest.mark.skipif(not BUNDLE.is_file(), reason=ABSENT)
 
 
@@ -61,12 +63,16 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _in_force(round_name: str, history: Path) -> ModuleType:
+def _file(round_name: str, name: str, history: Path) -> bytes:
+    """A file of the convergence checker in force for a round."""
+    place = f"{IN_FORCE[round_name]}:mlperf_logging/rcp_checker/{name}"
+    return subprocess.run(["git", "-C", history, "show", place], check=True, capture_output=True).stdout
+
+
+def _checker(round_name: str, history: Path) -> ModuleType:
     """The convergence checker in force for a round."""
-    file = f"{IN_FORCE[round_name]}:mlperf_logging/rcp_checker/rcp_checker.py"
-    source = subprocess.run(["git", "-C", history, "show", file], check=True, capture_output=True).stdout
     module = ModuleType(f"rcp_checker_of_v{round_name}")
-    exec(source, module.__dict__)  # noqa: S102  (the official checker of its day)
+    exec(_file(round_name, "rcp_checker.py", history), module.__dict__)  # noqa: S102
     return module
 
 
@@ -74,9 +80,21 @@ def _in_force(round_name: str, history: Path) -> ModuleType:
 def test_of_several_batch_sizes_the_last_by_name_counts(tmp_path: Path, history: Path) -> None:
     both = tried(case_of(Place("training", "2.0", "ssd"), [256, 256, 256, 256, 1024], [10**6] * 5), tmp_path)
     files = sorted(str(file) for file in (tmp_path / "ssd").glob("result_*.txt"))
-    checker = _in_force("2.0", history)
+    checker = _checker("2.0", history)
     sizes = [checker.get_submission_epochs(listed, "ssd", False)[0] for listed in (files, files[::-1])]
     assert (sizes, both.ours.batch_size) == ([1024, 256], 1024)
+
+
+@needs_history
+def test_a_reference_point_that_came_after_the_deadline_counts(tmp_path: Path, history: Path) -> None:
+    both = tried(case_of(LLAMA, [16] * 10, [170_000] * 10), tmp_path)
+    assert (both.ours.verdict, both.ours.how) == ("pass", "exact")
+    reference = tmp_path / "reference.json"
+    reference.write_bytes(_file("5.1", "training_5.1.0/rcps_llama31_8b.json", history))
+    at_deadline = official_test(tmp_path / "llama31_8b", "training", "5.1", reference=reference)
+    assert (at_deadline.passed, at_deadline.message[:11]) == (False, "Missing RCP")
+    ours = judged(tmp_path / "llama31_8b", "5.1", options=Options(points="deadline")).result
+    assert (ours.verdict, ours.how) == ("missing", "missing")
 
 
 def test_counts_that_are_lists_are_none(tmp_path: Path) -> None:
@@ -100,4 +118,4 @@ def test_a_benchmark_stated_as_a_list_and_then_as_a_name(round_name: str, tmp_pa
     both = tried(case._replace(logs=logs), tmp_path)
     assert (both.passed, both.ours.how) == (False, "crash")
     file = str(tmp_path / "bert" / "result_0.txt")
-    assert _in_force("5.0", history).read_submission_file(file, f"{round_name}.0", False) == (0, 10**8, 448, "bert")
+    assert _checker(round_name, history).read_submission_file(file, f"{round_name}.0", False) == (0, 10**8, 448, "bert")

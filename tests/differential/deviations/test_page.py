@@ -7,6 +7,8 @@ import sys
 from collections import Counter
 
 from tests.conftest import ExpectedText
+from tests.differential import entries, package_search, scores
+from tests.differential.compare import KNOWN_DEVIATIONS
 from tests.differential.deviations.page import PAGE, read, render
 
 DEVIATIONS = read()
@@ -19,6 +21,11 @@ def test_the_page_is_rendered_from_the_data(expected_text: ExpectedText) -> None
 def test_each_row_is_one_and_in_an_area() -> None:
     assert [name for name, count in Counter(row.id for row in DEVIATIONS.rows).items() if count > 1] == []
     assert {row.area for row in DEVIATIONS.rows} == {area.id for area in DEVIATIONS.areas}
+
+
+def test_each_difference_that_a_search_passes_over_has_a_row() -> None:
+    passed_over = {*KNOWN_DEVIATIONS, *entries.KNOWN, *scores.KNOWN, *package_search.STRICTER.values()}
+    assert passed_over <= {row.id for row in DEVIATIONS.rows}
 
 
 def test_each_row_names_a_test_that_pytest_collects() -> None:
