@@ -15,7 +15,7 @@ from mlsub.findings import Verdict
 from tests.differential.compare import judged
 from tests.differential.entries import tried
 from tests.differential.entry_cases import Place
-from tests.differential.generate import Combination
+from tests.differential.generate import Combination, usage_and_round
 from tests.differential.log import Log, altered, content, generated, places_of
 from tests.differential.official_rcp import official_test
 from tests.differential.oracle import official, prepared
@@ -97,12 +97,15 @@ class Case(NamedTuple):
     accepted: bool
 
 
-SSD = Combination("3.0", "ssd", "closed", None)
+SSD, OC20 = Combination("3.0", "ssd", "closed", None), Combination("hpc-3.0", "oc20", "closed", None)
 PACKAGES: dict[str, Case] = {
     "seeds": Case(SSD, _without_seeds, accepted=True),
+    "seeds of HPC": Case(OC20, _without_seeds, accepted=True),
     "seeds of the last run": Case(SSD._replace(round="4.0"), _seeds_of_the_last, accepted=True),
     "empty-benchmark": Case(SSD._replace(round="1.0", division="open"), lambda p: (p.system / "bert").mkdir(), True),
     "flags-in-folders": Case(SSD._replace(round="3.1"), _flags_in_the_system, accepted=False),
+    "flags in folders of HPC": Case(OC20, _flags_in_the_system, accepted=False),
+    "power files of HPC": Case(OC20._replace(division="open"), _power_of_one_run, accepted=True),
     "power-files": Case(SSD._replace(round="4.1", division="open"), _power_of_one_run, accepted=True),
 }
 
@@ -118,8 +121,10 @@ def test_a_package_that_the_checker_in_force_judged_otherwise(name: str, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("round_name", "name", "size", "runs", "point", "passes"),
+    ("round_id", "name", "size", "runs", "point", "passes"),
     [
+        ("hpc-3.0", "oc20", 256, 5, 18.4, (False, True)),
+        ("hpc-1.0", "oc20", 256, 5, 19.0, (True, True)),
         ("3.0", "gpt3", 1536, 3, 1.1e9, (True, False)),
         ("3.1", "unet3d", 56, 40, 350_000, (False, True)),
         ("3.1", "resnet", 4096, 5, 35.5, (True, True)),
@@ -127,10 +132,11 @@ def test_a_package_that_the_checker_in_force_judged_otherwise(name: str, tmp_pat
     ],
 )
 def test_todays_release_computes_past_rounds_as_v41(
-    round_name: str, name: str, size: int, runs: int, point: float, passes: tuple[bool, bool], tmp_path: Path
+    round_id: str, name: str, size: int, runs: int, point: float, passes: tuple[bool, bool], tmp_path: Path
 ) -> None:
-    both = tried(case_of(Place("training", round_name, name), [size] * runs, [point] * runs), tmp_path)
-    today = official_test(tmp_path / name, "training", round_name, today=True)
+    place = Place(*usage_and_round(round_id), name)
+    both = tried(case_of(place, [size] * runs, [point] * runs), tmp_path)
+    today = official_test(tmp_path / name, place.usage, place.round, today=True)
     assert (both.passed, today.passed, both.problem) == (*passes, None)
     assert both.ours.scaling != pytest.approx(today.scaling, rel=1e-4)
 

@@ -61,13 +61,14 @@ def test_a_deeply_nested_record_is_noncompliant(levels: int, ours_too: bool, tmp
     assert (both.theirs.compliant, both.ours.compliant) == (True, ours_too), both.describe()
 
 
+@pytest.mark.parametrize("lacks", ["step", "partner"])
 @pytest.mark.parametrize("round_name", ["3.1", "4.0", "4.1", "5.0"])
-def test_a_measure_that_lacks_its_step_is_noncompliant(round_name: str, tmp_path: Path) -> None:
+def test_a_measure_that_lacks_its_step_or_partner_is_noncompliant(round_name: str, lacks: str, tmp_path: Path) -> None:
     log = generated(Combination(round_name, "stable_diffusion", "closed", None))
     place = places_of(log, "eval_accuracy")[-1]
     metadata = {"metric": (log[place].record or {})["metadata"]["metric"]}
-    changed = Mutant("no step", content(altered(log, place, metadata=metadata)))
-    both = judge_both(changed, round_name, tmp_path / "log.txt")
+    log = altered(log, place, metadata=metadata) if lacks == "step" else [*log[:place], *log[place + 1 :]]
+    both = judge_both(Mutant(f"no {lacks}", content(log)), round_name, tmp_path / "log.txt")
     assert any(message.startswith("crash: ") for message in both.theirs.messages)
     assert not both.ours.compliant
 
