@@ -19,6 +19,7 @@ from tests.differential.official_rcp import official_test
 from tests.differential.packages import Package, accepted, build, log_of, official, ours
 from tests.differential.shared import ABSENT, SHARED
 from tests.differential.test_entries import LLAMA, case_of
+from tests.effort import HUNG
 
 RETINANET = Place("training", "5.1", "retinanet")
 BUNDLE = SHARED / "upstream" / "mlcommons-logging.bundle"
@@ -59,14 +60,14 @@ needs_history = pytest.mark.skipif(not BUNDLE.is_file(), reason=ABSENT)
 def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The history of the official tool."""
     folder = tmp_path_factory.mktemp("upstream")
-    subprocess.run(["git", "clone", "--quiet", "--bare", BUNDLE, folder], check=True)
+    subprocess.run(["git", "clone", "--quiet", "--bare", BUNDLE, folder], timeout=HUNG, check=True)
     return folder
 
 
 def _file(round_name: str, name: str, history: Path) -> bytes:
     """A file of the convergence checker in force for a round."""
     place = f"{IN_FORCE[round_name]}:mlperf_logging/rcp_checker/{name}"
-    return subprocess.run(["git", "-C", history, "show", place], check=True, capture_output=True).stdout
+    return subprocess.run(["git", "-C", history, "show", place], timeout=HUNG, check=True, capture_output=True).stdout
 
 
 def _checker(round_name: str, history: Path) -> ModuleType:

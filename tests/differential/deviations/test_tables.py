@@ -57,11 +57,8 @@ def both_rows(package: Package) -> tuple[dict[str, Any], Row]:
 
 def test_a_row_is_a_system_there_and_a_result_here(tmp_path: Path) -> None:
     package = build(tmp_path, RETINANET)
-    package.entry.rename(package.system / "kept")
-    package.folder.rename(tmp_path / "first")
-    other = build(tmp_path, RETINANET._replace(benchmark="flux1"))
-    (tmp_path / "first" / "results" / "rack1" / "kept").rename(package.entry)
-    ours, theirs = our_rows(other), official_rows(other)
+    build(tmp_path, RETINANET._replace(benchmark="flux1"), "Other").entry.rename(package.system / "flux1")
+    ours, theirs = our_rows(package), official_rows(package)
     assert [row.benchmark for row in ours] == ["flux1", "retinanet"]
     assert len(theirs) == 1
     assert {row.benchmark: row.result_minutes for row in ours} == {

@@ -17,6 +17,7 @@ from tests.differential.compare import KNOWN_DEVIATIONS, disagrees, judge_both, 
 from tests.differential.generate import Combination, line_of
 from tests.differential.log import Line, Log, Mutant, altered, content, generated, moved, places_of, smallest
 from tests.differential.packages import Answer, Package, accepted, build, official, ours, rejecting
+from tests.effort import HUNG
 
 DLRM = Combination("6.1", "dlrmv4", "closed", None)
 RETINANET = Combination("5.1", "retinanet", "open", None)
@@ -149,7 +150,7 @@ def test_the_official_checkers_end_with_success_whatever_they_find(tmp_path: Pat
     package.logs[0].unlink()
     for tool in ("package_checker", "repo_checker"):
         command = [sys.executable, "-m", f"mlperf_logging.{tool}", package.folder, "training", "5.1.0"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HUNG, check=False)
         assert (done.returncode, "ERROR" in done.stderr) == (0, True), done.stderr
     assert run("check", package.folder).status == 1
 

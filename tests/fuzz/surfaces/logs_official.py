@@ -12,7 +12,7 @@ from tests.fuzz.loggrammar import LONGEST, WORDS, generate, seeds, split
 from tests.fuzz.scratch import scratch
 
 #: Rounds, and the rules by which mlsub alone rejects a log there: see "Where the official tool crashes or skips
-#: something" in docs/deviations.md.
+#: something" in docs/deviations.yaml.
 _STRICTER = {"6.1": frozenset(("key.opt_sparse_base_learning_rate.value",))}
 
 
