@@ -46,8 +46,17 @@ BENCHMARK_NAMES = (
     "common",
     "x",
 )
-#: No flag ends in a line feed: the official checker then passes over it, which mlsub does not (docs/deviations.md).
-FLAGS = (b"", b"rcp-bypass", b"rcp-bypass", b"seed-checker-bypass", b"rcp_bypass", b"\xff\xfe", b"a\xe9b", b"x" * 1000)
+FLAGS = (
+    b"",
+    b"rcp-bypass",
+    b"rcp-bypass",
+    b"rcp-bypass\n",
+    b"seed-checker-bypass",
+    b"rcp_bypass",
+    b"\xff\xfe",
+    b"a\xe9b",
+    b"x" * 1000,
+)
 
 
 def _field(package: Package, rng: random.Random) -> None:

@@ -34,9 +34,17 @@ _FACTORS: tuple[bytes, ...] = (
     ),
     *(b'\xef\xbb\xbf{"scaling_factor": 1.01}', b'{"Scaling_Factor": 1.01}', b" " * 100_000, *ODD_BYTES, DEEP),
 )
-#: No flag that counts ends in a line feed, and none but a line feed ends a line: see docs/deviations.md.
 _FLAGS: tuple[bytes, ...] = (
-    *(b"rcp-bypass", b"seed-checker-bypass", b"rcp-bypass ", b" rcp-bypass", b"RCP-BYPASS", b"--rcp-bypass"),
+    *(
+        b"rcp-bypass",
+        b"seed-checker-bypass\nrcp-bypass",
+        b"seed-checker-bypass\n",
+        b"seed-checker-bypass",
+        b"rcp-bypass ",
+        b" rcp-bypass",
+        b"RCP-BYPASS",
+        b"--rcp-bypass",
+    ),
     *(
         b"\xef\xbb\xbfrcp-bypass",
         b"rcp-bypass\0",

@@ -10,7 +10,7 @@ import glob
 import logging
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import lru_cache, partial
 from io import StringIO
 from pathlib import Path
@@ -182,6 +182,7 @@ def official_test(
     samples: bool = False,
     set_scaling: bool = False,
     reference: Path | None = None,
+    today: bool = False,
 ) -> Said:
     """The verdict of the round's checker on a benchmark's folder.
 
@@ -193,10 +194,12 @@ def official_test(
         samples: BERT is counted by ``train_samples``.
         set_scaling: ``scaling.json`` is written, as by the package checker.
         reference: other reference data than the round's.
+        today: the installed checker as it is, not as that of the round's day.
     """
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
-    with rcp_of_the_day(usage, round_name), ExitStack() as files, warnings.catch_warnings():
+    day = nullcontext() if today else rcp_of_the_day(usage, round_name)
+    with day, ExitStack() as files, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         own = files.enter_context(reference.open()) if reference is not None else None
         ruleset = get_round(usage, round_name).ruleset

@@ -66,14 +66,18 @@ class _Log:
         self.lines.append((text % args if args else text).strip())
 
 
-def official(file: Path, round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluate) -> Answer:
+def official(
+    file: Path, round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluate, today: bool = False
+) -> Answer:
     """The verdict of the installed checker on a log; a traceback is a rejection, as it is for a submitter.
 
-    ``evaluating`` stands for ``eval``: it sees every expression that the checker asks of a record.
+    ``evaluating`` stands for ``eval``: it sees every expression that the checker asks of a record. ``today`` leaves the
+    installed rules as they are, also where those of the round's day were others.
     """
     usage, name = usage_and_round(round_id)
     ruleset = f"{name}.0"
-    with prepared(round_id, fast=fast, evaluating=evaluating) as (log, queue), warnings.catch_warnings():
+    prepare = prepared(round_id, fast=fast, evaluating=evaluating, today=today)
+    with prepare as (log, queue), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checker = mlp_compliance.make_checker(usage, ruleset, True, False)
         try:
@@ -96,7 +100,9 @@ def _config(file: Path, usage: str, ruleset: str) -> str:
 
 
 @contextmanager
-def prepared(round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluate) -> Iterator[tuple[_Log, _Queue]]:
+def prepared(
+    round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluate, today: bool = False
+) -> Iterator[tuple[_Log, _Queue]]:
     """The checker's module with a fresh queue (a crash leaves entries behind), cached rule files and no output."""
     log, queue = _Log(), _Queue()
     check = mlp_compliance.main
@@ -105,11 +111,16 @@ def prepared(round_id: str, *, fast: bool = True, evaluating: Evaluate = evaluat
         queue.queued.clear()
         return check(*asked)
 
+    load = _cached_load("" if today else round_id)
     replaced = [
         (mlp_compliance, "main", main),
         (mlp_compliance, "enqueued_configs", queue),
         (mlp_compliance, "logging", log),
-        (mlp_compliance, "yaml", SimpleNamespace(load=_cached_load(round_id), BaseLoader=yaml.BaseLoader)),
+        (
+            mlp_compliance,
+            "yaml",
+            SimpleNamespace(load=load, BaseLoader=yaml.BaseLoader),
+        ),
     ]
     if fast:
         replaced += shortcuts(mlp_compliance, _parser(round_id), evaluating)

@@ -7,7 +7,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -139,12 +139,16 @@ def _later(line: Line, run: int) -> Line:
     return record_line({**line.record, "time_ms": line.record["time_ms"] + 10_000_000 * run}, old=line.old)
 
 
-def official(package: Package) -> Answer:
-    """The verdict of the installed package checker; it writes scaling.json into the package, as it does for anybody."""
+def official(package: Package, *, today: bool = False) -> Answer:
+    """The verdict of the installed package checker; it writes scaling.json into the package, as it does for anybody.
+
+    ``today`` leaves the checker as it is; otherwise it judges as that of the round's day did.
+    """
     usage, name = usage_and_round(package.combination.round)
     folder, ruleset = str(package.folder), f"{name}.0"
     flags = {"rcp_bypass": False, "rcp_bert_train_samples": False, "seed_checker_bypass": False}
-    with prepared(package.combination.round), _of_the_day(get_round(usage, name)), _quiet():
+    day = nullcontext() if today else _of_the_day(get_round(usage, name))
+    with prepared(package.combination.round, today=today), day, _quiet():
         try:
             systems = package_checker.check_systems(folder, usage, ruleset)
             results = package_checker.check_training_result_files(folder, usage, ruleset, True, False, **flags)

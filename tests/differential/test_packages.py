@@ -98,6 +98,12 @@ REFUSED = {
         {"system.unreadable"},
     ),
     "a log that is a folder": (lambda p: (p.logs[0].unlink(), (p.entry / "result_0.txt").mkdir()), {"log.unreadable"}),
+    "a number where the official tool joins text": (
+        lambda p: p.description().write_text(
+            json.dumps({**json.loads(p.description().read_text()), "accelerators_per_node": 8})
+        ),
+        {"system.field-not-text"},
+    ),
     "a description without division": (
         lambda p: p.description().write_text(
             json.dumps({k: v for k, v in json.loads(p.description().read_text()).items() if k != "division"})

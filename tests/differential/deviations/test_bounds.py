@@ -1,0 +1,77 @@
+"""What mlsub reads less of than the official tools do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.convergence.logs import log_of as small_log
+from tests.differential.compare import judge_both
+from tests.differential.deviations.test_tables import described, official_rows, our_rows
+from tests.differential.entries import tried
+from tests.differential.entry_cases import EntryCase, Place
+from tests.differential.generate import Combination
+from tests.differential.log import Mutant, content, generated, record_line
+from tests.differential.packages import Package, accepted, build, log_of, official, ours, rejecting
+
+RETINANET = Combination("5.1", "retinanet", "open", None)
+MIB = 1 << 20
+
+
+def test_a_record_longer_than_16_mib_is_not_read(tmp_path: Path) -> None:
+    log = generated(RETINANET)
+    record = {**(log[0].record or {}), "key": "note", "value": "x" * 16 * MIB}
+    both = judge_both(Mutant("long", content([*log, record_line(record)])), "5.1", tmp_path / "log.txt")
+    assert (both.theirs.compliant, both.rejecting) == (True, ["log.record-too-long"])
+
+
+def test_a_large_description_is_not_read_and_a_long_field_is_cut(tmp_path: Path) -> None:
+    long = described(tmp_path / "long", hw_notes="x" * 3000)
+    (row,) = our_rows(long)
+    assert row.notes is not None and len(row.notes) == 2000
+    assert official_rows(long)[0]["notes"] == "x" * 3000
+    large = described(tmp_path / "large", hw_notes="x" * 4 * MIB)
+    assert rejecting(ours(large)) == {"system.unreadable"}
+    assert official(large).accepted
+
+
+def test_flags_in_a_large_file_do_not_count(tmp_path: Path) -> None:
+    package = build(tmp_path, RETINANET._replace(division="closed"))
+    for run, file in enumerate(package.logs):
+        file.write_bytes(content(log_of(package.combination, run, slow=False)))
+    params = package.system / "package_checker_params"
+    params.write_text("\n" * 1000 + "rcp-bypass")
+    assert (accepted(ours(package)), official(package).accepted) == (True, True)
+    params.write_text("\n" * (1 << 16) + "rcp-bypass")
+    assert (accepted(ours(package)), official(package).accepted) == (False, True)
+
+
+def _with_seeds(package: Package, count: int) -> None:
+    for run, file in enumerate(package.logs):
+        log = log_of(package.combination, run)
+        seed = next(line.record for line in log if line.key == "seed")
+        more = [record_line({**(seed or {}), "value": 10_000 * (run + 1) + n}) for n in range(count)]
+        file.write_bytes(content([*log, *more]))
+
+
+@pytest.mark.parametrize("bound", ["mlsub.log.seeds.MAX_SEED_DIGESTS", "mlsub.judge.entry.MAX_COMPARED"])
+def test_more_seeds_than_can_be_compared_are_rejected(
+    bound: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With small bounds in place of a million."""
+    monkeypatch.setattr("mlsub.log.seeds.MAX_SEEDS", 3)
+    monkeypatch.setattr(bound, 3)
+    package = build(tmp_path, RETINANET._replace(division="closed"))
+    _with_seeds(package, 20)
+    assert rejecting(ours(package)) == {"seed.too-many"}
+    assert official(package).accepted
+
+
+def test_more_ends_of_a_run_than_are_read_reject(tmp_path: Path) -> None:
+    text = small_log("resnet", 1632, 100)
+    stop = text.splitlines(keepends=True)[-1]
+    for stops, passed in ((1000, True), (1001, False)):
+        logs = (text + stop * (stops - 1), *[text] * 4)
+        both = tried(EntryCase(Place("training", "2.1", "resnet"), logs, False, False, None, "by hand"), tmp_path)
+        assert (both.passed, both.theirs.passed) == (passed, True)

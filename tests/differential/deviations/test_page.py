@@ -1,0 +1,38 @@
+"""docs/deviations.md is what docs/deviations.yaml says, and each row of it names a test that exists."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+from tests.conftest import ExpectedText
+from tests.differential import entries, package_search, scores
+from tests.differential.compare import KNOWN_DEVIATIONS
+from tests.differential.deviations.page import PAGE, read, render
+from tests.effort import HUNG
+
+DEVIATIONS = read()
+
+
+def test_the_page_is_rendered_from_the_data(expected_text: ExpectedText) -> None:
+    expected_text(str(PAGE), render(DEVIATIONS))
+
+
+def test_each_row_is_one_and_in_an_area() -> None:
+    assert [name for name, count in Counter(row.id for row in DEVIATIONS.rows).items() if count > 1] == []
+    assert {row.area for row in DEVIATIONS.rows} == {area.id for area in DEVIATIONS.areas}
+
+
+def test_each_difference_that_a_search_passes_over_has_a_row() -> None:
+    passed_over = {*KNOWN_DEVIATIONS, *entries.KNOWN, *scores.KNOWN, *package_search.STRICTER.values()}
+    assert passed_over <= {row.id for row in DEVIATIONS.rows}
+
+
+def test_each_row_names_a_test_that_pytest_collects() -> None:
+    tests = sorted({row.test for row in DEVIATIONS.rows})
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    done = subprocess.run(
+        [*command, *tests], cwd=PAGE.parents[1], capture_output=True, text=True, timeout=HUNG, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

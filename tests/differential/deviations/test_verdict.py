@@ -1,0 +1,164 @@
+"""Where the official tool crashes, skips something or accepts it, and mlsub rejects with a reason."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.runner import run
+from tests.differential.compare import KNOWN_DEVIATIONS, disagrees, judge_both, known_deviation
+from tests.differential.generate import Combination, line_of
+from tests.differential.log import Line, Log, Mutant, altered, content, generated, moved, places_of, smallest
+from tests.differential.packages import Answer, Package, accepted, build, official, ours, rejecting
+from tests.effort import HUNG
+
+DLRM = Combination("6.1", "dlrmv4", "closed", None)
+RETINANET = Combination("5.1", "retinanet", "open", None)
+COSMOFLOW = Combination("hpc-3.0", "cosmoflow", "open", None)
+
+
+def _null_before_the_base_rate(log: Log) -> Log:
+    sparse, base = (places_of(log, key)[0] for key in ("opt_sparse_base_learning_rate", "opt_base_learning_rate"))
+    return moved(altered(log, sparse, value=None), sparse, base)
+
+
+CASES: dict[str, tuple[Combination, Callable[[Log], Log]]] = {"null-rate": (DLRM, _null_before_the_base_rate)}
+
+
+@pytest.mark.parametrize("name", KNOWN_DEVIATIONS)
+def test_a_known_deviation_of_a_log_is_one(name: str, tmp_path: Path) -> None:
+    combination, change = CASES[name]
+    changed = Mutant("changed", content(change(smallest(combination))))
+    both = judge_both(changed, combination.round, tmp_path / "log.txt")
+    assert disagrees(both), "no deviation any more: take it from KNOWN_DEVIATIONS and from docs/deviations.yaml"
+    assert known_deviation(both) == name
+
+
+def test_another_difference_is_no_known_deviation(tmp_path: Path) -> None:
+    """A null that both refuse, and one beside another defect."""
+    log = smallest(DLRM)
+    late = altered(log, places_of(log, "opt_sparse_base_learning_rate")[0], value=None)
+    both = judge_both(Mutant("late", content(late)), "6.1", tmp_path / "log.txt")
+    assert not disagrees(both)
+    assert known_deviation(both) is None
+    worse = [line for line in _null_before_the_base_rate(log) if line.key != "seed"]
+    worse = altered(worse, places_of(worse, "opt_adam_beta_1")[0], value=0)
+    assert known_deviation(judge_both(Mutant("worse", content(worse)), "6.1", tmp_path / "log.txt")) is None
+
+
+@pytest.mark.parametrize(("levels", "ours_too"), [(400, True), (600, False)])
+def test_a_deeply_nested_record_is_noncompliant(levels: int, ours_too: bool, tmp_path: Path) -> None:
+    record = {"namespace": "", "time_ms": 1_620_000_000_001, "event_type": "POINT_IN_TIME", "key": "note"}
+    line = line_of({**record, "value": "?", "metadata": {"file": "a.py", "lineno": 1}})
+    nested = Line(line.replace('"?"', "[" * levels + "]" * levels))
+    both = judge_both(Mutant("nested", content([*generated(RETINANET), nested])), "5.1", tmp_path / "log.txt")
+    assert (both.theirs.compliant, both.ours.compliant) == (True, ours_too), both.describe()
+
+
+@pytest.mark.parametrize("lacks", ["step", "partner"])
+@pytest.mark.parametrize("round_name", ["3.1", "4.0", "4.1", "5.0"])
+def test_a_measure_that_lacks_its_step_or_partner_is_noncompliant(round_name: str, lacks: str, tmp_path: Path) -> None:
+    log = generated(Combination(round_name, "stable_diffusion", "closed", None))
+    place = places_of(log, "eval_accuracy")[-1]
+    metadata = {"metric": (log[place].record or {})["metadata"]["metric"]}
+    log = altered(log, place, metadata=metadata) if lacks == "step" else [*log[:place], *log[place + 1 :]]
+    both = judge_both(Mutant(f"no {lacks}", content(log)), round_name, tmp_path / "log.txt")
+    assert any(message.startswith("crash: ") for message in both.theirs.messages)
+    assert not both.ours.compliant
+
+
+def test_a_benchmark_named_common_never_ends_there(tmp_path: Path) -> None:
+    log = generated(RETINANET)
+    named = altered(log, places_of(log, "submission_benchmark")[0], value="common")
+    both = judge_both(Mutant("common", content(named)), "5.1", tmp_path / "log.txt")
+    assert len(both.theirs.configs) > 50, "the same rules are queued again and again"
+    assert not both.ours.compliant
+
+
+def test_a_folder_beside_strong_and_weak_is_rejected(tmp_path: Path) -> None:
+    package = build(tmp_path, COSMOFLOW)
+    (package.system / "medium").mkdir()
+    assert official(package).accepted
+    assert rejecting(ours(package)) == {"tree.unknown-scaling"}
+    shutil.copytree(package.entry, package.system / "medium" / "cosmoflow")
+    assert official(package).crash == "AssertionError: "
+    assert rejecting(ours(package)) == {"tree.unknown-scaling"}
+    assert [entry.path for entry in ours(package).entries] == ["results/rack1/strong/cosmoflow"]
+
+
+def _unknown_benchmark(package: Package) -> None:
+    shutil.copytree(package.entry, package.system / "ncf")
+
+
+def _hidden_system(package: Package) -> None:
+    shutil.copytree(package.system, package.folder / "results" / ".rack2")
+    content = json.loads(package.description().read_text())
+    del content["framework"]
+    package.description(".rack2").write_text(json.dumps(content))
+
+
+def _pattern(package: Package) -> None:
+    (package.folder / "results" / "rack[1]" / "retinanet").mkdir(parents=True)
+    shutil.copy(package.description(), package.description("rack[1]"))
+
+
+#: Packages by a change that the official checker accepts, and the rules by which mlsub rejects them.
+ACCEPTED: dict[str, tuple[Callable[[Package], Any], set[str]]] = {
+    "unknown-benchmark": (_unknown_benchmark, {"tree.unknown-benchmark"}),
+    "no-logs": (lambda p: shutil.rmtree(p.system), {"tree.no-logs"}),
+    "broken-link": (lambda p: (p.folder / "results" / "rack2").symlink_to("nowhere"), {"tree.unreadable"}),
+    "hidden-description": (_hidden_system, {"system.field-missing"}),
+    "glob-name": (_pattern, {"entry.glob-name", "entry.run-count"}),
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_what_the_official_checker_accepts_is_rejected(name: str, tmp_path: Path) -> None:
+    change, rules = ACCEPTED[name]
+    package = build(tmp_path, RETINANET)
+    change(package)
+    report = ours(package)
+    assert (official(package), accepted(report)) == (Answer(True), False)
+    assert rejecting(report) == rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "change"),
+    [
+        ("log.empty", lambda whole: b""),
+        ("log.no-records", lambda whole: b"no record\n" * 100),
+        ("log.no-records", lambda whole: bytes(range(256)) * 10),
+        ("log.wide-encoding", lambda whole: whole.decode().encode("utf-16")),
+    ],
+)
+def test_a_result_file_that_is_no_log_is_rejected(rule: str, change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    package = build(tmp_path, RETINANET)
+    package.logs[0].write_bytes(change(package.logs[0].read_bytes()))
+    assert (official(package), rejecting(ours(package))) == (Answer(True), {rule})
+
+
+def test_the_official_checkers_end_with_success_whatever_they_find(tmp_path: Path) -> None:
+    package = build(tmp_path, RETINANET)
+    shutil.copy(package.logs[0], package.entry / "result 9.txt")
+    package.logs[0].unlink()
+    for tool in ("package_checker", "repo_checker"):
+        command = [sys.executable, "-m", f"mlperf_logging.{tool}", package.folder, "training", "5.1.0"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HUNG, check=False)
+        assert (done.returncode, "ERROR" in done.stderr) == (0, True), done.stderr
+    assert run("check", package.folder).status == 1
+
+
+def test_a_line_is_named_by_its_place_in_the_file(tmp_path: Path) -> None:
+    log = [Line("some output"), *generated(RETINANET)]
+    place = places_of(log, "submission_org")[0]
+    both = judge_both(Mutant("wrong", content(altered(log, place, value=""))), "5.1", tmp_path / "log.txt")
+    (found,) = [finding for finding in both.ours.findings if finding.rejects]
+    assert found.line == place + 1
+    assert any(f"failed in line {place - 1}:" in message for message in both.theirs.messages), both.theirs.messages
