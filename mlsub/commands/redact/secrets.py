@@ -47,4 +47,3 @@ def find_secrets(text: bytes, lower: bytes) -> Iterator[Span]:
 def _named(text: bytes, start: int, end: int) -> Iterator[Span]:
     if not _NO_SECRET.match(text, start, end):
         yield Span(start, end, Kind.SECRET, text[start:end])
-
