@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,9 @@ def run(manifest, out, step):
     steps = 0
     def count(*event):
         nonlocal steps
-        if str(steps) == step:
+        steps += 1  # First, as a kill is an event too.
+        if str(steps - 1) == step:
             os.kill(os.getpid(), signal.SIGKILL)
-        steps += 1
     sys.addaudithook(count)
     pack_once(manifest, out)
     if not step:
@@ -56,17 +57,22 @@ def test_a_killed_pack_leaves_the_old_tree_or_the_new_one(worker: int, tmp_path:
         states.append(files(workplace.out))
     changes = now = 0
     with starter(PROGRAM, workplace.manifest_file, workplace.out) as processes:
-        workplace.entry(runs=listed)
-        processes.start(workplace.manifest_file, workplace.out, "")
-        assert not processes.wait()
-        last = int((tmp_path / "steps").read_text()) - 1
+        # Once it answers, it has packed what is there again; the second of these runs changes it.
+        for order in (listed[::-1], listed):
+            workplace.entry(runs=order)
+            processes.start(workplace.manifest_file, workplace.out, "")
+            assert not processes.wait()
+        steps = int((tmp_path / "steps").read_text())
         for number in range(worker, KILLS, _WORKERS):
+            # What the one before has left goes first, so that each step is that of a run without it.
+            for left in workplace.out.parent.glob(".mlsub-*"):
+                shutil.rmtree(left)
             workplace.entry(runs=listed if now else listed[::-1])
-            step = min(last * number // (KILLS - _WORKERS), last)
+            step = steps * number // (KILLS - _WORKERS)
             processes.start(workplace.manifest_file, workplace.out, step)
             processes.wait()
             found = files(workplace.out)
-            assert found in states, f"killed at step {step} of {last}"
+            assert found in states, f"killed at step {step} of {steps}"
             changes += found != states[now]
             now = states.index(found)
     assert 0 < changes < KILLS // _WORKERS, "no kill came before, or none after the change: the test tries nothing"
