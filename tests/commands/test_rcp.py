@@ -70,9 +70,8 @@ def test_the_points_at_the_deadline_are_said_to_be_those() -> None:
     assert run(*show, *late).stdout.splitlines()[0] == title
     assert (run(*plan).status, run(*plan, "--rcp-points", "newest").status) == (0, 0)
     answer = run(*plan, *late)
-    assert answer.stdout.startswith(
-        "llama31_8b, training 5.1, points merged by the deadline, 2025-10-10, batch size 16\n"
-    )
+    title = "llama31_8b, training 5.1, points merged by the deadline, 2025-10-10, batch size 16"
+    assert answer.stdout.splitlines()[0] == title
     assert "smaller than any reference point" in answer.stdout
     document = json.loads(run(*show, *late, "--format", "json").stdout)["reference"]
     assert document["reference_points"] == "deadline"

@@ -147,7 +147,7 @@ def test_each_entry_has_the_recorded_score(round_name: str):
     assert len(compared) >= 10
 
 
-#: Entries that pass, and were published without the factor of the test or with another one; the factor of the test.
+#: Entries that pass, and were published without the factor of the convergence test or with another one: that factor.
 OTHER_FACTOR = {
     ("3.0", "Intel/results/16-nodes-SPR-pytorch/resnet"): 1.0043956043956044,
     # Its point was merged on the day of publication; the published factor is that of the points at the deadline.

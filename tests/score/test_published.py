@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import warnings
 from pathlib import Path
 
@@ -10,11 +12,15 @@ import pytest
 import mlsub
 from mlsub.submission.report import ScoreResult
 from tests.commands.runner import run
+from tests.corpus import SHARED
 from tests.make_tree import Tree, make_tree
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from mlperf_logging.result_summarizer import result_summarizer
+
+#: Entries of which the fastest reference point came after publication.
+DELL = SHARED / "cases" / "v3.1" / "Dell"
 
 
 def nvidia(tmp_path: Path) -> Tree:
@@ -81,3 +87,18 @@ def test_every_command_has_the_same_minutes(tmp_path: Path) -> None:
     assert (compared["minutes"], compared["expected"]) == (published, expected)
     values = {value["name"]: value["new"] for value in difference}
     assert (values["published"], values["expected"]) == (published, expected)
+
+
+@pytest.mark.skipif(not DELL.is_dir(), reason="published results are not there")
+@pytest.mark.parametrize(("words", "factor"), [((), None), (("--rcp-points", "newest"), 37 / 36)])
+def test_no_factor_is_written_by_a_point_merged_after_publication(
+    words: tuple[str, ...], factor: float | None, tmp_path: Path
+) -> None:
+    """23 entries of v3.1 were published without a factor; a point of February 2024 would scale them."""
+    tree = shutil.copytree(DELL, tmp_path / "v3.1" / "Dell")
+    run("score", str(tree), "--write-scaling", *words)
+    written = {
+        file.parent.name: json.loads(file.read_text())["scaling_factor"]
+        for file in tree.glob("results/*/*/scaling.json")
+    }
+    assert written == ({} if factor is None else {"ssd": pytest.approx(factor)})
