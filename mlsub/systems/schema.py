@@ -8,8 +8,9 @@ from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round, Statuses
 from mlsub.systems.availability import aliases
 from mlsub.systems.fields import Field, fields
-from mlsub.systems.values import BLANK, insensitive, one_of, pattern_of
+from mlsub.systems.values import BLANK, MOST_OF_PLACEHOLDER, insensitive, pattern_of, placeholder_pattern
 
+_SAID = {"$ref": "#/$defs/said"}
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -29,10 +30,16 @@ def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
         "properties": properties,
     }
     if strict:
-        schema["additionalProperties"] = {"not": {"type": "string", "pattern": one_of(table.placeholders)}}
+        schema |= {"additionalProperties": _SAID, "$defs": {"said": _said()}}
     if strict or round_.descriptions_checked:
         schema["required"] = list(table.required)
     return schema
+
+
+def _said() -> dict[str, Any]:
+    """What is no placeholder, and holds none at whatever depth."""
+    placeholder = {"type": "string", "pattern": placeholder_pattern(), "maxLength": MOST_OF_PLACEHOLDER}
+    return {"not": placeholder, "items": _SAID, "additionalProperties": _SAID}
 
 
 def _about(round_: Round, *, strict: bool) -> str:
@@ -68,7 +75,7 @@ def _status(statuses: Statuses | None) -> dict[str, Any]:
 
 def _meaningful(name: str, field: Field) -> list[dict[str, Any]]:
     """What the audit asks of the value, as schemas."""
-    asked: list[dict[str, Any]] = [{"not": {"type": "string", "pattern": one_of(fields().placeholders)}}]
+    asked: list[dict[str, Any]] = [_SAID]
     if not field.may_be_empty:
         asked.append({"not": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": BLANK}]}})
     if name == "division":
