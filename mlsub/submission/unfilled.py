@@ -62,7 +62,7 @@ def unfilled_of(files: Iterable[tuple[str, str, bytes]]) -> Iterator[Unfilled]:
         files: of each its place in the package, what messages call it, and its content.
     """
     for to, path, content in files:
-        if may_be_template(to) and is_unfilled(content[:4096]):
+        if may_be_template(to) and is_unfilled(content):
             yield Unfilled(path, template=True)
         elif left := tuple(_left(to, content)):
             yield Unfilled(path, template=False, fields=left)

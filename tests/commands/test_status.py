@@ -209,19 +209,23 @@ def test_runs_are_counted_while_there_are_too_few_to_choose_from(workplace: Work
     assert "record 1 more run of rack1/resnet (4 of 5)" in status().stdout
 
 
-def test_templates_are_one_task_a_folder_until_the_marker_is_gone(workplace: Workplace) -> None:
+def test_templates_are_one_task_a_folder_until_no_line_of_theirs_is_left(workplace: Workplace) -> None:
     workplace.add_code()
     run("pack", "--scaffold", "--write", "--jobs", "1")
     [task] = answer().document["tasks"]
     assert (task["kind"], task["where"]) == ("fill-in", "setup/resnet/rack1")
-    assert task["words"].startswith("fill in 5 templates, and remove the lines with mlsub-template: README.md, ")
+    assert task["words"].startswith("fill in 5 templates, and remove every line that asks for it: README.md, ")
     for file in (workplace.folder / "setup/resnet/rack1").iterdir():
         file.write_text(file.read_text() + "\nmore\n")
     assert len(answer().document["tasks"]) == 1
-    # Without the marker, what the template asks for is still asked for.
-    readme = workplace.folder / "setup/resnet/rack1/README.md"
-    readme.write_text(readme.read_text().partition("\n")[2])
-    assert ("fill-in", "setup/resnet/rack1/README.md") in kinds(answer())
+    # Whoever removes the line with the marker alone is still asked.
+    for file in (workplace.folder / "setup/resnet/rack1").iterdir():
+        file.write_text("".join(line for line in file.read_text().splitlines(True) if "mlsub-template" not in line))
+    [again] = answer().document["tasks"]
+    assert again == task
+    run("pack", "--write", "--jobs", "1")
+    assert not (workplace.out / "benchmarks/resnet/rack1").exists()
+    assert [kind for kind, _ in kinds(answer())] == ["fill-in"]
 
 
 def test_a_division_that_is_to_be_filled_in_is_one_task(workplace: Workplace) -> None:

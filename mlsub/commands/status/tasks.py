@@ -13,7 +13,6 @@ from mlsub.commands.pack.model import Packing
 from mlsub.commands.pack.plan import Plan
 from mlsub.commands.status.model import EntryStatus, Task
 from mlsub.findings import Finding, Severity
-from mlsub.submission.layout.templates import MARKER
 from mlsub.submission.locate import is_folder
 from mlsub.submission.unfilled import Unfilled, content_of, may_be_unfilled, unfilled_of
 from mlsub.systems.values import is_placeholder
@@ -126,7 +125,7 @@ def fill_in(unfilled: Iterable[Unfilled], root: Path | None = None) -> Iterator[
         names = ", ".join(Path(path).name for path in paths[:_FIELDS])
         more = [f" and {len(paths) - _FIELDS} more"] if len(paths) > _FIELDS else []
         noun = f"{len(paths)} templates" if len(paths) > 1 else "the template"
-        words = f"fill in {noun}, and remove the lines with {MARKER}: {''.join([names, *more])}"
+        words = f"fill in {noun}, and remove every line that asks for it: {''.join([names, *more])}"
         yield Task("fill-in", folder, words, _edit(_shell(root, paths[0])))
 
 
