@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import compress
 from pathlib import Path
-from shlex import quote
 from typing import TypeVar
 
 from mlsub.findings import Finding
@@ -25,6 +24,7 @@ from mlsub.submission.remedies import (
     logs_in,
     of_missing_description,
     of_missing_folder,
+    of_systems_too_deep,
     plain_name,
     renamed_benchmark,
 )
@@ -233,14 +233,13 @@ class TreeReader:
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
         if self._looked(lambda: any(child.name in known and logs_in(child) for child in folders(folder)), False):
-            above = self._relative(folder.parent)
             self._add(
                 "tree.unknown-benchmark",
                 self._relative(folder),
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
-                fix=f"Move the folders of the systems one folder up: mv {quote(above)}/* results/",
+                fix=of_systems_too_deep(folder.parent, self.folder),
             )
             return
         self._add(
