@@ -78,6 +78,9 @@ def of_run_count(entry: EntryFiles, needed: int) -> str | None:
         return of_names(entry.strays)
     if _misnamed(entry.strays, alone=not entry.results):
         return f"Name the logs result_<n>.txt; {FIX} does it."
+    if other := other_logs(entry.strays, needed - len(entry.results)):
+        named = several(list(other), 5)
+        return f"If these are the logs of the runs that are missing, name them result_<n>.txt: {named}; {FIX} does it."
     inside = [name for name in entry.strays if is_folder(entry.folder / name)]
     deeper = next((name for name in inside if logs_in(entry.folder / name)), None)
     if deeper is not None and not entry.results:
@@ -99,6 +102,12 @@ def _misnamed(names: Iterable[str], *, alone: bool) -> bool:
     """Whether there are logs by another name; beside results (not ``alone``) only one that is almost a result's is."""
     forms = (ALMOST_RESULT, OTHER_LOG) if alone else (ALMOST_RESULT,)
     return any(form.fullmatch(name) for form in forms for name in names)
+
+
+def other_logs(names: Iterable[str], missing: int) -> dict[str, str]:
+    """What beside results may be the logs of the missing runs, and the number in each name; none where it is more."""
+    found = {name: match[1] for name in sorted(names) if (match := OTHER_LOG.fullmatch(name))}
+    return found if len(found) <= missing else {}
 
 
 def _hidden(system: str) -> str:
@@ -209,6 +218,11 @@ def of_missing_description(
     """
     if system.startswith("."):
         return None, _hidden(system)
+    where = f"in the folder {organisation.name}"
+    if system.strip() in unused and not os.path.lexists(results := organisation / "results" / system.strip()):
+        # Nobody means a blank at the end of a name, which some file systems cannot even hold.
+        renamed = join(["mv", f"results/{system}", f"results/{results.name}"])
+        return results.name, f"Rename the folder of the system: {renamed} {where}; {FIX} does it."
     close = get_close_matches(system.lower(), [name.lower() for name in unused], n=1)
     meant = [name for name in unused if name.lower() in close] or (list(unused) if only and len(unused) == 1 else [])
     if meant:
@@ -216,4 +230,4 @@ def of_missing_description(
         return meant[0], f"Rename systems/{meant[0]}.json to {system}.json{does}."
     file = f"systems/{system}.json"
     command = to_capture(file, system, organisation.name)
-    return None, f"Add {file}: in {organisation.name}, {command} writes it on the machine. Or remove results/{system}."
+    return None, f"Add {file}: {command} writes it, on the machine and {where}. Or remove results/{system}."

@@ -32,6 +32,7 @@ from mlsub.submission.remedies import (
 Found = TypeVar("Found")
 
 PRUNED_RESULTS = "pruned_results"
+_OR_REMOVE = "If the round is right, the folder does not belong in the package: remove it."
 #: What is said where the system does not let us look: of what official tools read, and of what only we read.
 _UNREADABLE, _NOT_LISTED = "tree.unreadable", "layout.not-listed"
 
@@ -255,7 +256,7 @@ class TreeReader:
         """A benchmark of another round is more likely to be checked by the wrong round than to have the wrong name."""
         known = self.round.benchmarks
         if wrong := wrong_round(self.round, name):
-            return wrong
+            return f"{wrong} {_OR_REMOVE}"
         certain = renamed_benchmark(name, known)
         if certain is not None:
             return f"Did you mean {certain}? Rename the folder; {FIX} does it."
@@ -264,7 +265,10 @@ class TreeReader:
         close = get_close_matches(plain, every, n=1)
         meant = OTHER_NAMES.get(plain) or (every[close[0]] if close else "")
         rename = f"Did you mean {meant}? Rename the folder; {FIX} does it where the logs name that benchmark."
-        return rename if meant in known else wrong_round(self.round, meant)
+        if meant in known:
+            return rename
+        wrong = wrong_round(self.round, meant)
+        return f"{wrong} {_OR_REMOVE}" if wrong else None
 
     def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
         for stray in strays:
