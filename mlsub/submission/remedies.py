@@ -141,8 +141,17 @@ def of_divided(deep: Sequence[Path], above: Path) -> str:
     taken = [name for name in names if os.path.lexists(above / name)]
     if taken or len(deep) > _MOST_NAMED:
         return f"Move the organisations' folders to {above.name}, where no other one has the name."
-    moved = join([inner.relative_to(above).as_posix() for inner in deep])
-    return f"Move the organisations' folders up: mv {moved} . in the folder {above.name}."
+    command = join(["mv", *(inner.relative_to(above).as_posix() for inner in deep), "."])
+    if emptied := [folder for folder in dict.fromkeys(inner.parent for inner in deep) if _holds_only(folder, deep)]:
+        command = f"{command} && {_rmdir(emptied, above)}"
+    return f"Move the organisations' folders up: {command} in the folder {above.name}."
+
+
+def _holds_only(folder: Path, known: Sequence[Path]) -> bool:
+    try:
+        return {folder / name for name in names_in(folder)} <= set(known)
+    except OSError:
+        return False
 
 
 def of_elsewhere(deep: Sequence[Path]) -> str:
@@ -196,7 +205,13 @@ def _up(inner: Path, outer: Path, where: Path) -> str:
         return f"{moved}."
     if both:
         return f"{moved}, and join what both have: {several(both, 5)}."
-    return f"{moved}: mv {quote(deep)}/* {'.' if to == '.' else f'{quote(to)}/'} in the folder {where.name}."
+    emptied = [inner, *(folder for folder in inner.parents if folder.is_relative_to(outer) and folder != outer)]
+    command = f"mv {quote(deep)}/* {'.' if to == '.' else f'{quote(to)}/'} && {_rmdir(emptied, where)}"
+    return f"{moved}: {command} in the folder {where.name}."
+
+
+def _rmdir(folders_: Iterable[Path], where: Path) -> str:
+    return join(["rmdir", *(folder.relative_to(where).as_posix() for folder in folders_)])
 
 
 def to_capture(file: str, system: str, submitter: str, division: str | None = None) -> str:
