@@ -137,7 +137,9 @@ def of_divided(deep: Sequence[Path], above: Path) -> str:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         parts = [typed(inner) for inner in deep if inner.name == twice]
-        return f"Join the packages of {twice}: {join(['mlsub', 'merge', *parts, '-o', typed(above / twice), '--write'])}"
+        return (
+            f"Join the packages of {twice}: {join(['mlsub', 'merge', *parts, '-o', typed(above / twice), '--write'])}"
+        )
     taken = [name for name in names if os.path.lexists(above / name)]
     if taken or len(deep) > _MOST_NAMED:
         return f"Move the organisations' folders to {above.name}, where no other one has the name."

@@ -68,7 +68,7 @@ def is_placeholder(value: Any) -> bool:
 
 
 def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The placeholders among values at whatever depth: of each the field, and its place in it with dots between names."""
+    """The placeholders among values at whatever depth: of each the field, and its place with dots between names."""
     for field, whole in content.items():
         inside: list[tuple[str, Iterator[tuple[Any, Any]]]] = [("", iter([(field, whole)]))]
         while inside:

@@ -62,7 +62,10 @@ def test_the_whole_way_by_the_commands_that_it_names(workplace: Workplace) -> No
         ("runs", "runs/resnet"),
         ("template", "setup/resnet/rack1"),
     ]
-    assert (nothing.status, nothing.document["next"]) == (1, "mlsub system capture --submitter ACME --set system_name=rack1 -o rack1.json")
+    assert (nothing.status, nothing.document["next"]) == (
+        1,
+        "mlsub system capture --submitter ACME --set system_name=rack1 -o rack1.json",
+    )
     (workplace.folder / "rack1.json").write_bytes(description)
     assert answer().document["next"] == "mlsub rules keys resnet --round 1.0"
     runs.mkdir()

@@ -205,7 +205,7 @@ class _Planner:
         return changes, after
 
     def _worse(self, before: Report, after: Report, changes: tuple[Change, ...]) -> bool:
-        """Whether anything that was accepted no longer is, the whole included; logs keep what they are by a new name."""
+        """Whether anything that was accepted no longer is, the whole included; a log may have a new name."""
         targets = targets_of(changes)
         kept = {self._below(renamed(self._root / path, targets)) for path in _logs(before)}
         lost = (kept - _logs(after)) | (_entries(before) - _entries(after))

@@ -165,7 +165,8 @@ class Names:
         numbers = other_logs([file.name for file in files if file not in named], room)
         others = [folder / name for name in numbers if _is_log(folder / name)]
         for file in [*(right if folder != to else ()), *almost]:
-            self._move(file, to / (file.name if file in right else f"result_{_numbered(file, ALMOST_RESULT)}.txt"), rule)
+            name = file.name if file in right else f"result_{_numbered(file, ALMOST_RESULT)}.txt"
+            self._move(file, to / name, rule)
         for file in others:
             number = numbers[file.name]
             self._move(file, self._free(to, number) if named else to / f"result_{number}.txt", rule)

@@ -204,7 +204,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def near(self, path: str | Path) -> str:
         """A path as somebody beside the manifest writes it, where it lies there."""
         place = Path(path)
-        return str(self.file.parent / place.relative_to(self.folder)) if place.is_relative_to(self.folder) else str(path)
+        inside = place.is_relative_to(self.folder)
+        return str(self.file.parent / place.relative_to(self.folder) if inside else place)
 
     def to_capture(self, system: System) -> str:
         """The command that writes a system's description."""

@@ -29,9 +29,9 @@ def _next_words(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 def command(words: tuple[str, ...], round_: str | None, usage: str | None, strict: bool) -> None:
     """Print the JSON Schema of NAME, for editors and other tools.
 
-    NAME is an answer, such as check or compare packages: the schema of what its command writes with --format json. Or
-    it is a kind of document: manifest, system, claims, records, ids, config or rules; or watch, for a line of mlsub watch
-    --format jsonl. Without NAME, it lists the names.
+    NAME is an answer, such as check or compare packages: what its command writes with --format json. Or it is a kind of
+    document: manifest, system, claims, records, ids, config or rules; or watch, for a line of mlsub watch --format
+    jsonl. Without NAME, it lists the names.
 
     Exit status: 0, or 2 for an unknown name or round.
     """

@@ -63,7 +63,7 @@ def template_words() -> dict[str, str]:
 
 
 def is_unfilled(content: bytes) -> bool:
-    """Whether a file is a template that nobody has filled in: a line of it asks for that, or it has no line beside it."""
+    """Whether a file is a template that is to be filled in: a line asks for that, or it has no other lines."""
     if any(piece in content for piece in _asking()):
         return True
     lines = {line.strip() for line in content[:MOST].decode("utf-8", "replace").splitlines()} - _COMMON
