@@ -50,6 +50,24 @@ _ANSWERS = {
 }
 
 
+#: What asks for an answer that a command gives beside its usual one.
+_ASKED = {
+    "check settings": "check --show-settings",
+    "compare packages": "compare OLD NEW --packages",
+    "fix truncate": "fix PATH --truncate",
+    "inspect rates": "inspect PATH --rates",
+    "rules diff submission": "rules diff ROUND ROUND --submission DIR",
+    "rules keys check": "rules keys BENCHMARK --check FILE",
+    "rules list ids": "rules list --round ROUND --benchmark BENCHMARK",
+    "score selection": "score PATH --window N",
+}
+
+
+def asked(command: str) -> str:
+    """The command line that an answer comes of, without ``mlsub`` and the options of its output."""
+    return _ASKED.get(command, command)
+
+
 def commands() -> tuple[str, ...]:
     """The commands whose answers have a schema."""
     return tuple(_ANSWERS)
@@ -72,4 +90,4 @@ def schema(command: str) -> dict[str, Any]:
     Raises:
         KeyError: the command has no such answer.
     """
-    return schema_of(command, answer_type(command))
+    return {**schema_of(command, answer_type(command)), "title": f"What mlsub {asked(command)} --format json writes"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from shlex import quote
 
 import msgspec
 
@@ -34,10 +33,12 @@ from mlsub.submission.locate import (
     folders,
     is_organisation,
     locate,
+    too_deep,
 )
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
 from mlsub.submission.params import FlagFiles, Flags
 from mlsub.submission.patterns import RESULT_PATTERN
+from mlsub.submission.remedies import of_too_deep
 from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, SystemResult
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import SystemDescription, read_description
@@ -125,7 +126,7 @@ def _lying(files: OrganisationFiles) -> OrganisationFiles:
         ".",
         expected=f"{above.name}/results",
         actual=f"{above.name}/{files.name}/results",
-        fix=_one_up(files.folder),
+        fix=of_too_deep(files.folder, above, alone=True),
     )
     return msgspec.structs.replace(files, findings=(*files.findings, problem))
 
@@ -139,15 +140,10 @@ def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=_one_up(folder),
+        fix=of_too_deep(folder, folder.parent, alone=len(too_deep(folder.parent)) == 1),
     )
     files = msgspec.structs.replace(package.files, findings=(problem, *package.files.findings))
     return msgspec.structs.replace(package, files=files)
-
-
-def _one_up(folder: Path) -> str:
-    inner = f"{folder.parent.name}/{folder.name}"
-    return f"Move what {inner} contains one folder up: mv {quote(inner)}/* {quote(folder.parent.name)}/"
 
 
 def _prefix(folder: Path, root: Path) -> str:

@@ -67,7 +67,6 @@ def schema_of(command: str, kind: type[Answer]) -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:mlsub:{command.replace(' ', ':')}",
-        "title": f"What mlsub {command} --format json writes",
         "description": model["description"],
         "type": "object",
         "required": [*envelope, *model["required"]],

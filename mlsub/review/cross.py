@@ -17,7 +17,7 @@ from mlsub.log.report import LogReport
 from mlsub.review.platform import akin, contradicts
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
-from mlsub.systems.values import is_unsaid
+from mlsub.systems.values import is_placeholder, is_unsaid
 
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
 SHARED = 2
@@ -39,7 +39,8 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
         said = tuple([readable(value[:200]) if isinstance(value, str) else "" for value in values])
         if said not in answers:
             asked = zip(_CHECKS.items(), said, strict=True)
-            found = ((key, one, check(entry, one)) for (key, check), one in asked if one)
+            # A placeholder has its own finding.
+            found = ((key, one, check(entry, one)) for (key, check), one in asked if one and not is_placeholder(one))
             answers[said] = [(key, one, odd) for key, one, odd in found if odd is not None]
         for key, one, (rule, expected, *message) in answers[said]:
             line = log.run.lines.get(key)

@@ -10,13 +10,14 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
-from mlsub.io.show import show
+from mlsub.io.show import several, show
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run, expected_event_type
 from mlsub.review.cadence import audit_cadence
 from mlsub.review.dataset import audit_dataset
 from mlsub.review.facts import all_numbers, batch_size, fact_of, grouped, number
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
+from mlsub.systems.values import placeholders_in
 
 _STATUSES = ("success", "aborted")
 #: Many implementations open a block as they stop; training takes longer than that.
@@ -32,6 +33,7 @@ _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
     "run.interval-negative": lambda run, path, *_: _interval(run, path),
     "run.clock-backwards": lambda run, path, *_: _clock(run, path),
     "run.status-unknown": lambda run, path, *_: _status(run, path),
+    "run.placeholder": lambda run, path, *_: _placeholders(run, path),
     "run.event-type": lambda run, path, *_: _event_types(run, path),
     "run.eval-missing": lambda run, path, *_: audit_ending(run, path),
     "run.eval-length": lambda *of: audit_lengths(*of),
@@ -67,6 +69,13 @@ def _event_types(run: Run, path: str) -> Iterator[Finding]:
             expected=expected_event_type(key),
             actual=found[:40],
         )
+
+
+def _placeholders(run: Run, path: str) -> Iterator[Finding]:
+    found = {place: key for values in (run.identity, run.hyperparameters) for key, place in placeholders_in(values)}
+    if found:
+        lines = [run.lines[key] for key in found.values() if key in run.lines]
+        yield finding("run.placeholder", path, line=min(lines, default=None), actual=several(list(found), 10))
 
 
 def _interval(run: Run, path: str) -> Iterator[Finding]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
-from shlex import quote
+from shlex import join, quote
 
+from mlsub.divisions import DIVISIONS
 from mlsub.io.look import is_folder, names_in
+from mlsub.io.show import several
 from mlsub.rules.catalogue import FIX
 from mlsub.submission.locate import folders
 from mlsub.submission.model import EntryFiles
@@ -19,6 +22,8 @@ from mlsub.submission.patterns import RESULT_PATTERN
 ALMOST_RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 #: What logs are called that are named by another habit; only where a folder has none that is named like a result.
 OTHER_LOG = re.compile(r"(?:[a-z][a-z_-]{0,40}[_.-]?)??(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
+#: Paths that a remedy names.
+_MOST_NAMED = 5
 #: Names of other rounds and of frameworks that people use for a benchmark.
 OTHER_NAMES = {
     "resnet50": "resnet",
@@ -73,6 +78,9 @@ def of_run_count(entry: EntryFiles, needed: int) -> str | None:
         return of_names(entry.strays)
     if _misnamed(entry.strays, alone=not entry.results):
         return f"Name the logs result_<n>.txt; {FIX} does it."
+    if other := other_logs(entry.strays, needed - len(entry.results)):
+        named = several(list(other), 5)
+        return f"If these are the logs of the runs that are missing, name them result_<n>.txt: {named}; {FIX} does it."
     inside = [name for name in entry.strays if is_folder(entry.folder / name)]
     deeper = next((name for name in inside if logs_in(entry.folder / name)), None)
     if deeper is not None and not entry.results:
@@ -96,8 +104,68 @@ def _misnamed(names: Iterable[str], *, alone: bool) -> bool:
     return any(form.fullmatch(name) for form in forms for name in names)
 
 
+def other_logs(names: Iterable[str], missing: int) -> dict[str, str]:
+    """What beside results may be the logs of the missing runs, and the number in each name; none where it is more."""
+    found = {name: match[1] for name in sorted(names) if (match := OTHER_LOG.fullmatch(name))}
+    return found if len(found) <= missing else {}
+
+
 def _hidden(system: str) -> str:
     return f"Remove results/{system}: the official checker takes each folder in results for a system."
+
+
+def of_too_deep(inner: Path, outer: Path, *, alone: bool) -> str:
+    """How to get an organisation's tree up, with a command only where that overwrites and mixes nothing.
+
+    Args:
+        inner: the folder with its tree.
+        outer: the folder that has its place: beside it belong the other organisations.
+        alone: whether no other organisation lies in ``outer``.
+    """
+    above = outer.parent
+    if alone and outer.name.lower() not in DIVISIONS:
+        return _up(inner, outer, above)
+    deep = inner.relative_to(above).as_posix()
+    if os.path.lexists(above / inner.name):
+        return f"{above.name} contains another {inner.name}: join them with mlsub merge, or rename one."
+    return f"Move the organisation's folder up: mv {quote(deep)} . in the folder {above.name}."
+
+
+def of_divided(deep: Sequence[Path], above: Path) -> str:
+    """The same of several organisations' trees, whose place is one folder above all of them."""
+    names = [inner.name for inner in deep]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        parts = [typed(inner) for inner in deep if inner.name == twice]
+        return (
+            f"Join the packages of {twice}: {join(['mlsub', 'merge', *parts, '-o', typed(above / twice), '--write'])}"
+        )
+    taken = [name for name in names if os.path.lexists(above / name)]
+    if taken or len(deep) > _MOST_NAMED:
+        return f"Move the organisations' folders to {above.name}, where no other one has the name."
+    command = join(["mv", *(inner.relative_to(above).as_posix() for inner in deep), "."])
+    if emptied := [folder for folder in dict.fromkeys(inner.parent for inner in deep) if _holds_only(folder, deep)]:
+        command = f"{command} && {_rmdir(emptied, above)}"
+    return f"Move the organisations' folders up: {command} in the folder {above.name}."
+
+
+def _holds_only(folder: Path, known: Sequence[Path]) -> bool:
+    try:
+        return {folder / name for name in names_in(folder)} <= set(known)
+    except OSError:
+        return False
+
+
+def of_elsewhere(deep: Sequence[Path]) -> str:
+    """What to name in the place of a folder that has organisations' trees somewhere below it."""
+    named = join(["mlsub", "check", *map(typed, deep[:_MOST_NAMED])])
+    return f"Name the packages{' one by one' if len(deep) > _MOST_NAMED else ''}: {named}"
+
+
+def typed(path: Path) -> str:
+    """A path as one types it in the current folder."""
+    here = Path.cwd()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
 def of_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]) -> tuple[str, str] | None:
@@ -114,13 +182,44 @@ def of_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]
             return child.name, f"Rename {child.name} to {name}{does}"
     for child in there:
         if is_folder(child / name):
-            return child.name, f"Move what {child.name} contains one folder up: mv {quote(child.name)}/* ."
+            return child.name, _up(child, organisation, organisation)
     if name == "results":
-        for child in there:
-            if any(inner.name in benchmarks and logs_in(inner) for inner in folders(child)):
-                moved = quote(child.name)
-                return child.name, f"Move the systems' folders into results: mkdir results && mv {moved} results/"
+        systems = [c for c in there if any(i.name in benchmarks and logs_in(i) for i in folders(c))]
+        if systems:
+            moved = join([child.name for child in systems])
+            where = f"in the folder {organisation.name}"
+            return systems[0].name, f"Move the systems into results: mkdir results && mv {moved} results/ {where}."
     return None
+
+
+def of_systems_too_deep(inner: Path, organisation: Path) -> str:
+    """How to get the folders of systems up that lie in another one in ``results``."""
+    return _up(inner, organisation / "results", organisation)
+
+
+def _up(inner: Path, outer: Path, where: Path) -> str:
+    """How to move what a folder contains to one above it, with a command only where no name there meets another."""
+    deep, to = inner.relative_to(where).as_posix(), outer.relative_to(where).as_posix()
+    moved = f"Move what {deep} contains up to {outer.name}"
+    try:
+        both = sorted({*names_in(inner)} & {*names_in(outer)})
+    except OSError:
+        return f"{moved}."
+    if both:
+        return f"{moved}, and join what both have: {several(both, 5)}."
+    emptied = [inner, *(folder for folder in inner.parents if folder.is_relative_to(outer) and folder != outer)]
+    command = f"mv {quote(deep)}/* {'.' if to == '.' else f'{quote(to)}/'} && {_rmdir(emptied, where)}"
+    return f"{moved}: {command} in the folder {where.name}."
+
+
+def _rmdir(folders_: Iterable[Path], where: Path) -> str:
+    return join(["rmdir", *(folder.relative_to(where).as_posix() for folder in folders_)])
+
+
+def to_capture(file: str, system: str, submitter: str, division: str | None = None) -> str:
+    """The command that describes a system on the machine itself, and says what is known of it already."""
+    said = ["--submitter", submitter, *(["--division", division] if division else []), "--set", f"system_name={system}"]
+    return join(["mlsub", "system", "capture", *said, "-o", file])
 
 
 def of_missing_description(
@@ -136,11 +235,16 @@ def of_missing_description(
     """
     if system.startswith("."):
         return None, _hidden(system)
+    where = f"in the folder {organisation.name}"
+    if system.strip() in unused and not os.path.lexists(results := organisation / "results" / system.strip()):
+        # Nobody means a blank at the end of a name, which some file systems cannot even hold.
+        renamed = join(["mv", f"results/{system}", f"results/{results.name}"])
+        return results.name, f"Rename the folder of the system: {renamed} {where}; {FIX} does it."
     close = get_close_matches(system.lower(), [name.lower() for name in unused], n=1)
     meant = [name for name in unused if name.lower() in close] or (list(unused) if only and len(unused) == 1 else [])
     if meant:
         does = f"; {FIX} does it" if meant[0].lower() == system.lower() else ", if it describes this system"
         return meant[0], f"Rename systems/{meant[0]}.json to {system}.json{does}."
     file = f"systems/{system}.json"
-    command = f"mlsub system capture -o {quote(file)}"
-    return None, f"Add {file}: {command} writes it on the machine. Or remove results/{system}."
+    command = to_capture(file, system, organisation.name)
+    return None, f"Add {file}: {command} writes it, on the machine and {where}. Or remove results/{system}."

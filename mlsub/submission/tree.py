@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import compress
 from pathlib import Path
-from shlex import quote
 from typing import TypeVar
 
 from mlsub.findings import Finding
@@ -25,6 +24,7 @@ from mlsub.submission.remedies import (
     logs_in,
     of_missing_description,
     of_missing_folder,
+    of_systems_too_deep,
     plain_name,
     renamed_benchmark,
 )
@@ -32,6 +32,7 @@ from mlsub.submission.remedies import (
 Found = TypeVar("Found")
 
 PRUNED_RESULTS = "pruned_results"
+_OR_REMOVE = "If the round is right, the folder does not belong in the package: remove it."
 #: What is said where the system does not let us look: of what official tools read, and of what only we read.
 _UNREADABLE, _NOT_LISTED = "tree.unreadable", "layout.not-listed"
 
@@ -235,14 +236,13 @@ class TreeReader:
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
         if self._looked(lambda: any(child.name in known and logs_in(child) for child in folders(folder)), False):
-            above = self._relative(folder.parent)
             self._add(
                 "tree.unknown-benchmark",
                 self._relative(folder),
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
-                fix=f"Move the folders of the systems one folder up: mv {quote(above)}/* results/",
+                fix=of_systems_too_deep(folder.parent, self.folder),
             )
             return
         self._add(
@@ -258,7 +258,7 @@ class TreeReader:
         """A benchmark of another round is more likely to be checked by the wrong round than to have the wrong name."""
         known = self.round.benchmarks
         if wrong := wrong_round(self.round, name):
-            return wrong
+            return f"{wrong} {_OR_REMOVE}"
         certain = renamed_benchmark(name, known)
         if certain is not None:
             return f"Did you mean {certain}? Rename the folder; {FIX} does it."
@@ -267,7 +267,10 @@ class TreeReader:
         close = get_close_matches(plain, every, n=1)
         meant = OTHER_NAMES.get(plain) or (every[close[0]] if close else "")
         rename = f"Did you mean {meant}? Rename the folder; {FIX} does it where the logs name that benchmark."
-        return rename if meant in known else wrong_round(self.round, meant)
+        if meant in known:
+            return rename
+        wrong = wrong_round(self.round, meant)
+        return f"{wrong} {_OR_REMOVE}" if wrong else None
 
     def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
         for stray in strays:

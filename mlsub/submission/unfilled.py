@@ -18,7 +18,7 @@ from mlsub.io.look import is_nothing
 from mlsub.submission.layout.templates import MARKER, is_unfilled
 from mlsub.submission.layout.walk import list_tree, may_be_template
 from mlsub.systems.draft import TO_FILL_IN
-from mlsub.systems.values import is_placeholder
+from mlsub.systems.values import placeholders_in
 
 #: What people fill in is some kilobytes.
 _MAX_BYTES = 1 << 20
@@ -62,7 +62,7 @@ def unfilled_of(files: Iterable[tuple[str, str, bytes]]) -> Iterator[Unfilled]:
         files: of each its place in the package, what messages call it, and its content.
     """
     for to, path, content in files:
-        if may_be_template(to) and is_unfilled(content[:4096]):
+        if may_be_template(to) and is_unfilled(content):
             yield Unfilled(path, template=True)
         elif left := tuple(_left(to, content)):
             yield Unfilled(path, template=False, fields=left)
@@ -70,15 +70,10 @@ def unfilled_of(files: Iterable[tuple[str, str, bytes]]) -> Iterator[Unfilled]:
 
 def _left(to: str, content: bytes) -> Iterator[str]:
     if to.endswith(".json"):
-        yield from (name for name, value in _fields(content).items() if _is_left(value))
+        yield from (place for _, place in placeholders_in(_fields(content)))
     elif to.endswith(".md"):
         text = content.decode("utf-8", "replace")
         yield from (f"line {text.count(chr(10), 0, match.end()) + 1}" for match in _LINE.finditer(text))
-
-
-def _is_left(value: Any) -> bool:
-    text = value.strip().lower() if isinstance(value, str) else ""
-    return is_placeholder(value) or text.startswith(f"{TO_FILL_IN.lower()}:")
 
 
 def _fields(content: bytes) -> dict[str, Any]:

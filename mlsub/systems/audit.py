@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from mlsub.divisions import DIVISIONS, OPEN, division_of
@@ -14,7 +15,7 @@ from mlsub.systems.facts import count
 from mlsub.systems.fields import fields
 from mlsub.systems.lines import Lines
 from mlsub.systems.names import find, registry, slips, spellings
-from mlsub.systems.values import expected_of, is_empty, is_meaningful, is_placeholder, is_unsaid, owed
+from mlsub.systems.values import expected_of, is_empty, is_meaningful, is_placeholder, is_unsaid, owed, placeholders_in
 
 #: Where an Open entry explains what it did otherwise.
 _NOTES = "notes"
@@ -61,25 +62,29 @@ def _division(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
 
 def _silence(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     """Placeholders and empty values; an Open entry's notes that explain nothing weigh more."""
-    held = [name for name, value in content.items() if is_placeholder(value)]
+    held = dict(islice(((place, field) for field, place in placeholders_in(content)), _MOST_SHOWN + 1))
     if content.get("division") == OPEN.name and _NOTES in held:
-        held.remove(_NOTES)
+        del held[_NOTES]
         message = "The notes of an Open entry do not say how it differs from Closed"
         yield lines.finding("system.open-notes", _NOTES, message, actual=show(content[_NOTES]))
     if held:
-        yield _listing("system.placeholder", lines, held, "Fields contain a placeholder", content)
+        message = "Fields contain a placeholder"
+        yield _listing("system.placeholder", lines, list(held), message, content, next(iter(held.values())))
     table = fields()
     empty = [n for n in table.required if n not in table.may_be_empty and n in content and is_empty(content[n])]
     if empty:
         yield _listing("system.empty-value", lines, empty, "Required fields are empty", content)
 
 
-def _listing(rule: str, lines: Lines, names: list[str], message: str, content: dict[str, Any]) -> Finding:
+def _listing(
+    rule: str, lines: Lines, names: list[str], message: str, content: dict[str, Any], first: str | None = None
+) -> Finding:
+    """A finding on fields, or on places in them of which the first lies in the field ``first``."""
     shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
     definite = [f"{name}: {what}" for name in names if (what := owed(name, content)) is not None]
     fix = 'Fill them in. Write "N/A" where there is nothing to say'
     fix += f", but not in {'; '.join(definite)}." if definite else "."
-    return lines.finding(rule, names[0], message, actual=shown, fix=fix)
+    return lines.finding(rule, first or names[0], message, actual=shown, fix=fix)
 
 
 def _meaning(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round, Statuses, Summarizer
 from mlsub.systems.availability import aliases
 from mlsub.systems.fields import Field, fields
-from mlsub.systems.values import BLANK, insensitive, one_of, pattern_of
+from mlsub.systems.values import BLANK, MOST_OF_PLACEHOLDER, insensitive, pattern_of, placeholder_pattern
 
 #: What Python's ``int`` reads, what joins with another text, by what rows are sorted, and where a text is looked for.
 _COUNTED = {
@@ -27,6 +27,7 @@ _SEARCHED = {
         {"type": "object", "not": {"required": ["TensorFlow"]}},
     ]
 }
+_SAID = {"$ref": "#/$defs/said"}
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -47,7 +48,7 @@ def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
         "properties": properties,
     }
     if strict:
-        schema["additionalProperties"] = {"not": {"type": "string", "pattern": one_of(table.placeholders)}}
+        schema |= {"additionalProperties": _SAID, "$defs": {"said": _said()}}
     if strict or round_.descriptions_checked:
         schema["required"] = list(table.required)
     if round_.summarizer is not None:
@@ -68,6 +69,12 @@ def _summarised(summarizer: Summarizer, *, whole: bool) -> Iterator[dict[str, An
     if summarizer.counted_of_tpu:
         tpu = {**row, "properties": {"system_name": {"const": summarizer.TPU}}}
         yield {"if": tpu, "then": {"properties": dict.fromkeys(summarizer.counted_of_tpu, _COUNTED)}}
+
+
+def _said() -> dict[str, Any]:
+    """What is no placeholder, and holds none at whatever depth."""
+    placeholder = {"type": "string", "pattern": placeholder_pattern(), "maxLength": MOST_OF_PLACEHOLDER}
+    return {"not": placeholder, "items": _SAID, "additionalProperties": _SAID}
 
 
 def _about(round_: Round, *, strict: bool) -> str:
@@ -103,7 +110,7 @@ def _status(statuses: Statuses | None) -> dict[str, Any]:
 
 def _meaningful(name: str, field: Field) -> list[dict[str, Any]]:
     """What the audit asks of the value, as schemas."""
-    asked: list[dict[str, Any]] = [{"not": {"type": "string", "pattern": one_of(fields().placeholders)}}]
+    asked: list[dict[str, Any]] = [_SAID]
     if not field.may_be_empty:
         asked.append({"not": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": BLANK}]}})
     if name == "division":

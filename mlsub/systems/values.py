@@ -7,6 +7,7 @@ Python takes it for the digits of every script.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,11 @@ def _either(char: str) -> str:
 
 #: A text of blanks alone.
 BLANK = r"^[ \t\r\n]*$"
+_BLANKS = r"[ \t\r\n]*"
+#: What mlsub redact puts in the place of private texts.
+_REDACTED = r"<([a-z]+-[0-9]+|env)>"
+#: Longer texts are no placeholders.
+MOST_OF_PLACEHOLDER = 200
 
 
 def is_empty(value: Any) -> bool:
@@ -43,9 +49,39 @@ def is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip(" \t\r\n"))
 
 
+@lru_cache(maxsize=1)
+def placeholder_pattern() -> str:
+    """A pattern for a text that stands for an answer nobody gave; what mlsub redact writes is an answer."""
+    words = "|".join(insensitive(word) for word in fields().placeholders)
+    bracketed, named = rf"(?!{_REDACTED})<[^<>]*>", f"[^<>]*[_-]{insensitive('placeholder')}"
+    return f"^{_BLANKS}(({words}){_BLANKS}(:|$)|({bracketed}|{named}){_BLANKS}$)"
+
+
+@lru_cache(maxsize=1)
+def _placeholder() -> re.Pattern[str]:
+    return re.compile(placeholder_pattern())
+
+
 def is_placeholder(value: Any) -> bool:
     """Whether a value stands for an answer nobody gave."""
-    return isinstance(value, str) and value.strip().lower() in fields().placeholders
+    return isinstance(value, str) and len(value) <= MOST_OF_PLACEHOLDER and _placeholder().search(value) is not None
+
+
+def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The placeholders among values at whatever depth: of each the field, and its place with dots between names."""
+    for field, whole in content.items():
+        inside: list[tuple[str, Iterator[tuple[Any, Any]]]] = [("", iter([(field, whole)]))]
+        while inside:
+            above, rest = inside[-1]
+            for name, value in rest:
+                if isinstance(value, dict | list):
+                    below = iter(value.items() if isinstance(value, dict) else enumerate(value))
+                    inside.append((f"{above}{str(name)[:60]}."[:200], below))
+                    break
+                if is_placeholder(value):
+                    yield field, f"{above}{str(name)[:60]}"
+            else:
+                inside.pop()
 
 
 def is_unsaid(value: Any) -> bool:

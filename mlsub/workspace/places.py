@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from shlex import quote
 
 import msgspec
 
@@ -31,11 +30,13 @@ from mlsub.submission.locate import (
     may_be_organisation,
     names_round,
 )
-from mlsub.submission.remedies import of_names
+from mlsub.submission.remedies import of_divided, of_elsewhere, of_names, of_too_deep
 from mlsub.workspace.memory import Memory
 
 #: Folders of one that are looked into for organisations that lie deeper.
 _MOST_LOOKED_AT = 20
+#: Of those as many are shown.
+_MOST_SHOWN = 5
 #: Called with the number of logs done and the number of all.
 Progress = Callable[[int, int], None]
 
@@ -225,26 +226,36 @@ def _no_round(where: str, known: Sequence[str]) -> Finding:
 
 
 def _nothing_in(place: Place) -> Finding:
-    deep = None if names_round(place.path.name) else next(_deeper(place.path, 3), None)
-    if deep is not None:
-        inner = deep.relative_to(place.path.parent).as_posix()
-        steps = len(deep.relative_to(place.path).parts)
-        return finding(
-            "check.no-logs",
-            ".",
-            f"The files of {deep.name} are {steps} folders too deep",
-            expected=f"{place.path.name}/results",
-            actual=f"{inner}/results",
-            fix=f"Move what {inner} contains up: mv {quote(inner)}/* {quote(place.path.name)}/",
-        )
-    there = _names(place.path)
+    folder = place.path
+    if deep := list(_deeper(folder, 3)):
+        return _too_deep(deep, folder)
+    there = _names(folder)
     return finding(
         "check.no-logs",
         ".",
-        f"There is neither a result log nor an organisation in {place.path.name}",
+        f"There is neither a result log nor an organisation in {folder.name}",
         actual="none",
         fix=of_names(there),
     )
+
+
+def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
+    """What to do with organisations' trees some folders down: one gets to its place, of others that is not known."""
+    first, round_ = deep[0], names_round(folder.name)
+    steps = [names_round(above.name) for one in deep for above in one.relative_to(folder).parents]
+    its_own = first.name.lower() == folder.name.lower() or names_round(folder.parent.name)
+    found = ", ".join(one.relative_to(folder.parent).as_posix() + "/results" for one in deep[:_MOST_SHOWN])
+    message, expected = f"The organisations' folders lie deeper than in {folder.name}", None
+    if len(deep) == 1:
+        count = len(first.relative_to(folder).parts) - round_
+        message = f"The files of {first.name} are {count} folder{'s' * (count > 1)} too deep"
+    if any(steps) or not (round_ or (its_own and len(deep) == 1)):
+        fix = of_elsewhere(deep)
+    elif round_:
+        expected, fix = f"{folder.name}/<organisation>/results", of_divided(deep, folder)
+    else:
+        expected, fix = f"{folder.name}/results", of_too_deep(first, folder, alone=True)
+    return finding("check.no-logs", ".", message, expected=expected, actual=found, fix=fix)
 
 
 def _deeper(folder: Path, levels: int) -> Iterator[Path]:

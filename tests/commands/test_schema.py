@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from mlsub.commands.answers import commands, schema
 from mlsub.commands.schema.documents import documents
 from tests.commands.runner import run
+from tests.commands.tree import leaves
 
 NAMES = (*documents(), *commands())
 
@@ -29,6 +30,16 @@ def test_every_name_has_a_schema(name: str) -> None:
 def test_without_a_name_it_lists_the_names() -> None:
     lines = run("schema").stdout.splitlines()
     assert [line.split("  ")[0] for line in lines] == list(NAMES)
+
+
+@pytest.mark.parametrize("name", commands())
+def test_the_command_that_writes_an_answer_exists_with_the_options_that_are_named(name: str) -> None:
+    line = next(line for line in run("schema").stdout.splitlines() if line.startswith(f"{name}  "))
+    words = line.partition("what mlsub ")[2].removesuffix(" writes").split()
+    command = leaves()[max((leaf for leaf in leaves() if " ".join(words).startswith(leaf)), key=len)]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert "--format" in words and {word for word in words if word.startswith("-")} <= known
+    assert run("schema", *name.split()).document["title"] == f"What mlsub {' '.join(words)} writes"
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,7 @@ UNFILLED = {
     "benchmarks/resnet/rack1/README.md": ("# resnet\n\nTODO: how to run it\n", "line 3"),
     "benchmarks/resnet/rack1/rack1_mx.json": ('{"notes": "TODO: anything"}', "notes"),
     "benchmarks/resnet/rack1/setup.sh": ("# mlsub-template: fill this in\n", None),
+    "benchmarks/resnet/rack1/run_and_time.sh": ('echo "$0 is a template that nobody has filled in." >&2\n', None),
 }
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pyrage import x25519
 
 from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import Outcome, answer_schema, run
 from tests.conftest import ExpectedText
-from tests.make_tree import Log, make_description, make_tree, snapshot, spoil
+from tests.make_tree import Log, make_description, make_log, make_tree, snapshot, spoil
 
 
 @pytest.fixture
@@ -59,7 +62,10 @@ def test_the_whole_way_by_the_commands_that_it_names(workplace: Workplace) -> No
         ("runs", "runs/resnet"),
         ("template", "setup/resnet/rack1"),
     ]
-    assert (nothing.status, nothing.document["next"]) == (1, "mlsub system capture -o rack1.json")
+    assert (nothing.status, nothing.document["next"]) == (
+        1,
+        "mlsub system capture --submitter ACME --set system_name=rack1 -o rack1.json",
+    )
     (workplace.folder / "rack1.json").write_bytes(description)
     assert answer().document["next"] == "mlsub rules keys resnet --round 1.0"
     runs.mkdir()
@@ -91,6 +97,69 @@ def test_the_whole_way_by_the_commands_that_it_names(workplace: Workplace) -> No
     changed = answer().document
     assert (changed["state"], changed["sealed"]) == ("to-be-sealed", None)
     assert changed["next"].endswith("--force")
+
+
+#: What only a person can do, of the tasks that status names: the words of the task say it, the command helps.
+PERSON = {"runs": "record 5 runs of rack1/resnet", "code": "put the code there"}
+_EDITOR = """
+import json, sys
+from pathlib import Path
+for name in sys.argv[1:]:
+    file = Path(name)
+    if file.suffix != ".json":
+        file.write_text("done\\n")
+    elif "mlsub-template" in file.read_text():
+        file.write_text("{}\\n")
+    else:
+        said = {"status": "Available on-premise"}
+        content = {k: said.get(k, "N/A") if v == "TODO" else v for k, v in json.loads(file.read_text()).items()}
+        file.write_text(json.dumps(content))
+"""
+
+
+@pytest.mark.parametrize("where", [".", "acme inc"])
+def test_from_init_to_a_sealed_package_by_each_next_command_to_the_letter(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "editor.py").write_text(_EDITOR)
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {tmp_path / 'editor.py'}")
+    Path(where).mkdir(exist_ok=True)
+    file = Path(where) / "submission.yaml"
+    flags = ["--organisation", "ACME", "--round", "1.0", "--division", "closed", "--system", "rack1"]
+    run("init", file, *flags, "--benchmark", "resnet", "--implementation", "mxnet", "--no-ask")
+    kinds_done = []
+    for _ in range(20):
+        before, shown = answer(where).document, status(where).stdout
+        command = shown.splitlines()[-1].removeprefix("Next: ")
+        assert command == before["next"]
+        [task] = before["tasks"][:1] or [{"kind": before["state"], "words": ""}]
+        kinds_done.append(task["kind"])
+        if command.startswith("mlsub "):
+            done = run(*shlex.split(command.replace(" KEY", f" {x25519.Identity.generate().to_public()}"))[1:])
+            # A plan that only shows what is to be done finds something.
+            assert done.status == 0 or task["kind"] == "code", done.stderr
+        else:
+            subprocess.run(["sh", "-c", command], check=True)
+        if task["kind"] in PERSON:
+            assert task["words"].startswith(PERSON[task["kind"]])
+            _work(task["kind"], Path(where))
+        if before["state"] == "sealed":
+            break
+        after = answer(where).document
+        assert task not in after["tasks"] and after["next"] != command
+    assert kinds_done[0] == "description" and {"fill-in", "template", *PERSON} < set(kinds_done)
+    assert kinds_done[-3:] == ["to-be-written", "to-be-sealed", "sealed"]
+
+
+def _work(kind: str, folder: Path) -> None:
+    """What a person does: train, or put the code where the manifest says."""
+    place = folder / ("runs/rack1/resnet" if kind == "runs" else "code/resnet")
+    place.mkdir(parents=True)
+    for number in range(5 if kind == "runs" else 0):
+        (place / f"result_{number}.txt").write_text(make_log("resnet", "closed", number).text())
+    if kind == "code":
+        (place / "train.py").write_text("print('training')\n")
 
 
 def test_what_is_printed(workplace: Workplace, expected_text: ExpectedText) -> None:
@@ -209,19 +278,23 @@ def test_runs_are_counted_while_there_are_too_few_to_choose_from(workplace: Work
     assert "record 1 more run of rack1/resnet (4 of 5)" in status().stdout
 
 
-def test_templates_are_one_task_a_folder_until_the_marker_is_gone(workplace: Workplace) -> None:
+def test_templates_are_one_task_a_folder_until_no_line_of_theirs_is_left(workplace: Workplace) -> None:
     workplace.add_code()
     run("pack", "--scaffold", "--write", "--jobs", "1")
     [task] = answer().document["tasks"]
     assert (task["kind"], task["where"]) == ("fill-in", "setup/resnet/rack1")
-    assert task["words"].startswith("fill in 5 templates, and remove the lines with mlsub-template: README.md, ")
+    assert task["words"].startswith("fill in 5 templates, and remove every line that asks for it: README.md, ")
     for file in (workplace.folder / "setup/resnet/rack1").iterdir():
         file.write_text(file.read_text() + "\nmore\n")
     assert len(answer().document["tasks"]) == 1
-    # Without the marker, what the template asks for is still asked for.
-    readme = workplace.folder / "setup/resnet/rack1/README.md"
-    readme.write_text(readme.read_text().partition("\n")[2])
-    assert ("fill-in", "setup/resnet/rack1/README.md") in kinds(answer())
+    # Whoever removes the line with the marker alone is still asked.
+    for file in (workplace.folder / "setup/resnet/rack1").iterdir():
+        file.write_text("".join(line for line in file.read_text().splitlines(True) if "mlsub-template" not in line))
+    [again] = answer().document["tasks"]
+    assert again == task
+    run("pack", "--write", "--jobs", "1")
+    assert not (workplace.out / "benchmarks/resnet/rack1").exists()
+    assert [kind for kind, _ in kinds(answer())] == ["fill-in"]
 
 
 def test_a_division_that_is_to_be_filled_in_is_one_task(workplace: Workplace) -> None:

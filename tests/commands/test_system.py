@@ -142,7 +142,7 @@ REFUSED = [
         "mlsub system new: no field 'coling'. Did you mean cooling?",
     ),
     (["new", "--from", "ipu-pod16", "--set", "cooling"], "mlsub system new: --set 'cooling' has no equals sign;"),
-    (["new", "--from", "ipu-pod16", "-o", "no/x.json"], "mlsub system new: There is no folder no."),
+    (["new", "--from", "ipu-pod16", "-o", "/dev/null/x.json"], "mlsub system new: /dev/null cannot be written: "),
     (["capture", "--merge"], "mlsub system capture: --merge needs captures; name their files."),
     (["capture", "--merge", "gone.json"], "mlsub system capture: There is no gone.json."),
     (["capture", "x.json"], "mlsub system capture: x.json: files are joined with --merge, and written with -o."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,15 @@ def broken(above: Path, steps: list[Any]) -> Path:
     The second entry is there only where a step, or a step ``both``, speaks of it.
     """
     folder = intact(above, both="<F>" in str(steps) or "both" in steps)
-    for step in (step for step in steps if step != "both"):
+    take(folder, (step for step in steps if step != "both"))
+    return folder
+
+
+def take(folder: Path, steps: Iterable[dict[str, Any]]) -> None:
+    """Take some steps in the organisation's folder."""
+    for step in steps:
         for word, said in step.items():
             _STEPS[word](folder, *(said if isinstance(said, list) else [said]))
-    return folder
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
@@ -60,6 +65,15 @@ def _move(folder: Path, old: str, new: str) -> None:
     target = folder / named(new)
     target.parent.mkdir(parents=True, exist_ok=True)
     (folder / named(old)).rename(target)
+
+
+def _restore(folder: Path, name: str) -> None:
+    """What was published, as one copies it again or puts another run in its place."""
+    source, target = CORPUS / ROUND / ORGANISATION / named(name), folder / named(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.is_symlink():
+        target.unlink()
+    shutil.copytree(source, target, dirs_exist_ok=True) if source.is_dir() else shutil.copy(source, target)
 
 
 def _copy(folder: Path, old: str, new: str) -> None:
@@ -133,6 +147,7 @@ _STEPS: dict[str, Callable[..., None]] = {
     "remove": _remove,
     "move": _move,
     "copy": _copy,
+    "restore": _restore,
     "published": _published,
     "write": _write,
     "replace": _replace,

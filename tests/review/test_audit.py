@@ -110,10 +110,10 @@ CASES: dict[str, tuple[Callable[[Tree], object], set[str], str | None, str | Non
         None,
     ),
     "another platform": (
-        _put("submission_platform", value="SUBMISSION_PLATFORM_PLACEHOLDER"),
+        _put("submission_platform", value="other"),
         {"cross.platform"},
         "submission_platform",
-        '"SUBMISSION_PLATFORM_PLACEHOLDER"',
+        '"other"',
     ),
     "the same log twice": (_copied, {"entry.same-log-twice"}, None, "result_0.txt"),
     "the same log with another seed": (
@@ -166,6 +166,30 @@ def test_a_log_of_another_benchmark_is_judged_by_its_own_rules_and_pointed_at(tm
 
 
 @pytest.mark.parametrize(
+    ("key", "value", "places"),
+    [
+        ("submission_org", "SUBMISSION_ORG_PLACEHOLDER", "submission_org"),
+        ("submission_platform", "8xSUBMISSION_PLATFORM_PLACEHOLDER", "submission_platform"),
+        ("submission_poc_name", "<your name>", "submission_poc_name"),
+        ("opt_notes", {"a": ["TBD"]}, "opt_notes.a.0"),
+        ("submission_org", "<user-1>", None),
+    ],
+)
+def test_a_placeholder_in_a_log_is_one_finding_in_a_package_or_alone(
+    key: str, value: object, places: str | None, tmp_path: Path
+) -> None:
+    tree = make_tree(tmp_path)
+    log = Log.read(tree.log(0))
+    first = log.records("submission_benchmark")[0]
+    log.lines = [line for line in log.lines if not (isinstance(line, dict) and line["key"] == key)]
+    log.lines.insert(log.at("submission_benchmark"), {**first, "key": key, "value": value})
+    tree.log(0).write_text(log.text())
+    for path in (tree.folder, tree.log(0)):
+        found = [f for f in check(path).report["findings"] if f["rule"] != "cross.org"]
+        assert [(f["rule"], f["actual"]) for f in found] == [("run.placeholder", places)] * (places is not None)
+
+
+@pytest.mark.parametrize(
     ("folder", "submitter", "logged", "akin"),
     [
         ("ACME", "ACME", "ACME", True),
@@ -173,7 +197,6 @@ def test_a_log_of_another_benchmark_is_judged_by_its_own_rules_and_pointed_at(tm
         ("Intel-HabanaLabs", "Intel-HabanaLabs", "HabanaLabs", True),
         ("ACME", "Globex", "ACME", False),
         ("Globex", "ACME", "ACME", False),
-        ("ACME", "ACME", "SUBMISSION_ORG_PLACEHOLDER", False),
     ],
 )
 def test_the_organisation_must_be_akin_to_folder_and_submitter(

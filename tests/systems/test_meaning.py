@@ -141,6 +141,32 @@ def test_an_open_entry_whose_notes_are_still_to_come(tmp_path: Path) -> None:
     assert judge(tmp_path, division="open", notes="Another optimizer").findings == ()
 
 
+@pytest.mark.parametrize(
+    ("changes", "places"),
+    [
+        ({"submitter": "<your organisation>"}, "submitter"),
+        ({"submitter": "< >", "cooling": "TBD: ask", "hw_notes": "xxx"}, "submitter, cooling, hw_notes"),
+        ({"system_name": "SYSTEM_NAME_PLACEHOLDER"}, "system_name"),
+        ({"other_software_stack": {"cuda": "12.9", "nccl": "TODO", "more": [{"a": "<version>"}]}},
+         "other_software_stack.nccl, other_software_stack.more.0.a"),
+        ({"other_software_stack": {str(i): "TODO" for i in range(100)}},
+         ", ".join(f"other_software_stack.{i}" for i in range(40)) + ", …"),
+    ],
+)  # fmt: skip
+def test_what_is_a_placeholder(changes: dict[str, Any], places: str, tmp_path: Path) -> None:
+    [found] = judge(tmp_path, **changes).findings
+    assert (found.rule, found.actual, found.kind) == ("system.placeholder", places, Kind.REVIEW)
+    assert found.line is not None
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a <b>", "<a> <b>", "<path-1>", "<env>", "placeholders", "TODOs", "no TODO", "<" * 500, f"<{'a' * 500}>"],
+)
+def test_what_is_no_placeholder(value: str, tmp_path: Path) -> None:
+    assert judge(tmp_path, hw_notes=value, other_software_stack={"a": [value]}).findings == ()
+
+
 def test_a_status_is_one_finding_official_or_audit(tmp_path: Path) -> None:
     assert [f.rule for f in judge(tmp_path, "3.1", status="on prem").findings] == ["system.unknown-status"]
     assert [f.rule for f in judge(tmp_path, "4.1", status="on prem").findings] == ["system.status"]

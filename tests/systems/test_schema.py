@@ -30,7 +30,9 @@ STRICT = {
 _VALUES = [
     "", " ", "TODO", "N/A", "not published", "0", "8", "08", "8 ", "x", "80 GB", "80", "2.2 GHz", "closed", "Closed",
     "onprem", "ONPREM", "Available on-premise", "available on-premise", "Preview", "preview", "x onprem", "RDI",
-    "iNTERNAL", 0, 1, 8, 1.0, 1.5, True, None, [], {}, ["8"],
+    "iNTERNAL", 0, 1, 8, 1.0, 1.5, True, None, [], {}, ["8"], "<your organisation>", "TBD: later",
+    "SUBMITTER_PLACEHOLDER",
+    {"cuda": "tbd\n"}, [{"a": ["<version>"]}], {"driver": "570 <beta>", "path": "<path-1>"}, "TODO" + " " * 200,
 ]  # fmt: skip
 
 

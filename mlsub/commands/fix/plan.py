@@ -195,14 +195,21 @@ class _Planner:
     def _judged(self, before: Report, changes: tuple[Change, ...]) -> tuple[tuple[Change, ...], Report]:
         """The changes and the verdict after them; new names that would make it worse are taken back."""
         after = self._after(changes, before, "all")
-        if _worse(before, after):
+        if self._worse(before, after, changes):
             changes = tuple(_without_names(change) for change in changes if change.content)
             self._notes.append("new names would make the official verdict worse, so names are left as they are")
             after = self._after(changes, before, "kept")
-        if _worse(before, after):
+        if self._worse(before, after, changes):
             message = "the repairs would make the official verdict worse. Nothing is done; please report."
             raise MlsubError(f"{self._root}: {message}")
         return changes, after
+
+    def _worse(self, before: Report, after: Report, changes: tuple[Change, ...]) -> bool:
+        """Whether anything that was accepted no longer is, the whole included; a log may have a new name."""
+        targets = targets_of(changes)
+        kept = {self._below(renamed(self._root / path, targets)) for path in _logs(before)}
+        lost = (kept - _logs(after)) | (_entries(before) - _entries(after))
+        return _RANK[after.official] < _RANK[before.official] or bool(lost)
 
     def _after(self, changes: tuple[Change, ...], before: Report, name: str) -> Report:
         if not changes:
@@ -228,16 +235,13 @@ def _without_names(change: Change) -> Change:
     return msgspec.structs.replace(change, target=None, repairs=kept)
 
 
-def _worse(before: Report, after: Report) -> bool:
-    """Whether anything that was accepted no longer is, the whole included."""
-    return _RANK[after.official] < _RANK[before.official] or bool(_accepted(before) - _accepted(after))
+def _logs(report: Report) -> set[str]:
+    return {log.path for log in report.logs if log.official == "compliant"}
 
 
-def _accepted(report: Report) -> set[tuple[str, ...]]:
-    logs = {("log", log.path) for log in report.logs if log.official == "compliant"}
-    entries = {
-        ("entry", entry.organisation, entry.system, entry.benchmark, entry.scaling_type or "")
+def _entries(report: Report) -> set[tuple[str, ...]]:
+    return {
+        (entry.organisation, entry.system, entry.benchmark, entry.scaling_type or "")
         for entry in report.entries
         if entry.official is Verdict.ACCEPTED
     }
-    return {*logs, *entries}

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
+from itertools import chain, count
 from pathlib import Path
 
 import msgspec
@@ -16,8 +17,9 @@ from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
+from mlsub.rules.load import benchmark
 from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
-from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, renamed_benchmark
+from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, other_logs, renamed_benchmark
 
 _RIGHT = re.compile(r"result_.*\.txt")
 #: How far a file is read to find out whether it is a log.
@@ -135,28 +137,45 @@ class Names:
         results = results_of(organisation)
         if results.name != "results":
             self._move(results, results.with_name("results"), RESULTS)
+        described = {file.name.removesuffix(".json") for file in _children(organisation / "systems")}
+        for system in _folders(results):
+            if (name := system.name.strip()) != system.name and name in described - {system.name}:
+                self._move(system, system.with_name(name), DESCRIPTION)
         self._descriptions(organisation / "systems", systems_of(organisation))
 
     def benchmark(self, folder: Path, round_: Round) -> None:
         """A benchmark's folder by another name; its logs that lie one folder too deep or have another name."""
-        logs = self._results(folder, folder, RESULT_NAME)
+        known = folder.name in round_.benchmarks
+        needed = benchmark(round_.usage, round_.name, folder.name, round_.overlay).runs if known else 0
+        logs = self._results(folder, folder, RESULT_NAME, needed)
         inside = _folders(folder)
         if not logs and len(inside) == 1:
-            logs = self._results(inside[0], folder, STRAY)
+            logs = self._results(inside[0], folder, STRAY, needed)
         if folder.name not in round_.benchmarks and folder != self._root:
             self._rename_benchmark(folder, logs, round_)
 
-    def _results(self, folder: Path, to: Path, rule: str) -> list[Path]:
-        """The logs of a folder, which are to be called results of another one or of this."""
+    def _results(self, folder: Path, to: Path, rule: str, needed: int) -> list[Path]:
+        """The logs of a folder, which are to be called results of another one or of this, that needs so many."""
         files = [file for file in _children(folder) if file.is_file()]
         right = [file for file in files if _RIGHT.fullmatch(file.name)]
         almost = [file for file in files if file not in right and _numbered(file, ALMOST_RESULT) and _is_log(file)]
+        named = [*right, *almost]
         # Beside results, a log by another name can be anything: a run that was left out, or the output of a node.
-        others = [file for file in files if _numbered(file, OTHER_LOG) and _is_log(file)] if not right + almost else []
-        for file in [*(right if folder != to else ()), *almost, *others]:
-            name = file.name if file in right else f"result_{_numbered(file, ALMOST_RESULT, OTHER_LOG)}.txt"
+        room = needed - len(named) if named else len(files)
+        numbers = other_logs([file.name for file in files if file not in named], room)
+        others = [folder / name for name in numbers if _is_log(folder / name)]
+        for file in [*(right if folder != to else ()), *almost]:
+            name = file.name if file in right else f"result_{_numbered(file, ALMOST_RESULT)}.txt"
             self._move(file, to / name, rule)
-        return [*right, *almost, *others]
+        for file in others:
+            number = numbers[file.name]
+            self._move(file, self._free(to, number) if named else to / f"result_{number}.txt", rule)
+        return [*named, *others]
+
+    def _free(self, folder: Path, number: str) -> Path:
+        """A name for one result more: with its own number, or the first that is free."""
+        names = (folder / f"result_{each}.txt" for each in chain([number], count()))
+        return next(name for name in names if not os.path.lexists(name) and name not in self._taken)
 
     def _rename_benchmark(self, folder: Path, logs: Sequence[Path], round_: Round) -> None:
         meant = renamed_benchmark(folder.name, round_.benchmarks)

@@ -60,7 +60,7 @@ def command(
         _write(draft, notes, file, force=force)
     except ValueError as error:
         raise MlsubError(str(error)) from error
-    _print_tree(draft, file)
+    _print_tree(file)
 
 
 def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> tuple[Draft, list[str]]:
@@ -113,7 +113,7 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
     write_output(file, text.encode(), force=force)
 
 
-def _print_tree(draft: Draft, file: Path) -> None:
+def _print_tree(file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
     from shlex import quote
 
@@ -137,8 +137,7 @@ def _print_tree(draft: Draft, file: Path) -> None:
         (system for system in manifest.systems if system.description and not system.description.exists()), None
     )
     if absent is not None:
-        described = draft["systems"][absent.name]
-        put(sys.stdout, Text(f"Describe a system: mlsub system capture -o {described}, or mlsub system new"))
+        put(sys.stdout, Text(f"Describe a system, on one of its machines: {manifest.to_capture(absent)}"))
     put(sys.stdout, Text(f"See what is there, what is missing and what comes next: mlsub status {quote(str(file))}"))
 
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from mlsub.commands.merge.model import Merge
 
 
-@click.command("merge", cls=Command, example="mlsub merge team-a/ACME team-b/ACME -o ACME --write")
+@click.command(
+    "merge", cls=Command, example="mlsub merge team-a/v5.1/ACME team-b/v5.1/ACME -o merged/v5.1/ACME --write"
+)
 @asks("A B...")
 @click.option(
     "-o",

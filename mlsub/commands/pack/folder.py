@@ -13,11 +13,10 @@ from mlsub.findings import Finding
 from mlsub.io.assemble import Piece
 from mlsub.submission.layout.model import Item, ItemKind, Listing, parents
 from mlsub.submission.layout.strays import stray_paths
-from mlsub.submission.layout.templates import MARKER
 from mlsub.submission.layout.walk import begins_as_template, list_tree, may_be_template
 
 #: Why a template stays out.
-UNFILLED = f"a template: fill it in, and remove the line with {MARKER}"
+UNFILLED = "a template: fill it in, and remove every line that asks for it"
 #: A rule, what is wrong, and what was found.
 Fault = tuple[str, str, Path | str]
 

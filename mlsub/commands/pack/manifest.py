@@ -13,6 +13,7 @@ from mlsub.divisions import DivisionName
 from mlsub.findings import Finding, Says
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
+from mlsub.submission.remedies import to_capture
 
 _NO_FOLDER = "cannot be the name of a folder; use letters, digits and . _ + - ( ) @ =, with single spaces within"
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._+()@=-]*( [A-Za-z0-9._+()@=-]+)*$"
@@ -199,6 +200,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def setup_of(self, entry: Entry) -> Path:
         """The folder of an entry's README.md, setup.sh and so on; it need not exist."""
         return Path(entry.setup) if entry.setup is not None else self.folder / "setup" / entry.benchmark / entry.system
+
+    def near(self, path: str | Path) -> str:
+        """A path as somebody beside the manifest writes it, where it lies there."""
+        place = Path(path)
+        inside = place.is_relative_to(self.folder)
+        return str(self.file.parent / place.relative_to(self.folder) if inside else place)
+
+    def to_capture(self, system: System) -> str:
+        """The command that writes a system's description."""
+        division = next((entry.division for entry in self.entries if entry.system == system.name), None)
+        return to_capture(self.near(system.description or ""), system.name, self.organisation, division)
 
     def finding(self, rule: str, message: str, line: int | None = None, actual: str | None = None) -> Finding:
         """A finding on a line of the manifest."""

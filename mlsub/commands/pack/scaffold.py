@@ -84,7 +84,7 @@ def _filled(file: Path) -> tuple[bytes, bool] | None:
     if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_FILLED:
         return None
     content = file.read_bytes()
-    return None if is_unfilled(content[:4096]) else (content, bool(status.st_mode & stat.S_IXUSR))
+    return None if is_unfilled(content) else (content, bool(status.st_mode & stat.S_IXUSR))
 
 
 def write_scaffold(scaffolded: Scaffolded) -> None:

@@ -37,7 +37,7 @@ def command() -> None:
 
 @command.command(
     "show",
-    example="mlsub rcp show bert --round 5.1",
+    example="mlsub rcp show llama31_8b --round 5.1",
     short_help="Show the reference points of a benchmark.",
 )
 @_common
@@ -58,7 +58,7 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
 
 @command.command(
     "plan",
-    example="mlsub rcp plan bert --batch-size 3072",
+    example="mlsub rcp plan llama31_8b --batch-size 64",
     short_help="Say what a batch size needs, before any run.",
 )
 @_common
@@ -120,7 +120,7 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
 
 @command.command(
     "build",
-    example="mlsub rcp build reference/bert -o rcps_bert.json",
+    example="mlsub rcp build reference/retinanet --round 5.1 -o rcps_retinanet.json",
     short_help="Build a reference file from reference logs.",
 )
 @asks("RUNS...", rules=True)
@@ -200,7 +200,7 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
 
 
 @command.command(
-    "plot", example="mlsub rcp plot bert -o bert.svg", short_help="Draw the reference, and runs beside it."
+    "plot", example="mlsub rcp plot llama31_8b -o llama31_8b.svg", short_help="Draw the reference, and runs beside it."
 )
 @asks("BENCHMARK|PATH...", rules=True, convergence=True)
 @click.option(

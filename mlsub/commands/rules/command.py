@@ -104,7 +104,7 @@ def list_(
         target.write(answer, lambda: overview_document(answer))
 
 
-@command.command("show", example="mlsub rules show bert --round 5.1")
+@command.command("show", example="mlsub rules show llama31_8b --round 5.1")
 @_one_benchmark
 @output_options("rules show")
 def show(of: tuple[Round, str, str], target: Target) -> None:

@@ -29,9 +29,9 @@ def _next_words(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 def command(words: tuple[str, ...], round_: str | None, usage: str | None, strict: bool) -> None:
     """Print the JSON Schema of NAME, for editors and other tools.
 
-    NAME is a command, such as check or compare packages: the schema of what it writes with --format json. Or it is a
-    kind of document: manifest, system, claims, records, ids, config or rules; or watch, for a line of mlsub watch
-    --format jsonl. Without NAME, it lists the names.
+    NAME is an answer, such as check or compare packages: what its command writes with --format json. Or it is a kind of
+    document: manifest, system, claims, records, ids, config or rules; or watch, for a line of mlsub watch --format
+    jsonl. Without NAME, it lists the names.
 
     Exit status: 0, or 2 for an unknown name or round.
     """
@@ -51,12 +51,12 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
 
 def _list() -> None:
     """Print the names, a line each."""
-    from mlsub.commands.answers import commands
+    from mlsub.commands.answers import asked, commands
     from mlsub.commands.schema.documents import documents
     from mlsub.present.document import Column, Table
     from mlsub.present.output import put
 
-    about = documents() | {name: f"what mlsub {name} --format json writes" for name in commands()}
+    about = documents() | {name: f"what mlsub {asked(name)} --format json writes" for name in commands()}
     put(sys.stdout, Table((Column("", when_narrow="keep"), Column("")), tuple(about.items())))
 
 

@@ -13,7 +13,6 @@ from mlsub.commands.pack.model import Packing
 from mlsub.commands.pack.plan import Plan
 from mlsub.commands.status.model import EntryStatus, Task
 from mlsub.findings import Finding, Severity
-from mlsub.submission.layout.templates import MARKER
 from mlsub.submission.locate import is_folder
 from mlsub.submission.unfilled import Unfilled, content_of, may_be_unfilled, unfilled_of
 from mlsub.systems.values import is_placeholder
@@ -34,21 +33,21 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
         entries: with the runs that there are.
         look: the command that shows what is wrong.
     """
-    systems = {system.line: system.description for system in plan.manifest.systems}
+    systems = {system.line: system for system in plan.manifest.systems if system.description is not None}
     errors = [found for found in plan.findings if found.severity is Severity.ERROR and found.rule not in _RUNS]
     # A description that says TODO is to be filled in, which is said below.
     wrong = [f for f in errors if f.rule != "package.division-differs" or not is_placeholder(f.actual)]
-    undescribed = [f for f in wrong if f.rule == "package.source-missing" and systems.get(f.line or 0) is not None]
-    for found in undescribed:
-        where = _near(plan, Path(found.actual or "."))
-        yield Task("description", where, "describe the system", f"mlsub system capture -o {shlex.quote(where)}")
+    undescribed = [f for f in wrong if f.rule == "package.source-missing" and f.line in systems]
+    for system in (systems[found.line or 0] for found in undescribed):
+        where = plan.manifest.near(system.description or "")
+        yield Task("description", where, "describe the system", plan.manifest.to_capture(system))
     for found in (found for found in wrong if found not in undescribed):
         where = f"{found.path}:{found.line}" if found.line else found.path
         yield Task("plan", where, f"{found.message} [{found.rule}]", look)
     sources = {of.entry.name: of.entry.runs for of in plan.runs}
     for entry in entries:
         if entry.missing:
-            yield _runs(entry, [_near(plan, Path(run)) for run in sources[entry.entry]], plan.manifest.round.name)
+            yield _runs(entry, [plan.manifest.near(run) for run in sources[entry.entry]], plan.manifest.round.name)
     incomplete = tuple(f"results/{entry.entry}" for entry in entries if entry.missing)
     blocking = [found for found in packed.blocking if not (undescribed and found.rule in _UNDESCRIBED)]
     yield from rejections(blocking, incomplete, look)
@@ -58,18 +57,12 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
     if packed.templates:
         count = len(packed.templates)
         words = f"{count} file{'s' * (count > 1)} beside the code {'are' if count > 1 else 'is'} missing"
-        where = _near(plan, Path(os.path.commonpath([Path(file).parent for file in packed.templates])))
+        where = plan.manifest.near(os.path.commonpath([Path(file).parent for file in packed.templates]))
         yield Task("template", where, words, f"{look} --scaffold --write")
     for found in plan.findings:
         if found.rule == "package.code-missing":
-            where = _near(plan, Path(found.actual or "."))
+            where = plan.manifest.near(found.actual or ".")
             yield Task("code", where, "put the code there", look)
-
-
-def _near(plan: Plan, path: Path) -> str:
-    """A path as somebody beside the manifest writes it, where it lies there."""
-    folder = plan.manifest.folder
-    return str(plan.manifest.file.parent / path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
 
 
 def _runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
@@ -97,11 +90,11 @@ def _unfilled(plan: Plan) -> Iterator[Unfilled]:
     files = [
         (item.to, manifest, item.content)
         if item.source is None
-        else (item.to, _near(plan, item.source), content_of(item.source))
+        else (item.to, plan.manifest.near(item.source), content_of(item.source))
         for item in plan.items
         if may_be_unfilled(item.to) and item.link is None
     ]
-    templates = dict.fromkeys(_near(plan, Path(left.path)) for left in plan.left_out if left.why == UNFILLED)
+    templates = dict.fromkeys(plan.manifest.near(left.path) for left in plan.left_out if left.why == UNFILLED)
     yield from unfilled_of((to, path, content or b"") for to, path, content in files)
     yield from (Unfilled(path, template=True) for path in templates)
 
@@ -120,13 +113,12 @@ def fill_in(unfilled: Iterable[Unfilled], root: Path | None = None) -> Iterator[
             continue
         more = [f"and {len(each.fields) - _FIELDS} more"] if len(each.fields) > _FIELDS else []
         where = _shell(root, each.path)
-        check = f"mlsub system check {where}" if f"{os.sep}systems{os.sep}" in f"{os.sep}{each.path}" else _edit(where)
-        yield Task("fill-in", each.path, f"fill in {', '.join([*each.fields[:_FIELDS], *more])}", check)
+        yield Task("fill-in", each.path, f"fill in {', '.join([*each.fields[:_FIELDS], *more])}", _edit(where))
     for folder, paths in folders.items():
         names = ", ".join(Path(path).name for path in paths[:_FIELDS])
         more = [f" and {len(paths) - _FIELDS} more"] if len(paths) > _FIELDS else []
         noun = f"{len(paths)} templates" if len(paths) > 1 else "the template"
-        words = f"fill in {noun}, and remove the lines with {MARKER}: {''.join([names, *more])}"
+        words = f"fill in {noun}, and remove every line that asks for it: {''.join([names, *more])}"
         yield Task("fill-in", folder, words, _edit(_shell(root, paths[0])))
 
 

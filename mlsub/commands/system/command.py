@@ -72,7 +72,9 @@ def _change(text: str) -> tuple[str, str]:
 
 def _file(function: F) -> F:
     """-o and --force: the description goes to a file."""
-    output = click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output.")
+    output = click.option(
+        "-o", "--output", metavar="FILE", help="Write to FILE, and make its folder; otherwise to standard output."
+    )
     force = click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
     return output(force(function))
 
@@ -173,7 +175,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
     if output is None:
         write_text(content)
     else:
-        write_output(Path(output), content.encode(), force=force)
+        _write(Path(output), content, force=force)
     put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
@@ -322,7 +324,23 @@ def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, for
     if output is None:
         write_text(content)
     else:
-        write_output(Path(output.replace("{rank}", str(Detected().rank))), content.encode(), force=force)
+        _write(Path(output.replace("{rank}", str(Detected().rank))), content, force=force)
+
+
+def _write(file: Path, content: str, *, force: bool) -> None:
+    """Write a description or a capture; a folder that is not there yet, such as systems/, is made.
+
+    Raises:
+        MlsubError: the file or its folder cannot be written.
+    """
+    from mlsub.io.durable import make_folder
+    from mlsub.io.output import cannot_write
+
+    try:
+        make_folder(file.parent)
+    except (OSError, ValueError) as error:
+        raise cannot_write(file.parent, error) from error
+    write_output(file, content.encode(), force=force)
 
 
 def _put_captured(draft: Draft, output: str | None, *, sources: bool, force: bool) -> None:

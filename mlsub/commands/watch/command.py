@@ -29,7 +29,7 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     return None
 
 
-@click.command("watch", cls=Command, example="mlsub watch results/ --round 5.1")
+@click.command("watch", cls=Command, example="mlsub watch runs/ --round 5.1")
 @asks(jobs=False, rules=True)
 @click.option(
     "--format",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import cache
 
 import msgspec
 
@@ -10,6 +12,11 @@ from mlsub.io.data import shipped
 
 #: While a file contains this, it is a template; the audit looks for it.
 MARKER = "mlsub-template"
+#: Nobody fills in a template with more bytes than these.
+MOST = 1 << 16
+#: What a line of a template says that asks to be filled in, and the lines that any script may have.
+_ASK, _COMMON = ("TODO", "nobody has filled in"), {"", "#!/bin/bash", "set -euo pipefail"}
+_NAME = re.compile(r"\{[a-z]+\}")
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,5 +63,27 @@ def template_words() -> dict[str, str]:
 
 
 def is_unfilled(content: bytes) -> bool:
-    """Whether a file, or its first few lines, is a template that nobody has filled in."""
-    return MARKER.encode() in content
+    """Whether a file is a template that is to be filled in: a line asks for that, or it has no other lines."""
+    if any(piece in content for piece in _asking()):
+        return True
+    lines = {line.strip() for line in content[:MOST].decode("utf-8", "replace").splitlines()} - _COMMON
+    return bool(lines) and all(map(_line().fullmatch, lines))
+
+
+@cache
+def _asking() -> tuple[bytes, ...]:
+    """What the lines of templates say that ask to be filled in, without the names in them."""
+    lines = (line for text in _texts() for line in text.splitlines() if any(word in line for word in _ASK))
+    return (MARKER.encode(), *(max(_NAME.split(line.strip()), key=len).encode() for line in lines))
+
+
+@cache
+def _line() -> re.Pattern[str]:
+    """Any line of a template, whatever the names in it."""
+    lines = dict.fromkeys(line.strip() for text in _texts() for line in text.splitlines())
+    return re.compile("|".join(".{1,200}".join(map(re.escape, _NAME.split(line))) for line in lines if line))
+
+
+def _texts() -> tuple[str, ...]:
+    shapes = shipped(__file__, "templates.yaml", _Shipped)
+    return (*(file.content for file in shapes.files.values()), "\n".join(map(json.dumps, shapes.metadata.values())))

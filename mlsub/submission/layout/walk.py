@@ -13,13 +13,11 @@ from mlsub.io.look import is_nothing
 from mlsub.submission.layout.code import README, SCRIPTS
 from mlsub.submission.layout.model import Item, ItemKind, Listing
 from mlsub.submission.layout.strays import is_stray_folder
-from mlsub.submission.layout.templates import is_unfilled
+from mlsub.submission.layout.templates import MOST, is_unfilled
 
 #: The largest published package has 2,300 files; a tree with more names than this is something else.
 MAX_ITEMS = 100_000
 MAX_DEPTH = 40
-#: Templates are short, and the marker is in their first lines.
-_TEMPLATE_BYTES = 4096
 
 
 def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_DEPTH) -> Listing:
@@ -104,7 +102,7 @@ def may_be_template(path: str) -> bool:
 
 
 def begins_as_template(file: Path) -> bool:
-    """Whether a file still has the marker of a template; a link has none.
+    """Whether a file is a template that nobody has filled in; a link is none.
 
     Raises:
         OSError: it cannot be read.
@@ -120,6 +118,6 @@ def begins_as_template(file: Path) -> bool:
             return False
         raise
     try:
-        return is_unfilled(os.read(descriptor, _TEMPLATE_BYTES))
+        return is_unfilled(os.read(descriptor, MOST))
     finally:
         os.close(descriptor)

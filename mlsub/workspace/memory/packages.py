@@ -40,7 +40,8 @@ def stands_alone(outline: Outline) -> bool:
     """Whether what is said of a package depends on no file beside those below its folder."""
     folder, place = outline.path, outline.place
     if place is None:
-        return True
+        # The remedy of one that lies too deep depends on what lies around it.
+        return not outline.deep
     # Whether one in a folder of its name is alone there is said of it too.
     inside = folder.parent.name.lower() == folder.name.lower()
     return place.target is Target.ORGANISATION and place.path == folder and not inside

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
-from mlsub.submission.layout.templates import templates
+from mlsub.submission.layout.templates import is_unfilled, templates
 from mlsub.submission.layout.walk import MAX_DEPTH, list_tree
 from tests.make_tree import make_tree, snapshot
 
@@ -71,10 +72,31 @@ def test_a_template_is_recognised_until_it_is_filled_in(tmp_path: Path) -> None:
     (found,) = audit_layout(list_tree(tree.folder), [Place("rack1", "resnet")], "training")
     assert (found.rule, found.path) == ("layout.template-unfilled", "benchmarks/resnet")
     assert found.actual == "5: rack1/README.md, rack1/init_datasets.sh, rack1/rack1_pytorch.json, and 2 more"
-    for template in written:
-        kept = [line for line in template.content.splitlines(keepends=True) if "mlsub-template" not in line]
-        (tree.folder / template.path).write_text("".join(kept))
-    assert list_tree(tree.folder).unfilled == ()
+
+
+TEMPLATES = {Path(template.path).name: template.content for template in templates("rack1", "resnet", "pytorch")}
+#: What lines of templates ask.
+ASK = ("mlsub-template", "TODO", "nobody has filled in")
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_is_one_as_long_as_any_line_of_it_asks_to_be_filled_in(name: str) -> None:
+    lines = TEMPLATES[name].splitlines(keepends=True)
+    asking = [line for line in lines if any(word in line for word in ASK)]
+    kept = [line for line in lines if line not in asking]
+    assert len(asking) >= 2
+    for line in asking:
+        assert is_unfilled(("#!/bin/sh\n" + "srun train\n" * 5000 + line.strip()).encode())
+        assert is_unfilled("".join([*kept, "srun train\n", line]).encode())
+    assert not is_unfilled("".join([*kept, "srun train\n"]).encode())
+
+
+@pytest.mark.parametrize("name", [name for name in TEMPLATES if not name.endswith(".json")])
+def test_a_file_with_nothing_but_lines_of_a_template_is_one(name: str) -> None:
+    kept = [line for line in TEMPLATES[name].splitlines() if not any(word in line for word in ASK)]
+    assert is_unfilled("\n".join(kept).encode())
+    assert not is_unfilled(b"#!/bin/bash\nset -euo pipefail\n# Nothing to do.\n")
+    assert not is_unfilled(b"#!/bin/bash\n") and not is_unfilled(b"")
 
 
 def test_a_pipe_or_a_link_in_the_place_of_a_template_holds_nothing_up(tmp_path: Path) -> None:

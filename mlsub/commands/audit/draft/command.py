@@ -15,7 +15,7 @@ from mlsub.commands.options import Target, output_options
 @click.command(
     "draft",
     cls=Command,
-    example="mlsub audit draft post.html --results v1.0 -o claims.yaml",
+    example="mlsub audit draft post.html --results v1.0 -o draft.yaml",
     short_help="Propose a claims file for a text, Markdown or HTML file.",
 )
 @click.argument("document", metavar="DOCUMENT", type=click.Path(path_type=Path))

@@ -1,0 +1,86 @@
+"""The example at the top of each command's help is run, in a folder that holds what it names."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from pyrage import x25519
+
+from tests.commands.tree import leaves
+from tests.corpus import CORPUS
+from tests.docs.pages import REPOSITORY, Step
+from tests.docs.reader import Reader
+
+#: What an example names in the place of what only its reader has: the key of the committee, which the fixture makes.
+KEY = "age1..."
+#: Commands whose example is run elsewhere: what it takes a minute to train, ``rehearsed`` and ``make demo`` train.
+ELSEWHERE = {"demo"}
+#: Commands whose example needs the published packages.
+PUBLISHED = {"compare", "audit", "audit draft"}
+#: Commands whose example follows one of another, in this order.
+AFTER = ("init", "status", "pack", "seal", "unseal", "verify", "db build", "db query")
+#: Commands whose example is to find something: status a package that is to be packed, rules keys what a file lacks.
+FINDS = {"status", "compare", "audit", "rules keys"}
+EXAMPLES = {name: str(getattr(command, "example", "")) for name, command in leaves().items()}
+
+
+def accepted(folder: Path) -> None:
+    """The package of docs/first-check.md as it is in the end: an organisation's folder."""
+    shutil.copytree(REPOSITORY / "examples/rejected/v5.1/ACME", folder)
+    runs = folder / "results/rack1/retinanet"
+    (runs / "result_4.log").rename(runs / "result_4.txt")
+    for run, later in ((1, 5), (3, 6)):
+        shutil.copy(REPOSITORY / f"examples/rejected/later-runs/run_{later}.txt", runs / f"result_{run}.txt")
+    file = folder / "systems/rack1.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "framework": "PyTorch 2.8.0"}))
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    folder = tmp_path_factory.mktemp("helped")
+    for place in ("v5.0/Globex", "v5.1/ACME", "team-a/v5.1/ACME", "team-b/v5.1/ACME"):
+        accepted(folder / place)
+    for path in sorted((folder / "team-b/v5.1/ACME").glob("*/rack1*")):
+        path.rename(path.with_name(path.name.replace("rack1", "rack2")))
+    runs = folder / "v5.1/ACME/results/rack1/retinanet"
+    shutil.copytree(runs, folder / "runs")
+    (folder / "reference/retinanet").mkdir(parents=True)
+    for number in range(10):
+        text = (runs / f"result_{number % 5}.txt").read_text()
+        other = re.sub(r'"time_ms": \d', f'"time_ms": {number + 1}', text)  # another run, years earlier or later
+        (folder / f"reference/retinanet/result_{number}.txt").write_text(other)
+    (folder / "hyperparameters.yaml").write_text("global_batch_size: 64\nopt_name: adamw\n")
+    words = "In MLPerf Training v1.0, Graphcore trained ResNet-50 on a POD16 in 37.13 minutes."
+    (folder / "post.html").write_text(f"<p>{words}</p>\n")
+    shutil.copy(REPOSITORY / "submissions/graphcore-v1.0/claims.yaml", folder)
+    for round_ in ("v1.0", "v1.1"):
+        if CORPUS.is_dir():
+            (folder / round_).symlink_to(CORPUS / round_)
+    key = x25519.Identity.generate()
+    (folder / "key.txt").write_text(f"{key}\n")
+    (folder / "key.txt").chmod(0o600)
+    (folder / "committee.txt").write_text(f"{key.to_public()}\n")
+    return Reader(folder)
+
+
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - ELSEWHERE - set(AFTER)))
+def test_the_example_of_a_command_works(name: str, reader: Reader) -> None:
+    if name in PUBLISHED and not CORPUS.is_dir():
+        pytest.skip("published results are not there")
+    assert EXAMPLES[name].startswith(f"mlsub {name}") or name == "rules explain"
+    _works(name, reader)
+
+
+def test_examples_that_follow_one_another_work(reader: Reader) -> None:
+    for name in AFTER:
+        _works(name, reader)
+
+
+def _works(name: str, reader: Reader) -> None:
+    step = Step(EXAMPLES[name].replace(KEY, (reader.folder / "committee.txt").read_text().strip()), ())
+    done = reader.type(step.command, int(name in FINDS))
+    assert done.stdout or " -o " in step.command
