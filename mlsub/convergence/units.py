@@ -19,9 +19,10 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any, Literal
 
-from mlsub.convergence.algorithm import traits_of
+from mlsub.convergence.algorithm import traits_of, unit_of, unit_words
 from mlsub.log.reading import BEYOND
 from mlsub.log.run import Run
+from mlsub.rounds import Round
 
 _OTHER: dict[str, Literal["epochs", "samples"]] = {"epochs": "samples", "samples": "epochs"}
 
@@ -52,6 +53,16 @@ def other_unit(
             return _OTHER[unit]
     below = batch_size is not None and count < batch_size
     return "epochs" if below and unit in ("samples", "tokens") else None
+
+
+def unit_of_counts(
+    points: Sequence[float | None], benchmark: str, round_: Round, batch_size: float | None = None
+) -> str:
+    """Return what the progress of runs that are not compared with a reference counts, in words."""
+    unit = unit_words(benchmark, round_)
+    if unit_of(benchmark) != "epoch_num":
+        return unit
+    return other_unit(points, unit, batch_size) or unit
 
 
 def _distance(one: float, other: float) -> float:

@@ -90,3 +90,14 @@ def test_runs_that_are_compared_have_the_unit_of_the_logs(tree: Tree, tmp_path: 
     outcome = run("compare", *folders, "--format", "json")
     sides = json.loads(outcome.stdout)["pairs"][0]
     assert [sides[name]["convergence"]["unit"] for name in ("old", "new")] == ["epochs", "samples"]
+
+
+def test_the_progress_of_an_open_result_is_named_by_what_it_counts(tmp_path: Path) -> None:
+    """Nothing is compared there, but one global batch is more samples than the logs count."""
+    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
+    made = make_tree(tmp_path, "v1.1", benchmarks=("bert",), division="open")
+    made.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 1}), *range(RUNS["bert"]), benchmark="bert")
+    assert run("site", made.folder, "-o", tmp_path / "site").status in (0, 1)
+    (page,) = (tmp_path / "site" / "results").glob("*.html")
+    text = page.read_text()
+    assert "Quality over epochs" in text and "Quality over samples" not in text

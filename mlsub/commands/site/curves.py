@@ -12,8 +12,9 @@ import msgspec
 from mlsub.commands.site.model import Cell, Row, Runs, Section, Table, counted, heads, number_of, text_of
 from mlsub.commands.site.spread import MIN_RUNS, Goal, Line, Window, band_of, spread_of, window_of
 from mlsub.commands.watch.reference import number
-from mlsub.convergence.algorithm import unit_of, unit_words
+from mlsub.convergence.algorithm import unit_of
 from mlsub.convergence.target import Band, Measures, Target, target_of
+from mlsub.convergence.units import unit_of_counts
 from mlsub.log.report import LogReport
 from mlsub.present.chart import Axis, Series
 from mlsub.rounds import Round
@@ -71,7 +72,7 @@ def section_of_curves(
     limit = max(1, min(MAX_POINTS, MAX_ALL // max(1, len(logs))))
     target = _target(logs, benchmark, round_)
     count = _count(logs, benchmark)
-    unit = _unit(count, benchmark, round_, rcp)
+    unit = _unit(logs, count, benchmark, round_, rcp)
     curves = [Curve(name_of(log), tuple(_seen(log, target, count, limit))) for log in logs]
     measures = list(dict.fromkeys(name for curve in curves for seen in curve.seen for name in seen.values))
     words = [f"Target: {target.words}." if target else "The rules of the round name no target."]
@@ -139,7 +140,9 @@ def _count(logs: Sequence[LogReport], benchmark: str) -> str | None:
     return best if stated[best] else None
 
 
-def _unit(count: str | None, benchmark: str, round_: Round, rcp: RcpResult | None) -> str | None:
+def _unit(
+    logs: Sequence[LogReport], count: str | None, benchmark: str, round_: Round, rcp: RcpResult | None
+) -> str | None:
     if count is None:
         return None
     answers = (rcp, rcp.also) if rcp is not None else ()
@@ -147,7 +150,10 @@ def _unit(count: str | None, benchmark: str, round_: Round, rcp: RcpResult | Non
     if other is not None:
         return other
     if count == unit_of(benchmark) and benchmark in round_.benchmarks:
-        return unit_words(benchmark, round_)
+        runs = [log.run for log in logs]
+        last = [number(getattr(run.evaluations[-1], count)) for run in runs if run.evaluations]
+        sizes = [number(run.hyperparameters.get("global_batch_size")) for run in runs]
+        return unit_of_counts(last, benchmark, round_, next(filter(None, sizes), None))
     return _WORDS[count]
 
 

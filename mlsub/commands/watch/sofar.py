@@ -9,10 +9,10 @@ from mlsub.commands.watch.forecast import REACHED, TOO_EARLY, Forecast, all_of, 
 from mlsub.commands.watch.growing import GrowingLog
 from mlsub.commands.watch.news import Evaluated, Found, Identified, News, PhaseChanged, Warned
 from mlsub.commands.watch.phase import Phase, PhaseOf
-from mlsub.commands.watch.reference import position_of, reference_of
+from mlsub.commands.watch.reference import number, position_of, reference_of
 from mlsub.commands.watch.words import plain_value, text
-from mlsub.convergence.algorithm import unit_words
 from mlsub.convergence.target import Measures, Target, plan_of_log, target_of
+from mlsub.convergence.units import unit_of_counts
 from mlsub.findings import Finding
 from mlsub.judge.log import LogTask
 from mlsub.log.event import Event
@@ -181,13 +181,16 @@ class RunSoFar:
             value=plain_value(event.value),
             measure=text(measure) if measure is not None else None,
             progress=progress,
-            unit=unit_words(str(benchmark), self.round) if counted else None,
+            unit=unit_of_counts([progress], str(benchmark), self.round, self._batch_size()) if counted else None,
             elapsed_ms=elapsed,
             reached=self._reached if self._target is not None else None,
             forecast=self._forecast(elapsed),
             by_reference_ms=self._by_reference(elapsed, progress),
         )
         self._news.append(self.evaluation)
+
+    def _batch_size(self) -> float | None:
+        return number(self.log.fold.hyperparameters.get("global_batch_size"))
 
     def _measure(self, event: Event, elapsed: float | None) -> object:
         """Read an evaluation of the target; the name of its measure where the log has one for each."""

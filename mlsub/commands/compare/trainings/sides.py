@@ -12,10 +12,10 @@ from mlsub.commands.compare.packages.reading import Entry
 from mlsub.commands.compare.trainings.decompose import Measured
 from mlsub.commands.compare.trainings.model import Convergence, EntrySide, PhaseTime
 from mlsub.commands.compare.trainings.phases import TIMED, Phases, phases_of
-from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of, unit_words
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.point import paired_rule
 from mlsub.convergence.runs import BEYOND, progress_of
-from mlsub.convergence.units import other_unit
+from mlsub.convergence.units import unit_of_counts
 from mlsub.divisions import CLOSED
 from mlsub.log.changes import agreed_values
 from mlsub.log.intervals import Intervals
@@ -153,16 +153,13 @@ def _convergence(entry: EntryResult, unit: str, points: Sequence[float | None]) 
 def _points(entry: Entry, round_: Round) -> tuple[tuple[float | None, ...], str]:
     """How far each run trained until it converged, and in what unit: as the convergence test counts, in Open too."""
     name, rcp, runs = entry.result.benchmark, entry.result.rcp, [log.run for log in entry.logs]
-    unit = unit_words(name, round_)
     if rcp.points:
-        return rcp.points, rcp.logs_unit or rcp.unit or unit
+        return rcp.points, rcp.logs_unit or rcp.unit or unit_words(name, round_)
     algorithm = algorithm_of(round_.usage, round_.name) or newest_algorithm()
     known = name in round_.benchmarks
     paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name)) if known else None
     points = progress_of(runs, name, algorithm, paired).by_run
-    if unit_of(name) == "epoch_num":
-        unit = other_unit(points, unit, _number(entry.logs, "global_batch_size")) or unit
-    return points, unit
+    return points, unit_of_counts(points, name, round_, _number(entry.logs, "global_batch_size"))
 
 
 def _number(logs: Sequence[LogReport], key: str) -> float | None:
