@@ -6,8 +6,7 @@
         with recorder.init():
             recorder.hyperparameters(hyperparameters)
         with recorder.run():
-            with recorder.block(samples_so_far=0):
-                ...
+            with recorder.block(samples_so_far=0): ...
             with recorder.evaluation(samples=12_288) as evaluation:
                 reached = evaluation.result(evaluate())
 """
@@ -30,13 +29,13 @@ from mlsub.emit.ranks import Detected, Ranks
 from mlsub.emit.seeds import SEED, draw_seed, earlier_seeds, seed_of_launcher
 from mlsub.emit.sink import LogFile
 from mlsub.emit.units import BLOCK_WORDS, Units, only_words
-from mlsub.emit.values import samples, whole_number
+from mlsub.emit.values import must_be_status, samples, whole_number
 from mlsub.emit.writer import Writer, warn_caller
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.catalogue import finding
-from mlsub.rules.load import common_rules, rules_for
+from mlsub.rules.load import rules_for
 
 Strict = DivisionName | Literal["warn"]
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
@@ -55,10 +54,9 @@ class Recorder:
         division: ``"closed"`` or ``"open"``.
         organisation: goes to ``submission_org``.
         platform: goes to ``submission_platform``; the name of the system.
-        status: goes to ``submission_status``: one of the round's values, such as ``"onprem"``. It may be in
-            ``submission`` instead.
+        status: goes to ``submission_status``, unless that is in ``submission``; one of the round's values.
         usage: ``"training"``, ``"hpc"`` or ``"rehearsal"``.
-        submission: more that identifies the submission, such as ``submission_poc_name``.
+        submission: more about it, such as ``submission_poc_name``.
         strict: by the rules of which division the run is refused, by default its own; ``"warn"`` only warns.
         rules: an overlay file of your own rules.
         ranks: the processes of the run; by default they are detected.
@@ -109,7 +107,7 @@ class Recorder:
             "submission_status": status,
             **(submission or {}),
         }
-        _must_be_status(self._identity["submission_status"], self.round)
+        must_be_status(self._identity["submission_status"], self.round)
         file = LogFile(self.path, overwrite=overwrite) if self.ranks.rank == 0 else None
         foresight = Foresight(self.round, judged_as, benchmark, self.path.name)
         self._writer = Writer(file, foresight, refuses=strict != "warn", namespace=namespace, root=root)
@@ -393,22 +391,6 @@ def _round(usage: str, name: str, rules: str | None) -> Round:
     except (MlsubError, KeyError) as error:
         known = ", ".join(known_rounds(usage)) or "no round of such a usage"
         raise EmitError(f"There are no rules for {usage} round {name}; known: {known}") from error
-
-
-def _must_be_status(status: str, round_: Round) -> None:
-    """Refuse a submission_status that is missing or none of the round's.
-
-    The rules of v4.1 and later no longer ask for it; the values of the last round that does are in use all the same.
-    """
-    rounds = known_rounds(round_.usage, round_.overlay)
-    for name in reversed(rounds[: rounds.index(round_.name) + 1]):
-        rules = {rule.key: rule for rule in common_rules(round_.usage, name, None, round_.overlay).rules}
-        if "submission_status" in rules:
-            demand = rules["submission_status"].value[0]
-            if not demand.test()(status, {}):
-                what = f"{status!r} is not a submission_status" if status else "submission_status is missing"
-                raise EmitError(f"{what}: give status=..., one of {', '.join(demand.operand)}")
-            return
 
 
 def _must_be(name: str, known: tuple[str, ...], what: str) -> None:

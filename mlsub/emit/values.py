@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mlsub.emit.errors import EmitError
+from mlsub.rounds import Round, known_rounds
+from mlsub.rules.load import common_rules
 
 #: Lists and mappings within each other, and digits of a whole number, that the official parser reads for certain.
 MOST_LEVELS, MOST_DIGITS = 100, 4000
@@ -85,3 +87,22 @@ def measure(name: str, value: Any) -> float:
 
 def _shown(value: Any) -> str:
     return repr(value)[:80]
+
+
+def must_be_status(status: str, round_: Round) -> None:
+    """Refuse a submission_status that is missing or none of the round's.
+
+    The rules of v4.1 and later no longer ask for it; the values of the last round that does are in use all the same.
+
+    Raises:
+        EmitError: it is; says which there are.
+    """
+    rounds = known_rounds(round_.usage, round_.overlay)
+    for name in reversed(rounds[: rounds.index(round_.name) + 1]):
+        rules = {rule.key: rule for rule in common_rules(round_.usage, name, None, round_.overlay).rules}
+        if "submission_status" in rules:
+            demand = rules["submission_status"].value[0]
+            if not demand.test()(status, {}):
+                what = f"{status!r} is not a submission_status" if status else "submission_status is missing"
+                raise EmitError(f"{what}: give status=..., one of {', '.join(demand.operand)}")
+            return
