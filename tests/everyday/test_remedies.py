@@ -19,6 +19,7 @@ from mlsub.rules import catalogue as rules
 from mlsub.rules.catalogue import catalogue
 from mlsub.systems.fields import fields
 from tests.commands.runner import run
+from tests.everyday.test_broken import CASES
 from tests.make_tree import Tree
 
 PACKAGE = Path(mlsub.__file__).parent
@@ -66,6 +67,25 @@ def test_commands_that_remedies_name_exist() -> None:
         command, rest = found
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word for word in rest if word.startswith("-")} <= known, name
+
+
+#: Commands with options that remedies name, and where a test runs them; those of broken.yaml are run as they are printed.
+RUN = {
+    "mlsub audit --footnote": "commands/test_audit_messaging.py",
+    "mlsub fix PATH --truncate --write": "commands/test_fix_truncate.py",
+    "mlsub pack MANIFEST --scaffold --write": "commands/test_status.py",
+    "mlsub rcp plan BENCHMARK --batch-size N": "commands/test_rcp.py",
+    "mlsub system capture --format json": "commands/test_system.py",
+}
+
+
+def test_each_command_of_a_remedy_is_run_by_a_test() -> None:
+    tests = Path(__file__).parents[1]
+    done = [step for case in CASES.values() for step in case.get("do", ()) if isinstance(step, str)]
+    for command in (name for name in commands() if " -" in name):
+        if not any(step.startswith(command) for step in done):
+            text = (tests / RUN[command]).read_text()
+            assert all(word in text for word in command.split() if word.startswith("--")), command
 
 
 #: How a description is broken, and what its remedy asks for.

@@ -119,7 +119,7 @@ def _print_tree(file: Path) -> None:
 
     from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.present.document import Column, Section, Table, Text
+    from mlsub.present.document import Code, Column, Section, Table, Text
     from mlsub.present.output import put
     from mlsub.submission.layout.expected import expected_tree
 
@@ -137,7 +137,7 @@ def _print_tree(file: Path) -> None:
         (system for system in manifest.systems if system.description and not system.description.exists()), None
     )
     if absent is not None:
-        put(sys.stdout, Text(f"Describe a system, on one of its machines: {manifest.to_capture(absent)}"))
+        put(sys.stdout, Text("Describe a system, on one of its machines:"), Code(manifest.to_capture(absent)))
     put(sys.stdout, Text(f"See what is there, what is missing and what comes next: mlsub status {quote(str(file))}"))
 
 
