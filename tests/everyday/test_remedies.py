@@ -69,7 +69,7 @@ def test_commands_that_remedies_name_exist() -> None:
         assert {word for word in rest if word.startswith("-")} <= known, name
 
 
-#: Commands with options that remedies name, and where a test runs them; those of broken.yaml are run as they are printed.
+#: Commands with options that remedies name, and where a test runs them; broken.yaml runs its own as they are printed.
 RUN = {
     "mlsub audit --footnote": "commands/test_audit_messaging.py",
     "mlsub fix PATH --truncate --write": "commands/test_fix_truncate.py",
