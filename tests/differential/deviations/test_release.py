@@ -184,6 +184,7 @@ EXPLAINED = {
     "v1.0/GIGABYTE": "dlrm",
     "v1.0/Habana": "seeds",
     "v1.0/Inspur": "dlrm",
+    "v1.0/NVIDIA": "bert-samples",
     "v1.1/Baidu": "weights-initialization",
     "v1.1/Intel-HabanaLabs": "weights-initialization",
     "v1.1/NVIDIA": "weights-initialization",
