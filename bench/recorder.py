@@ -29,7 +29,7 @@ def recorded(kind: str, records: int, file: Path) -> None:
     """Events that no rule asks for, blocks, which rules ask for, or evaluations, which are compared with a target."""
     from mlsub.emit import Recorder
 
-    what = partial(Recorder, round="5.1", benchmark="llama31_8b", division="open")
+    what = partial(Recorder, round="5.1", benchmark="llama31_8b", division="open", status="onprem")
     with what(file, organisation="bench", platform="bench", overwrite=True) as recorder:
         if kind == "event":
             for number in range(records):

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import median
 from typing import Any, Literal
 
 from mlsub.convergence.algorithm import traits_of, unit_of, unit_words
@@ -37,7 +36,7 @@ def other_unit(
     """Return what convergence points in ``epoch_num`` count where that is not the unit of the reference, else None.
 
     Args:
-        points: of the runs, as the logs have them; None for a run that did not converge. The median decides.
+        points: of the runs, as the logs have them; None for a run that did not converge. The middle one decides.
         unit: what the reference counts.
         batch_size: of the entry, None where it is not known, as the next two.
         reference: the mean of the reference.
@@ -46,7 +45,7 @@ def other_unit(
     converged = [point for point in points if point is not None]
     if not converged:
         return None
-    count = median(converged)
+    count = _middle(converged)
     if unit in _OTHER and epoch is not None and reference is not None and count > 0 and reference > 0:
         converted = count * epoch if unit == "samples" else count / epoch
         if _distance(converted, reference) < _distance(count, reference):
@@ -65,6 +64,11 @@ def unit_of_counts(
     return other_unit(points, unit, batch_size) or unit
 
 
+def _middle(values: Sequence[float]) -> float:
+    """The value that as many lie below as above; of an even number the higher one."""
+    return sorted(values)[len(values) // 2]
+
+
 def _distance(one: float, other: float) -> float:
     """By how much two counts differ, as the logarithm of their ratio."""
     return abs(math.log(one) - math.log(other))
@@ -75,4 +79,4 @@ def samples_of_epoch(benchmark: str, runs: Sequence[Run]) -> float | None:
     known = traits_of(benchmark).epoch
     stated: list[Any] = [run.hyperparameters.get("train_samples") for run in runs] if known is None else [known]
     sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < BEYOND]
-    return median(sizes) if sizes else None
+    return _middle(sizes) if sizes else None

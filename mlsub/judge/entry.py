@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -16,25 +16,21 @@ from mlsub.findings import Blocks, Finding, Kind
 from mlsub.io.errors import reason_of
 from mlsub.io.look import own_status_of
 from mlsub.io.show import several, show
+from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.log.seeds import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Seed, seed_digest
 from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import isolated, reviewed
+from mlsub.rules.isolate import reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.energy import FOLDER as POWER
-from mlsub.score.olympic import instance_scale, olympic_mean, weak_minutes
-from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
+from mlsub.score.scaled import FILE
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import of_run_count
 from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
-from mlsub.systems.facts import MAX_COUNT
-
-if TYPE_CHECKING:
-    from mlsub.score.energy.score import Power
 
 #: What rightly lies beside results: a scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset((FILE, POWER, "package_checker_params"))
@@ -46,8 +42,6 @@ _OF_LOGS = ("key.", "log.", "check.", "tree.no-logs", "tree.unreadable", "entry.
 _BY_RULES = "training rules: olympic scoring drops the slowest run"
 #: What a shared seed says where all of the log is that of another run.
 COPIED = "The log is a copy of another run's, with the same seed"
-#: Scales of runs that a finding shows.
-_MOST_SCALES = 5
 #: Digests compared in one entry; what is beyond is refused, never passed.
 MAX_COMPARED = 2_000_000
 
@@ -78,12 +72,12 @@ def judge_entry(
         flags: those of the submission.
         options: what the caller asks of the convergence test.
     """
-    power, unmeasured = _power(entry, round_)
+    power, unmeasured = power_of(entry, round_)
     noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    score, about_score, differs = _score(entry, needs, round_, convergence.result.scaling)
-    energy, uncounted = _energy(entry, needs, power, score)
+    score, about_score, differs = judge_score(entry, needs, round_, convergence.result.scaling)
+    energy, uncounted = energy_of(entry, needs, power, score)
     findings = [
         *_files(entry, needs, round_),
         *_compliance(entry, needs, round_, dropped),
@@ -91,7 +85,7 @@ def judge_entry(
         *_settled(entry, convergence.findings, score),
         *_scaling_place(entry, convergence.result, round_),
         *about_score,
-        *_scales(entry),
+        *audit_scales(entry),
         *reviewed("cross", entry.path, lambda: audit_entry(entry)),
         *(power.crashes if power else ()),
         *unmeasured,
@@ -150,17 +144,6 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
         )
 
 
-def _power(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ...]]:
-    """The power measurements, which no official tool looks at before the round that checks them."""
-    if POWER not in entry.files.strays:
-        return None, ()
-    from mlsub.score.energy.judge import judge_power
-
-    if round_.power_checked:
-        return judge_power(entry, round_), ()
-    return isolated("power", entry.path, lambda: judge_power(entry, round_), None)
-
-
 def _settled(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> Iterator[Finding]:
     """The findings on convergence; a score that is scaled as expected leaves nothing to do.
 
@@ -184,88 +167,6 @@ def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool
         "rcp.mixed-batch-sizes": any(f.rule == "cross.benchmark" for f in findings),
     }
     return [f for f in findings if not void.get(f.rule)]
-
-
-def _score(
-    entry: Entry, needs: Benchmark, round_: Round, computed: float
-) -> tuple[ScoreResult, tuple[Finding, ...], tuple[Finding, ...]]:
-    """The score, what prevents one, and how its factor differs from the expected one.
-
-    The official summarizer does not scale the time of weak scaling, whatever ``scaling.json`` says.
-    """
-    minutes, untimed = isolated("the score", entry.path, lambda: minutes_of(entry, needs, round_), None)
-    file, unread = isolated(
-        "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
-    )
-    if entry.files.scaling_type == "weak":
-        score = score_of(minutes, 1.0, ScalingFile(), _scale(entry) if minutes is not None else None)
-    else:
-        score = score_of(minutes, computed, file)
-    differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score))
-    return score, (*file.findings, *untimed, *unread), tuple(differs)
-
-
-def _instance_scales(entry: Entry) -> dict[int | str, list[str]]:
-    """The instance scales of the models that count in weak scaling, each with the names of its logs.
-
-    A text is the error that the official result summarizer ends in.
-    """
-    scales: dict[int | str, list[str]] = {}
-    for log in entry.logs:
-        if log.compliant:
-            try:
-                scale: int | str | None = instance_scale(log.run)
-            except (TypeError, OverflowError) as error:
-                scale = str(error)
-            if scale is not None:
-                scales.setdefault(scale, []).append(log.name)
-    return scales
-
-
-def _scale(entry: Entry) -> int | None:
-    """The instance scale of all models, None where they have none or several, or one that no system has."""
-    scales = list(_instance_scales(entry))
-    first = scales[0] if len(scales) == 1 else None
-    return first if isinstance(first, int) and abs(first) <= MAX_COUNT else None
-
-
-def _scales(entry: Entry) -> Iterator[Finding]:
-    """The official result summarizer ends where the models of weak scaling are not of one size."""
-    scales = _instance_scales(entry) if entry.files.scaling_type == "weak" else {}
-    if len(scales) > 1 or any(isinstance(scale, str) for scale in scales):
-        shown = [f"{show(scale)} ({several(names, 3)})" for scale, names in scales.items()]
-        yield finding(
-            _CRASH,
-            entry.path,
-            "The official result summarizer ends with a traceback on runs of different scale",
-            expected="the same number_of_nodes times accelerators_per_node in every compliant run",
-            actual="; ".join(shown[:_MOST_SCALES]),
-            fix="Submit runs of one scale together; those of another one are an entry of another system.",
-        )
-
-
-def _energy(
-    entry: Entry, needs: Benchmark, power: Power | None, score: ScoreResult
-) -> tuple[EnergyResult | None, tuple[Finding, ...]]:
-    if power is None:
-        return None, ()
-    from mlsub.score.energy.score import energy_result, weak_energy
-
-    counted = [log.minutes if log.compliant else None for log in entry.logs]
-    if entry.files.scaling_type == "weak":
-        scaled = frozenset(name for names in _instance_scales(entry).values() for name in names)
-        measured = [joules for log, joules in zip(entry.logs, power.joules, strict=True) if log.name in scaled]
-        return isolated("the energy", entry.path, lambda: weak_energy(power, measured), None)
-    return isolated(
-        "the energy", entry.path, lambda: energy_result(power, counted, needs.forgiven, score.scaling), None
-    )
-
-
-def minutes_of(entry: Entry, needs: Benchmark, round_: Round) -> float | None:
-    """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together."""
-    if entry.files.scaling_type == "weak":
-        return weak_minutes([log.run.timeline for log in entry.logs if log.compliant], needs.runs)
-    return olympic_mean([log.minutes if log.counts_in(round_) else None for log in entry.logs], needs.forgiven)
 
 
 def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:

@@ -210,11 +210,8 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
     files = msgspec.structs.replace(package.files, findings=tuple(binding(package.files.findings, round_)))
     flags = FlagFiles(files.folder, _path(files, package.prefix, files.folder), round_, in_tree=package.in_tree)
     descriptions = {
-        name: _description(
-            file, _path(files, package.prefix, file), round_, summarised=_has_results(files.folder, name)
-        )
+        file.name.removesuffix(".json"): _description(file, files, package.prefix, round_)
         for file in files.descriptions
-        for name in (file.name.removesuffix(".json"),)
     }
     findings: list[Finding] = list(files.findings)
     unseen = any(f.rule == "tree.too-deep" for f in findings)
@@ -274,17 +271,14 @@ def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:
             )
 
 
-def _description(file: Path, path: str, round_: Round, *, summarised: bool) -> SystemDescription:
-    description = read_description(file, path, round_, summarised=summarised)
-    return msgspec.structs.replace(description, findings=tuple(binding(description.findings, round_)))
-
-
-def _has_results(folder: Path, system: str) -> bool:
-    """Whether there is a folder for a system's results, which makes the result summarizer read its description."""
+def _description(file: Path, files: OrganisationFiles, prefix: str, round_: Round) -> SystemDescription:
+    """A system's description, which the result summarizer reads where the system has a folder in results."""
     try:
-        return is_folder(folder / "results" / system)
+        summarised = is_folder(files.folder / "results" / file.name.removesuffix(".json"))
     except OSError:
-        return False  # Then there is a finding on it.
+        summarised = False  # Then there is a finding on it.
+    description = read_description(file, _path(files, prefix, file), round_, summarised=summarised)
+    return msgspec.structs.replace(description, findings=tuple(binding(description.findings, round_)))
 
 
 def _without_logs(package: Package, astray: Finding | None) -> Finding:

@@ -53,7 +53,7 @@ def is_empty(value: Any) -> bool:
 def placeholder_pattern() -> str:
     """A pattern for a text that stands for an answer nobody gave; what mlsub redact writes is an answer."""
     words = "|".join(insensitive(word) for word in fields().placeholders)
-    bracketed, named = rf"(?!{_REDACTED})<[^<>]*>", f"[^<>]*[_-]{insensitive('placeholder')}"
+    bracketed, named = rf"(?!{_REDACTED})<[^<>]*>", rf"([^<> \t\r\n][^<>]*)?[_-]{insensitive('placeholder')}"
     return f"^{_BLANKS}(({words}){_BLANKS}(:|$)|({bracketed}|{named}){_BLANKS}$)"
 
 

@@ -112,6 +112,7 @@ _ABOUT_OTHERS = ("rcp.", "seed.", "entry.run-count", "layout.", "cross.")
 KNOWN: dict[str, Callable[[Both], bool]] = {
     "scaling-file": lambda both: "score.scaling-file" in both.rules,
     "endless-time": lambda both: both.endless,
+    "first-round": lambda both: both.what.startswith("0.6-") and "log.record-undecodable" in both.rules,
 }
 
 

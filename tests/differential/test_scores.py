@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mlsub.convergence.table import plan_of
-from mlsub.judge import entry as judged
+from mlsub.judge import scoring as judged
 from mlsub.rounds import get_round
 from mlsub.score.olympic import olympic_mean
 from tests.differential.generate import Combination, usage_and_round

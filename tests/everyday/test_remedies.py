@@ -88,11 +88,16 @@ def test_each_command_of_a_remedy_is_run_by_a_test() -> None:
             assert all(word in text for word in command.split() if word.startswith("--")), command
 
 
+#: Fields whose values the result summarizer has to read as numbers.
+_COUNTS = ("number_of_nodes", "host_processors_per_node", "accelerators_per_node")
 #: How a description is broken, and what its remedy asks for.
 DESCRIPTIONS: dict[str, tuple[dict[str, Any], str]] = {
-    **{f"{name} holds TODO": ({name: "TODO"}, "system.placeholder") for name in fields().required},
     **{
-        f"{name} is empty": ({name: ""}, "system.empty-value")
+        f"{name} holds TODO": ({name: "TODO"}, "official.crash" if name in _COUNTS else "system.placeholder")
+        for name in fields().required
+    },
+    **{
+        f"{name} is empty": ({name: ""}, "official.crash" if name in _COUNTS else "system.empty-value")
         for name in fields().required
         if name not in fields().may_be_empty and name not in ("status", "division")
     },
@@ -109,8 +114,8 @@ _SAYS = {
 
 
 def _answer(fix: str, name: str) -> str:
-    said = fix.partition(f"{name}: ")[2] or (fix if "Add the field: " in fix else "")
-    return next((value for words, value in _SAYS.items() if said.startswith((words, f"Add the field: {words}"))), "N/A")
+    said = fix.partition(f"{name}: ")[2] or fix.removeprefix("Add the field: ").removeprefix("Write ")
+    return next((value for words, value in _SAYS.items() if said.startswith(words)), "N/A")
 
 
 @pytest.fixture(scope="module")

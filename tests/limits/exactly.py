@@ -103,7 +103,7 @@ def _deep_yaml(folder: Path, levels: int) -> object:
 def _tree_of(folder: Path, count: int) -> object:
     for n in range(count - 1):
         (folder / str(n)).touch()
-    return scan(folder).warnings
+    return len(scan(folder).members) - count + 1
 
 
 def _deep_tree(folder: Path, levels: int) -> object:

@@ -1,0 +1,119 @@
+"""The score and the energy of one entry, and what prevents either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from mlsub.findings import Finding
+from mlsub.io.show import several, show
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding
+from mlsub.rules.isolate import isolated, reviewed
+from mlsub.rules.load import Benchmark
+from mlsub.score.energy import FOLDER as POWER
+from mlsub.score.olympic import instance_scale, olympic_mean, weak_minutes
+from mlsub.score.scaled import ScalingFile, audit_scaling, read_scaling, score_of
+from mlsub.submission.model import Entry
+from mlsub.submission.report import EnergyResult, ScoreResult
+from mlsub.systems.facts import MAX_COUNT
+
+if TYPE_CHECKING:
+    from mlsub.score.energy.score import Power
+
+#: Scales of runs that a finding shows.
+_MOST_SCALES = 5
+
+
+def judge_score(
+    entry: Entry, needs: Benchmark, round_: Round, computed: float
+) -> tuple[ScoreResult, tuple[Finding, ...], tuple[Finding, ...]]:
+    """The score, what prevents one, and how its factor differs from the expected one.
+
+    The official summarizer does not scale the time of weak scaling, whatever ``scaling.json`` says.
+    """
+    minutes, untimed = isolated("the score", entry.path, lambda: _minutes(entry, needs, round_), None)
+    file, unread = isolated(
+        "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
+    )
+    if entry.files.scaling_type == "weak":
+        score = score_of(minutes, 1.0, ScalingFile(), _scale(entry) if minutes is not None else None)
+    else:
+        score = score_of(minutes, computed, file)
+    differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score))
+    return score, (*file.findings, *untimed, *unread), tuple(differs)
+
+
+def _instance_scales(entry: Entry) -> dict[int | str, list[str]]:
+    """The instance scales of the models that count in weak scaling, each with the names of its logs.
+
+    A text is the error that the official result summarizer ends in.
+    """
+    scales: dict[int | str, list[str]] = {}
+    for log in entry.logs:
+        if log.compliant:
+            try:
+                scale: int | str | None = instance_scale(log.run)
+            except (TypeError, OverflowError) as error:
+                scale = str(error)
+            if scale is not None:
+                scales.setdefault(scale, []).append(log.name)
+    return scales
+
+
+def _scale(entry: Entry) -> int | None:
+    """The instance scale of all models, None where they have none or several, or one that no system has."""
+    scales = list(_instance_scales(entry))
+    first = scales[0] if len(scales) == 1 else None
+    return first if isinstance(first, int) and abs(first) <= MAX_COUNT else None
+
+
+def audit_scales(entry: Entry) -> Iterator[Finding]:
+    """The official result summarizer ends where the models of weak scaling are not of one size."""
+    scales = _instance_scales(entry) if entry.files.scaling_type == "weak" else {}
+    if len(scales) > 1 or any(isinstance(scale, str) for scale in scales):
+        shown = [f"{show(scale)} ({several(names, 3)})" for scale, names in scales.items()]
+        yield finding(
+            "official.crash",
+            entry.path,
+            "The official result summarizer ends with a traceback on runs of different scale",
+            expected="the same number_of_nodes times accelerators_per_node in every compliant run",
+            actual="; ".join(shown[:_MOST_SCALES]),
+            fix="Submit runs of one scale together; those of another one are an entry of another system.",
+        )
+
+
+def energy_of(
+    entry: Entry, needs: Benchmark, power: Power | None, score: ScoreResult
+) -> tuple[EnergyResult | None, tuple[Finding, ...]]:
+    """The energy, and what prevents it."""
+    if power is None:
+        return None, ()
+    from mlsub.score.energy.score import energy_result, weak_energy
+
+    counted = [log.minutes if log.compliant else None for log in entry.logs]
+    if entry.files.scaling_type == "weak":
+        scaled = frozenset(name for names in _instance_scales(entry).values() for name in names)
+        measured = [joules for log, joules in zip(entry.logs, power.joules, strict=True) if log.name in scaled]
+        return isolated("the energy", entry.path, lambda: weak_energy(power, measured), None)
+    return isolated(
+        "the energy", entry.path, lambda: energy_result(power, counted, needs.forgiven, score.scaling), None
+    )
+
+
+def _minutes(entry: Entry, needs: Benchmark, round_: Round) -> float | None:
+    """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together."""
+    if entry.files.scaling_type == "weak":
+        return weak_minutes([log.run.timeline for log in entry.logs if log.compliant], needs.runs)
+    return olympic_mean([log.minutes if log.counts_in(round_) else None for log in entry.logs], needs.forgiven)
+
+
+def power_of(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ...]]:
+    """The power measurements, which no official tool looks at before the round that checks them."""
+    if POWER not in entry.files.strays:
+        return None, ()
+    from mlsub.score.energy.judge import judge_power
+
+    if round_.power_checked:
+        return judge_power(entry, round_), ()
+    return isolated("power", entry.path, lambda: judge_power(entry, round_), None)
