@@ -278,7 +278,7 @@ def _tell(ctx: click.Context, given: Given) -> None:
         _say(ctx, f"{given.inside} lies in a package and is not used; --config FILE uses it")
     if given.loaded is not None and (names := given.loaded.passed_over):
         where, variables = given.loaded.shown, ", ".join(map(_variable, names))
-        _say(ctx, f"{where}: passed over: {', '.join(names)}; only options and {variables} set what connects or writes")
+        _say(ctx, f"{where}: passed over: {', '.join(names)}; set them with options, or {variables}")
     if given.summary and not getattr(ctx.command, "shows_settings", False):
         _say(ctx, f"settings: {given.summary}")
 

@@ -121,9 +121,9 @@ class LogFile(logging.Handler):
             raise EmitError(
                 f"{self._shown} holds a run already, and one file is one run. Name another, or say overwrite=True."
             )
-        with contextlib.suppress(OSError):  # A device or a pipe holds nothing.
-            os.ftruncate(file, 0)
         try:
+            if os.fstat(file).st_size:  # A device or a pipe has no size.
+                os.ftruncate(file, 0)
             settle(self.path.parent)
         except OSError as error:
             os.close(file)

@@ -20,7 +20,8 @@ def show(value: Any, limit: int = 80) -> str:
     try:
         text = _json(value)
     except (TypeError, ValueError, RecursionError):
-        text = f"a value nested too deeply to show ({type(value).__name__})"
+        why = "with too many digits" if isinstance(value, int) else "nested too deeply"
+        text = f"a value {why} to show ({type(value).__name__})"
     text = readable(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 

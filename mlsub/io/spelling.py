@@ -30,7 +30,7 @@ def spaced(text: str) -> str:
 
 
 def folded(path: str) -> str:
-    """A path that is the same for all that some file system takes for one: it ignores case, accents' form and marks."""
+    """A path without what file systems may ignore: case, the form of accents (NFC, NFD) and invisible characters."""
     if path.isascii():
         return path.lower()
     small = unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())

@@ -71,15 +71,23 @@ def _scale(entry: Entry) -> int | None:
 def audit_scales(entry: Entry) -> Iterator[Finding]:
     """The official result summarizer ends where the models of weak scaling are not of one size."""
     scales = _instance_scales(entry) if entry.files.scaling_type == "weak" else {}
-    if len(scales) > 1 or any(isinstance(scale, str) for scale in scales):
-        shown = [f"{show(scale)} ({several(names, 3)})" for scale, names in scales.items()]
+    unread = {scale: names for scale, names in scales.items() if isinstance(scale, str)}
+    if unread:
+        what, expected = "a scale that is no number", "number_of_nodes and accelerators_per_node as whole numbers"
+        fix = "Log both as whole numbers in every run."
+    else:
+        what, expected = "runs of different scale", "the same number_of_nodes times accelerators_per_node in every run"
+        fix = "Submit runs of one scale together; those of another one are an entry of another system."
+    if unread or len(scales) > 1:
+        shown = [f"{show(scale)} ({several(names, 3)})" for scale, names in (unread or scales).items()]
         yield finding(
             "official.crash",
             entry.path,
-            "The official result summarizer ends with a traceback on runs of different scale",
-            expected="the same number_of_nodes times accelerators_per_node in every compliant run",
+            f"The official result summarizer ends with a traceback on {what}",
+            expected=expected,
             actual="; ".join(shown[:_MOST_SCALES]),
-            fix="Submit runs of one scale together; those of another one are an entry of another system.",
+            fix=fix,
+            source="official result_summarizer",
         )
 
 

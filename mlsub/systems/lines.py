@@ -26,10 +26,11 @@ class Lines:
         expected: str | None = None,
         actual: str | None = None,
         fix: str | None = None,
+        source: str | None = None,
     ) -> Finding:
         """A finding on a field; None for one on the description as a whole."""
         line = None if field is None else self.of(field)
-        return finding(rule, self._path, message, line=line, expected=expected, actual=actual, fix=fix)
+        return finding(rule, self._path, message, line=line, expected=expected, actual=actual, fix=fix, source=source)
 
     def of(self, field: str) -> int | None:
         """The 1-based line of the first place a field's name stands at; None where it stands nowhere."""

@@ -37,7 +37,8 @@ def crashes(content: dict[str, Any], lines: Lines, summarizer: Summarizer) -> di
 def _crash(name: str, value: Any, expected: str, lines: Lines) -> Finding:
     message = f"The official result summarizer ends with a traceback on the field {name}"
     fix = f"Write {expected}, such as {show(fields().fields[name].example)}."
-    return lines.finding("official.crash", name, message, expected=expected, actual=show(value), fix=fix)
+    source = "official result_summarizer"
+    return lines.finding("official.crash", name, message, expected=expected, actual=show(value), fix=fix, source=source)
 
 
 def _is_counted(value: Any) -> bool:

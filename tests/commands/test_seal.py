@@ -275,7 +275,7 @@ def test_names_that_differ_only_in_case_are_not_sealed(place: Path) -> None:
     before = snapshot(place)
     done = seal(place)
     assert (done.status, snapshot(place)) == (1, before)
-    assert "the name is that of another member where case, accents or invisible characters do not count" in done.stdout
+    assert "another member has this name, but for case, form of accents or invisible characters" in done.stdout
 
 
 def test_the_form_of_openssl_says_what_it_is_not(place: Path) -> None:

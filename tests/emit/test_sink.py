@@ -314,3 +314,16 @@ def test_the_name_of_a_new_log_is_brought_to_the_disk(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "fsync", lambda opened: seen.append(Path(f"/proc/self/fd/{opened}").readlink()))
     LogFile(tmp_path / "result_0.txt").close()
     assert seen == [tmp_path, tmp_path / "result_0.txt"]
+
+
+def test_a_log_that_cannot_be_emptied_is_not_appended_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "result_0.txt"
+    path.write_text("an earlier run\n")
+
+    def refused(*_: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "ftruncate", refused)
+    with pytest.raises(EmitError, match="Operation not permitted"):
+        LogFile(path, overwrite=True)
+    assert path.read_text() == "an earlier run\n"

@@ -416,8 +416,8 @@ cache-dir = "made"
 cache-size = 1
 """
 PASSED_OVER = (
-    "passed over: executor, cache-dir, cache-size; only options and MLSUB_EXECUTOR, MLSUB_CACHE_DIR, MLSUB_CACHE_SIZE "
-    "set what connects or writes"
+    "passed over: executor, cache-dir, cache-size; set them with options, or MLSUB_EXECUTOR, MLSUB_CACHE_DIR, "
+    "MLSUB_CACHE_SIZE"
 )
 
 

@@ -14,7 +14,7 @@ MAX_DEPTH = 64
 #: Links followed from one name; the limit of Linux.
 MAX_LINKS = 40
 CIRCLE = "the link leads in a circle"
-SAME_NAME = "the name is that of another member where case, accents or invisible characters do not count"
+SAME_NAME = "another member has this name, but for case, form of accents or invisible characters"
 #: The manifest's place in an archive; so no tree can be called this.
 MANIFEST = "MANIFEST.sha256"
 

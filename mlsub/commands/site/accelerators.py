@@ -12,7 +12,7 @@ from mlsub.commands.site.pages import OVERVIEW, Page, index_page
 from mlsub.commands.site.places import accelerator_href, benchmark_href, organisation_href
 from mlsub.commands.site.results import Result
 from mlsub.commands.site.sharing import Shared, closed, counts_fact, names_fact, over_time, rehearsed, rounds_fact
-from mlsub.commands.site.tables import round_cell
+from mlsub.commands.site.tables import marked_cell, round_cell, words_of_missing
 from mlsub.commands.site.whole import Whole, grouped
 from mlsub.systems.chips import all_chips
 
@@ -85,7 +85,7 @@ def _best(one: Shared) -> Section:
     best = best_of(closed(one.results), lambda result: (benchmark_href(result.named), result.row.accelerators_count))
     rows = sorted(best.values(), key=lambda one: (one.named.title.casefold(), one.row.accelerators_count or 0))
     table = table_of("Fastest Closed result of each benchmark and number of accelerators, of all rounds", rows, _BEST)
-    words = () if rows else ("There are no Closed results with a time.",)
+    words = words_of_missing(rows) if rows else ("There are no Closed results with a time.",)
     return Section(key="best", title="Best by number", words=words, tables=(table,) if rows else ())
 
 
@@ -98,7 +98,7 @@ def _memory(one: Shared) -> Cell:
 _BEST: tuple[Column[Result], ...] = (
     Column("benchmark", lambda one: Cell(text_of(one.named.title, 100), href=benchmark_href(one.named))),
     Column("accelerators", lambda one: cell_of(one.row.accelerators_count), True),
-    Column("minutes", lambda one: Cell(number_of(time_of(one)), time_of(one), href=one.href), True),
+    Column("minutes", lambda one: marked_cell(Cell(number_of(time_of(one)), time_of(one), href=one.href), one), True),
     Column("round", round_cell, True),
     Column("organisation", lambda one: Cell(text_of(one.named.organisation, 80), href=organisation_href(one.named))),
 )

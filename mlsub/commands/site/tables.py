@@ -128,7 +128,7 @@ def count_of_accelerators(result: Result, model: str | None = None) -> Cell:
 VERDICT: Column[Result] = Column("verdict", lambda result: verdict_cell(result.entry.official))
 ID: Column[Result] = Column("MLPerf ID", lambda result: Cell(result.id or "–"))
 _MINUTES: Column[Result] = Column(
-    "minutes", lambda result: _marked(minutes_of(result.entry.score.published), result), True
+    "minutes", lambda result: marked_cell(minutes_of(result.entry.score.published), result), True
 )
 ORGANISATION: Column[Result] = Column(
     "organisation", lambda result: Cell(text_of(result.named.organisation, 100), href=organisation_href(result.named))
@@ -217,18 +217,24 @@ def _fastest_cell(result: Result | None) -> Cell:
         return Cell("")
     minutes = result.entry.score.published
     note = f"{text_of(result.entry.organisation, 100)}, {result.entry.official.value}"
-    return _marked(Cell(f"{minutes:.3f}", minutes, href=result.href, note=note), result)
+    return marked_cell(Cell(f"{minutes:.3f}", minutes, href=result.href, note=note), result)
 
 
-def _marked(cell: Cell, result: Result) -> Cell:
+def marked_cell(cell: Cell, result: Result) -> Cell:
     """The cell of a best result, with a dagger where it is the best of the results given."""
     return replace(cell, text=f"{cell.text}{_DAGGER}") if result.missing else cell
 
 
 def missing_words(rounds: Sequence[RoundResults]) -> tuple[str, ...]:
     """What the dagger in the tables of best results means, where one has it."""
-    marked = [result for result in _fastest(rounds).values() if result.missing]
-    of = (f"{text_of(one.named.title, 60)} in {round_name(one)} ({one.missing} without logs)" for one in marked)
+    return words_of_missing(_fastest(rounds).values())
+
+
+def words_of_missing(best: Iterable[Result]) -> tuple[str, ...]:
+    """What the dagger at some of these best results means."""
+    marked = [result for result in best if result.missing]
+    named = (f"{text_of(one.named.title, 60)} in {round_name(one)} ({one.missing} without logs)" for one in marked)
+    of = dict.fromkeys(named)
     return (f"{_DAGGER} The best of the results given: {', '.join(of)}.",) if marked else ()
 
 

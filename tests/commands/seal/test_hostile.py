@@ -69,7 +69,7 @@ def refused(folder: Path, tar: bytes, limits: Limits | None = None) -> tuple[str
     return finding.rule, finding.path, finding.message
 
 
-ONE_ELSEWHERE = "the name is that of another member where case, accents or invisible characters do not count"
+ONE_ELSEWHERE = "another member has this name, but for case, form of accents or invisible characters"
 OTHER_LETTERS = "the link leads through another one, and spells it differently"
 UNSAFE: list[tuple[str, list[Item], str, str]] = [
     ("absolute", [TOP, ("/tmp/evil", tarfile.REGTYPE, b"x")], "/tmp/evil", "the path is absolute"),
