@@ -249,8 +249,8 @@ def rcp_points(function: F) -> F:
         type=click.Choice(["published", "deadline", "newest"]),
         default="published",
         show_default=True,
-        help="Use these reference points of the round; published: merged by the day of publication; deadline: merged by "
-        "its deadline; newest: all.",
+        help="Use these reference points of the round; published: merged by the day of publication; deadline: merged "
+        "by its deadline; newest: all.",
     )(function)
 
 

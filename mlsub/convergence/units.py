@@ -3,8 +3,8 @@
 The official tool compares ``epoch_num`` with the reference whatever either of them counts. Two facts tell a count in
 another unit, and neither changes the verdict:
 
-- A run trains whole batches, so an ``epoch_num`` below one global batch counts neither samples nor tokens. A count of zero
-  says nothing.
+- A run trains whole batches, so an ``epoch_num`` below one global batch counts neither samples nor tokens. A count of
+  zero says nothing.
 - An epoch goes once through the data set, whose size the logs state. A count that is nearer to the reference's mean (by
   ratio) as the other of epochs and samples than as it stands counts that other unit. The boundary lies where the count
   is off by the square root of an epoch's samples: 13 times for unet3d, which has the smallest data set of all.
