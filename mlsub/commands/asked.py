@@ -249,7 +249,8 @@ def rcp_points(function: F) -> F:
         type=click.Choice(["published", "deadline", "newest"]),
         default="published",
         show_default=True,
-        help="Use the reference points merged when the round's results were published, by its deadline, or all.",
+        help="Use these reference points of the round; published: merged by the day of publication; deadline: merged "
+        "by its deadline; newest: all.",
     )(function)
 
 
@@ -261,8 +262,8 @@ def _convergence_options() -> tuple[Callable[[F], F], ...]:
             "--rcp-bert-train-samples/--no-rcp-bert-train-samples",
             "train_samples",
             default=None,
-            help="Count the convergence of BERT by train_samples, or by epoch_num; otherwise train_samples count where "
-            "epoch_num is rejected.",
+            help="Count the convergence of BERT by train_samples, or by epoch_num; without either, train_samples count "
+            "where epoch_num is rejected.",
         ),
     )
 

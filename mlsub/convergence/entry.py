@@ -94,7 +94,7 @@ def convergence_of(
         return Convergence(RcpResult(verdict="missing", how="no-reference"), (found,))
     (result, progress, rcp), uncounted = _counted_as_asked(entry, runs, found, flags, options)
     findings = [
-        *words.about(entry, rcp, progress),
+        *words.about(entry, rcp, progress, _choice(rcp, runs, options)),
         *uncounted,
         *reviewed("rcp.not-comparable", entry.path, lambda: words.not_comparable(entry, rcp)),
         *reviewed("rcp.hull", entry.path, lambda: _hull(entry, found, progress, result, rcp)),
@@ -189,13 +189,22 @@ def _samples_decide(by_epochs: RcpResult, by_samples: RcpResult, runs: Sequence[
     Logs that state the size of the data set there say nothing of convergence.
     """
     rejected = by_epochs.verdict in ("fail", "missing") and by_epochs.how in _BYPASSED
+    return rejected and by_samples.verdict == "pass" and _doubt(by_samples, runs) is None
+
+
+def _doubt(by_samples: RcpResult, runs: Sequence[Run]) -> str | None:
+    """Why ``train_samples`` are not the samples to converge of every run; None where they are."""
+    if not all(_states_samples(run.reading.by_samples) for run in runs):
+        return "not every log has them"
     data_set = traits_of("bert").epoch or math.inf
-    return (
-        rejected
-        and by_samples.verdict == "pass"
-        and all(_states_samples(run.reading.by_samples) for run in runs)
-        and all(point < data_set for point in by_samples.points if point is not None)
-    )
+    if any(point >= data_set for point in by_samples.points if point is not None):
+        return f"they are the size of the data set, {words.number(data_set)}"
+    return None
+
+
+def _choice(rcp: RcpResult, runs: Sequence[Run], options: Options) -> words.Choice:
+    doubt = _doubt(rcp.also, runs) if rcp.also is not None and rcp.also.counted == "train_samples" else None
+    return words.Choice(options.train_samples is False, doubt)
 
 
 def _states_samples(count: Count) -> bool:

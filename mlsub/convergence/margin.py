@@ -205,7 +205,7 @@ def _notes(
         yield rcp.incomparable
     if rcp.also is not None and (rcp.also.verdict, rcp.also.mean) != (rcp.verdict, rcp.mean):
         mean = rcp.also.incomparable or f"the mean is {number(rcp.also.mean)}"
-        yield f"counted by {rcp.also.counted} {mean}: {rcp.also.verdict}"
+        yield f"counted by {rcp.also.counted}: {rcp.also.verdict} ({mean})"
     yield from _about_chance(rcp, name, runs, chance)
 
 

@@ -3,7 +3,8 @@
 The official tool compares ``epoch_num`` with the reference whatever either of them counts. Two facts tell a count in
 another unit, and neither changes the verdict:
 
-- A run trains whole batches, so an ``epoch_num`` below one global batch counts neither samples nor tokens.
+- A run trains whole batches, so an ``epoch_num`` below one global batch counts neither samples nor tokens. A count of
+  zero says nothing.
 - An epoch goes once through the data set, whose size the logs state. A count that is nearer to the reference's mean (by
   ratio) as the other of epochs and samples than as it stands counts that other unit. The boundary lies where the count
   is off by the square root of an epoch's samples: 13 times for unet3d, which has the smallest data set of all.
@@ -47,10 +48,12 @@ def other_unit(
         return None
     count = _middle(converged)
     if unit in _OTHER and epoch is not None and reference is not None and count > 0 and reference > 0:
-        converted = count * epoch if unit == "samples" else count / epoch
-        if _distance(converted, reference) < _distance(count, reference):
+        # Logarithms, as the counts themselves may leave the range of a double.
+        off = math.log(count) - math.log(reference)
+        converted = off + math.log(epoch) if unit == "samples" else off - math.log(epoch)
+        if abs(converted) < abs(off):
             return _OTHER[unit]
-    below = batch_size is not None and count < batch_size
+    below = batch_size is not None and 0 < count < batch_size
     return "epochs" if below and unit in ("samples", "tokens") else None
 
 
@@ -67,11 +70,6 @@ def unit_of_counts(
 def _middle(values: Sequence[float]) -> float:
     """The value that as many lie below as above; of an even number the higher one."""
     return sorted(values)[len(values) // 2]
-
-
-def _distance(one: float, other: float) -> float:
-    """By how much two counts differ, as the logarithm of their ratio."""
-    return abs(math.log(one) - math.log(other))
 
 
 def samples_of_epoch(benchmark: str, runs: Sequence[Run]) -> float | None:

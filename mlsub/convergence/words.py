@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlsub.convergence.in_force import Which, day_of, merged_between, which_of
 from mlsub.convergence.runs import CrashedRun, Progress
@@ -27,7 +27,14 @@ _FAILS = "The official convergence test rejects the entry, but compares differen
 SEVERAL_BENCHMARKS = "The logs are of several benchmarks"
 
 
-def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]:
+class Choice(NamedTuple):
+    """Why BERT is counted by ``epoch_num``: an option asks for it, or its ``train_samples`` are in doubt."""
+
+    forced: bool = False
+    doubt: str | None = None
+
+
+def about(entry: Entry, rcp: RcpResult, progress: Progress, choice: Choice) -> Iterator[Finding]:
     """What is wrong with an entry's convergence, or what it does to the score."""
     if any(log.without_run for log in entry.logs):
         return  # The missing run has its own finding, and the entry is rejected for it.
@@ -53,7 +60,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress) -> Iterator[Finding]
             actual=f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}",
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
-        yield from _compared(entry, rcp)
+        yield from _compared(entry, rcp, choice)
 
 
 def _crash(entry: Entry, crash: CrashedRun) -> Finding:
@@ -68,7 +75,7 @@ def _crash(entry: Entry, crash: CrashedRun) -> Finding:
     )
 
 
-def _compared(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
+def _compared(entry: Entry, rcp: RcpResult, choice: Choice) -> Iterator[Finding]:
     if rcp.verdict in ("missing", "fail"):
         yield finding(
             "rcp.missing" if rcp.verdict == "missing" else "rcp.too-fast",
@@ -76,7 +83,7 @@ def _compared(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
             None if rcp.logs_unit is None or rcp.minimum is None else _FAILS,
             expected=_wanted(rcp),
             actual=_measured(rcp),
-            fix=_counted_otherwise(rcp) or _fix_of_units(rcp),
+            fix=_counted_otherwise(rcp, choice) or _fix_of_units(rcp),
         )
     elif rcp.scaling != 1:
         yield finding(
@@ -87,14 +94,17 @@ def _compared(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
         )
 
 
-def _counted_otherwise(rcp: RcpResult) -> str | None:
+def _counted_otherwise(rcp: RcpResult, choice: Choice) -> str | None:
     if rcp.also is None or rcp.also.verdict != "pass":
         return None
+    passes = f"Counted by {rcp.also.counted} it passes ({_mean(rcp.also)})"
     if rcp.counted == "train_samples":
-        todo = "leave out --rcp-bert-train-samples, and the flag of this name in package_checker_params"
-    else:
-        todo = "log the samples to converge in every run, and leave out --no-rcp-bert-train-samples"
-    return f"Counted by {rcp.also.counted} it passes ({_mean(rcp.also)}): {todo}."
+        return f"{passes}: leave out --rcp-bert-train-samples, and the flag of this name in package_checker_params."
+    leave_out = "leave out --no-rcp-bert-train-samples"
+    if choice.doubt is None:
+        return f"{passes}: {leave_out}."
+    more = f", and {leave_out}" if choice.forced else ""
+    return f"{passes}, but {choice.doubt}: log the samples to converge as train_samples in every run{more}."
 
 
 def _fix_of_units(rcp: RcpResult) -> str | None:

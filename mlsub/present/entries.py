@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, cast
 
 from mlsub.findings import Says, Verdict
@@ -164,13 +164,18 @@ def rcp_words(rcp: RcpResult) -> str:
     return f"{rcp.verdict}{by}{units}{'*' if rcp.otherwise is not None else ''}"
 
 
-def notes_on_rcp(entries: Iterable[EntryResult]) -> str | None:
-    """What :func:`rcp_words` leaves unsaid of some entries, None where that is nothing."""
-    tested = [entry.rcp for entry in entries]
-    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for rcp in tested if rcp.also and rcp.otherwise)
-    notes = [f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}"] if counts else []
-    notes += dict.fromkeys(rcp.incomparable for rcp in tested if rcp.incomparable is not None)
-    return "; ".join(notes) or None
+def notes_on_rcp(entries: Iterable[EntryResult]) -> Iterator[Text]:
+    """What :func:`rcp_words` leaves unsaid of some entries."""
+    tested = [(entry.benchmark, entry.rcp) for entry in entries]
+    counts = dict.fromkeys((rcp.also.counted, rcp.also.verdict) for _, rcp in tested if rcp.also and rcp.otherwise)
+    if counts:
+        yield Text(f"* {'; '.join(f'{verdict} if BERT is counted by {by}' for by, verdict in counts)}")
+    names: dict[str, dict[str, None]] = {}
+    for name, rcp in tested:
+        if rcp.incomparable is not None:
+            names.setdefault(rcp.incomparable, {})[name] = None
+    for why, benchmarks in names.items():
+        yield Text(f"{', '.join(benchmarks)}: {why}")
 
 
 def partly_checked(reports: Sequence[Report]) -> str | None:

@@ -11,6 +11,7 @@ import pytest
 from mlsub.convergence.algorithm import unit_words
 from mlsub.convergence.entry import Convergence, Options
 from mlsub.convergence.table import plan_of
+from mlsub.convergence.units import other_unit
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
@@ -287,8 +288,9 @@ def bert(epoch_num: float, train_samples: float | None, **more: Any) -> str:
     return log_of("bert", 448, epoch_num, **stated, **more)
 
 
-def test_train_samples_decide_where_epoch_num_is_rejected(tmp_path: Path) -> None:
-    found = entry(tmp_path, BERT_EPOCHS, name="bert")
+@pytest.mark.parametrize("round_name", ["1.0", "2.1", "3.0", "5.0"])
+def test_train_samples_decide_where_epoch_num_is_rejected(round_name: str, tmp_path: Path) -> None:
+    found = entry(tmp_path, BERT_EPOCHS, round_name, name="bert")
     result, also = found.result, found.result.also
     assert (result.verdict, result.counted, result.mean, result.logs_unit) == ("pass", "train_samples", BERT_SLOW, None)
     assert also is not None and also.also is None
@@ -349,7 +351,29 @@ def test_epoch_num_counts_where_that_is_asked_for(flags: Flags, tmp_path: Path) 
     found = entry(tmp_path, BERT_EPOCHS, name="bert", options=Options(train_samples=False), flags=flags)
     assert (found.result.verdict, found.result.counted) == ("fail", "epoch_num")
     assert broken(found) == ["rcp.too-fast"]
-    assert str(found.findings[0].fix).startswith("Counted by train_samples it passes (3000000 samples): ")
+    assert found.findings[0].fix == (
+        "Counted by train_samples it passes (3000000 samples): leave out --no-rcp-bert-train-samples."
+    )
+
+
+@pytest.mark.parametrize("forced", [False, True])
+@pytest.mark.parametrize(
+    ("logs", "why"),
+    [
+        ([bert(BERT_FAST, 156_725_653)] * 10, "they are the size of the data set, 156725653"),
+        ([bert(BERT_FAST, BERT_SLOW)] * 9 + [bert(BERT_FAST, None)], "not every log has them"),
+    ],
+    ids=["the size of the data set", "a log without"],
+)
+def test_the_fix_says_why_train_samples_do_not_decide_and_names_an_option_only_where_it_is_given(
+    logs: list[str], why: str, *, forced: bool, tmp_path: Path
+) -> None:
+    options = Options(train_samples=False) if forced else Options()
+    fix = str(entry(tmp_path, logs, name="bert", options=options).findings[0].fix)
+    todo = "log the samples to converge as train_samples in every run"
+    end = ", and leave out --no-rcp-bert-train-samples." if forced else "."
+    assert fix.startswith("Counted by train_samples it passes (")
+    assert fix.endswith(f", but {why}: {todo}{end}")
 
 
 @pytest.mark.parametrize(
@@ -367,6 +391,7 @@ def test_epoch_num_counts_where_that_is_asked_for(flags: Flags, tmp_path: Path) 
         ("bert", "2.1", 448, 1, None, "epochs"),
         ("bert", "2.1", 448, 447, None, "epochs"),
         ("bert", "2.1", 448, 448, None, None),
+        ("bert", "2.1", 448, 0, None, None),
         ("bert", "2.1", 448, 1, 2_800_000, "epochs"),
         # What BERT logs as train_samples is no size of an epoch.
         ("bert", "2.1", 448, 10_000, 10_000, None),
@@ -381,6 +406,11 @@ def test_counts_in_another_unit_than_that_of_the_reference_are_not_compared(
     assert result.logs_unit == unit
     assert result.mean == (point if unit is None else None)
     assert set(result.points) == {point}
+
+
+@pytest.mark.parametrize(("point", "unit", "found"), [(5e-324, "epochs", None), (1e308, "samples", None)])
+def test_a_count_whose_conversion_is_beyond_a_double_is_told_apart(point: float, unit: str, found: str | None) -> None:
+    assert other_unit([point] * 3, unit, 32, 35.0, 1_281_167.0) == found
 
 
 @pytest.mark.parametrize("samples", [2, 447, 10_000])

@@ -217,7 +217,7 @@ def lengths_of(run: Run) -> tuple[float, float]:
 
 
 def _rcp_factor(entry: EntryResult) -> Fraction | None:
-    """The factor to the reference's mean; BERT by ``train_samples`` unless only ``epoch_num`` passes."""
+    """The factor to the reference's mean; BERT by the count that decided, or by the other where that one rejects it."""
     answers = (entry.rcp, entry.rcp.also) if entry.rcp.verdict == "pass" else (entry.rcp.also, entry.rcp)
     for one in answers:
         if one is not None and one.mean and one.reference_mean:

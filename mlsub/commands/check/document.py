@@ -91,7 +91,7 @@ def _things(report: Report, view: View) -> Iterator[Block | None]:
         yield _left_out(len(bad) - MOST_LISTED, "rejected entry", "rejected entries")
         entries = tuple(bad[:MOST_LISTED])
     yield entries_table(entries, organisations=several)
-    yield Text(note) if (note := notes_on_rcp(entries)) else None
+    yield from notes_on_rcp(entries)
     if view.detail == "usual" and len(logs) > MANY:
         noncompliant = [log for log in logs if log.official != COMPLIANT]
         yield _left_out(len(logs) - len(noncompliant), "compliant log", "compliant logs")

@@ -64,7 +64,7 @@ def _report(report: Report, *, alone: bool) -> Iterator[Block | None]:
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     if report.entries:
         yield results_table(report.entries)
-        yield Text(note) if (note := notes_on_rcp(report.entries)) else None
+        yield from notes_on_rcp(report.entries)
         yield Facts(tuple(_legend(report)))
         yield Items(tuple(_bypasses(report.entries)))
     elif report.logs:

@@ -117,6 +117,19 @@ def test_evaluations_with_forecast_and_the_pace_of_the_reference() -> None:
     assert found[6].by_reference_ms is None
 
 
+def test_an_evaluation_before_the_first_sample_does_not_turn_the_unit() -> None:
+    records = [
+        ("submission_benchmark", "bert", {}),
+        ("submission_division", "closed", {}),
+        ("global_batch_size", 448, {}),
+        ("run_start", None, {}),
+        ("eval_accuracy", 0.3, {"epoch_num": 0}),
+        ("eval_accuracy", 0.4, {"epoch_num": 299_904}),
+    ]
+    found = [one for one in told(log_of(*records), "4.1") if isinstance(one, Evaluated)]
+    assert [(one.progress, one.unit) for one in found] == [(0, "samples"), (299_904, "samples")]
+
+
 def test_once_reached_the_target_stays_reached() -> None:
     found = [one for one in told(curve([3.2, 3.4]), "5.1") if isinstance(one, Evaluated)]
     assert [one.reached for one in found] == [True, True]
