@@ -112,7 +112,7 @@ def _organisation(folder: Path, root: Path, round_: Round) -> Package:
 
 
 def _lying(files: OrganisationFiles) -> OrganisationFiles:
-    """An organisation asked for by itself, with a word on where it lies: alone in a folder of its name, or a division's."""
+    """An organisation asked for by itself, with a word on where it lies: alone in one of its name, or a division's."""
     above = files.folder.parent
     in_division = above.name.lower() in DIVISIONS and names_round(above.parent.name)
     if above.name.lower() != files.name.lower() and not in_division:

@@ -126,7 +126,8 @@ def test_two_packages_of_one_organisation_are_never_mixed(
 @pytest.mark.parametrize(
     ("made", "fix"),
     [
-        (["AMD/results", "closed/AMD/results"], "v5.1 contains another AMD: join them with mlsub merge, or rename one."),
+        (["AMD/results", "closed/AMD/results"],
+         "v5.1 contains another AMD: join them with mlsub merge, or rename one."),
         (["closed/AMD/results", "closed/T1/results", "T1/a"],
          "v5.1 contains another T1: join them with mlsub merge, or rename one."),
         ([f"closed/T{number}/results" for number in range(6)], "Move each organisation's folder up to v5.1."),
