@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.convergence.entry import USUAL, Options
+from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
@@ -33,6 +34,7 @@ from mlsub.submission.locate import (
     folders,
     is_organisation,
     locate,
+    names_round,
     too_deep,
 )
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
@@ -110,12 +112,13 @@ def _organisation(folder: Path, root: Path, round_: Round) -> Package:
 
 
 def _lying(files: OrganisationFiles) -> OrganisationFiles:
-    """An organisation that is asked for by itself, with a word on where it lies: alone in a folder of its name."""
+    """An organisation asked for by itself, with a word on where it lies: alone in one of its name, or a division's."""
     above = files.folder.parent
-    if above.name.lower() != files.name.lower():
+    in_division = above.name.lower() in DIVISIONS and names_round(above.parent.name)
+    if above.name.lower() != files.name.lower() and not in_division:
         return files
     try:
-        if folders(above) != [files.folder] or is_organisation(above):
+        if (not in_division and folders(above) != [files.folder]) or is_organisation(above):
             return files
     except OSError as error:
         message = f"What lies beside it is unknown, since the folder above cannot be read: {reason_of(error)}"
@@ -124,7 +127,10 @@ def _lying(files: OrganisationFiles) -> OrganisationFiles:
     problem = finding(
         "tree.same-name-above",
         ".",
-        expected=f"{above.name}/results",
+        f"The folder is in one named {above.name}, so the round's folder is one level too deep"
+        if in_division
+        else None,
+        expected=f"{above.parent.name}/{files.name}/results" if in_division else f"{above.name}/results",
         actual=f"{above.name}/{files.name}/results",
         fix=of_too_deep(files.folder, above, alone=True),
     )

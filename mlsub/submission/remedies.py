@@ -13,17 +13,23 @@ from shlex import join, quote
 from mlsub.divisions import DIVISIONS
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import several
+from mlsub.rounds import usages
 from mlsub.rules.catalogue import FIX
 from mlsub.submission.locate import folders
 from mlsub.submission.model import EntryFiles
+from mlsub.submission.organisations import organisation, organisations
 from mlsub.submission.patterns import RESULT_PATTERN
 
 #: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``.
 ALMOST_RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
 #: What logs are called that are named by another habit; only where a folder has none that is named like a result.
 OTHER_LOG = re.compile(r"(?:[a-z][a-z_-]{0,40}[_.-]?)??(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
+#: The names alone do not show which files have records; fix reads them.
+_RENAMES = f"{FIX} does it for MLPerf logs"
 #: Paths that a remedy names.
 _MOST_NAMED = 5
+#: What people call folders around an organisation's tree, besides divisions and usages; no organisation is called so.
+_AROUND = {"results", "result", "systems", "submission", "submissions"}
 #: Names of other rounds and of frameworks that people use for a benchmark.
 OTHER_NAMES = {
     "resnet50": "resnet",
@@ -77,10 +83,10 @@ def of_run_count(entry: EntryFiles, needed: int) -> str | None:
     if any(name.endswith(".gz") for name in entry.strays):
         return of_names(entry.strays)
     if _misnamed(entry.strays, alone=not entry.results):
-        return f"Name the logs result_<n>.txt; {FIX} does it."
+        return f"Name the logs result_<n>.txt; {_RENAMES}."
     if other := other_logs(entry.strays, needed - len(entry.results)):
         named = several(list(other), 5)
-        return f"If these are the logs of the runs that are missing, name them result_<n>.txt: {named}; {FIX} does it."
+        return f"If these are the logs of the runs that are missing, name them result_<n>.txt: {named}; {_RENAMES}."
     inside = [name for name in entry.strays if is_folder(entry.folder / name)]
     deeper = next((name for name in inside if logs_in(entry.folder / name)), None)
     if deeper is not None and not entry.results:
@@ -127,12 +133,32 @@ def of_too_deep(inner: Path, outer: Path, *, alone: bool) -> str:
         return _up(inner, outer, above)
     deep = inner.relative_to(above).as_posix()
     if os.path.lexists(above / inner.name):
-        return f"{above.name} contains another {inner.name}: join them with mlsub merge, or rename one."
+        return _taken([inner.name], above)
     return f"Move the organisation's folder up: mv {quote(deep)} . in the folder {above.name}."
+
+
+def _taken(names: Sequence[str], above: Path) -> str:
+    return f"{above.name} contains another {several(names, _MOST_NAMED)}: join them with mlsub merge, or rename one."
+
+
+def _named_organisation(inner: Path, above: Path) -> Path | None:
+    """The folder on the way to an organisation's tree that has its name; None where that is not certain."""
+    way = [inner, *(folder for folder in inner.parents if folder.is_relative_to(above) and folder != above)]
+    may = [folder for folder in way if folder.name.lower() not in {*DIVISIONS, *usages(), *_AROUND}]
+    same = len({folder.name.lower() for folder in may}) == 1
+    known = [folder for folder in may if organisation(folder.name) in organisations()]
+    return may[-1] if same else known[0] if len(known) == 1 else None
 
 
 def of_divided(deep: Sequence[Path], above: Path) -> str:
     """The same of several organisations' trees, whose place is one folder above all of them."""
+    named = [_named_organisation(inner, above) for inner in deep]
+    if len(deep) == 1 and named[0] is not None and named[0].parent == above:
+        return _up(deep[0], named[0], above)
+    if named != list(deep):
+        paths = several([inner.relative_to(above).as_posix() for inner in deep], _MOST_NAMED)
+        each = "what this folder contains" if len(deep) == 1 else "what each of these contains"
+        return f"Move {each} to {above.name}/<organisation>, with the name of its organisation: {paths}."
     names = [inner.name for inner in deep]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -140,9 +166,10 @@ def of_divided(deep: Sequence[Path], above: Path) -> str:
         return (
             f"Join the packages of {twice}: {join(['mlsub', 'merge', *parts, '-o', typed(above / twice), '--write'])}"
         )
-    taken = [name for name in names if os.path.lexists(above / name)]
-    if taken or len(deep) > _MOST_NAMED:
-        return f"Move the organisations' folders to {above.name}, where no other one has the name."
+    if taken := [name for name in names if os.path.lexists(above / name)]:
+        return _taken(taken, above)
+    if len(deep) > _MOST_NAMED:
+        return f"Move each organisation's folder up to {above.name}."
     command = join(["mv", *(inner.relative_to(above).as_posix() for inner in deep), "."])
     if emptied := [folder for folder in dict.fromkeys(inner.parent for inner in deep) if _holds_only(folder, deep)]:
         command = f"{command} && {_rmdir(emptied, above)}"

@@ -52,9 +52,13 @@ def is_empty(value: Any) -> bool:
 @lru_cache(maxsize=1)
 def placeholder_pattern() -> str:
     """A pattern for a text that stands for an answer nobody gave; what mlsub redact writes is an answer."""
-    words = "|".join(insensitive(word) for word in fields().placeholders)
-    bracketed, named = rf"(?!{_REDACTED})<[^<>]*>", rf"([^<> \t\r\n][^<>]*)?[_-]{insensitive('placeholder')}"
-    return f"^{_BLANKS}(({words}){_BLANKS}(:|$)|({bracketed}|{named}){_BLANKS}$)"
+    words, unsaid = ("|".join(map(insensitive, each)) for each in (fields().placeholders, fields().unsaid))
+    word = rf"[\(\[]?({words})[\)\].]{{0,2}}{_BLANKS}(:|$)"
+    # An address, a figure, or that there is nothing: an answer that somebody put in brackets.
+    answer = rf"{_BLANKS}([0-9]|({unsaid}){_BLANKS}>)"
+    bracketed = rf"(?!{_REDACTED})<(?!{answer})[^<>@]*>"
+    named = rf"([^<> \t\r\n][^<>]*)?[_-]{insensitive('placeholder')}"
+    return f"^{_BLANKS}({word}|({bracketed}|{named}){_BLANKS}$)"
 
 
 @lru_cache(maxsize=1)

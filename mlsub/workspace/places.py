@@ -245,7 +245,7 @@ def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
     steps = [names_round(above.name) for one in deep for above in one.relative_to(folder).parents]
     its_own = first.name.lower() == folder.name.lower() or names_round(folder.parent.name)
     found = ", ".join(one.relative_to(folder.parent).as_posix() + "/results" for one in deep[:_MOST_SHOWN])
-    message, expected = f"The organisations' folders lie deeper than in {folder.name}", None
+    message, expected = f"The organisations' folders lie too deep below {folder.name}", None
     if len(deep) == 1:
         count = len(first.relative_to(folder).parts) - round_
         message = f"The files of {first.name} are {count} folder{'s' * (count > 1)} too deep"

@@ -123,6 +123,40 @@ def test_two_packages_of_one_organisation_are_never_mixed(
     assert first.message not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("made", "fix"),
+    [
+        (["AMD/results", "closed/AMD/results"],
+         "v5.1 contains another AMD: join them with mlsub merge, or rename one."),
+        (["closed/AMD/results", "closed/T1/results", "T1/a"],
+         "v5.1 contains another T1: join them with mlsub merge, or rename one."),
+        ([f"closed/T{number}/results" for number in range(6)], "Move each organisation's folder up to v5.1."),
+        (["AMD/closed/results", "MiTAC/closed/results"],
+         "Move what each of these contains to v5.1/<organisation>, with the name of its organisation: "
+         "AMD/closed, MiTAC/closed."),
+        (["AMD/closed/results", "AMD/open/systems"],
+         "Move what each of these contains to v5.1/<organisation>, with the name of its organisation: "
+         "AMD/closed, AMD/open."),
+    ],
+)  # fmt: skip
+def test_no_remedy_loses_a_name_or_mixes_two_packages(made: list[str], fix: str, tmp_path: Path) -> None:
+    for folder in made:
+        (tmp_path / "v5.1" / folder).mkdir(parents=True)
+    asked = "closed/AMD" if "AMD/results" in made else ""
+    assert fix in [group[0].fix for group in found(tmp_path / "v5.1" / asked, [])]
+
+
+@pytest.mark.parametrize("names", [("hpl_1.out",), ("hpl_1.out", "result_0.txt")])
+def test_no_remedy_promises_that_fix_renames_what_may_be_no_log(names: tuple[str, ...], tmp_path: Path) -> None:
+    folder = tmp_path / "v5.1/ACME/results/rack1/llama2_70b_lora"
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / name).write_text("no record\n")
+    [fix] = {one[0].fix for one in found(tmp_path / "v5.1/ACME", []) if one[0].rule == "entry.run-count"}
+    assert fix.endswith("mlsub fix PATH --write does it for MLPerf logs.")
+    assert "rename" not in run("fix", tmp_path / "v5.1/ACME").stdout
+
+
 def test_results_one_folder_too_deep_are_not_taken_for_results_of_another_name(tmp_path: Path) -> None:
     folder = broken(tmp_path, CASES["results alone too deep"]["by"])
     assert run("fix", folder, "--write").status == 1

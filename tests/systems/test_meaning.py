@@ -147,6 +147,8 @@ def test_an_open_entry_whose_notes_are_still_to_come(tmp_path: Path) -> None:
         ({"submitter": "<your organisation>"}, "submitter"),
         ({"submitter": "< >", "cooling": "TBD: ask", "hw_notes": "xxx"}, "submitter, cooling, hw_notes"),
         ({"system_name": "SYSTEM_NAME_PLACEHOLDER"}, "system_name"),
+        ({"submitter": "TBD.", "cooling": "[TODO]", "hw_notes": "(TBD)", "sw_notes": " tba"},
+         "submitter, cooling, hw_notes, sw_notes"),
         ({"other_software_stack": {"cuda": "12.9", "nccl": "TODO", "more": [{"a": "<version>"}]}},
          "other_software_stack.nccl, other_software_stack.more.0.a"),
         ({"other_software_stack": {str(i): "TODO" for i in range(100)}},
@@ -161,7 +163,23 @@ def test_what_is_a_placeholder(changes: dict[str, Any], places: str, tmp_path: P
 
 @pytest.mark.parametrize(
     "value",
-    ["a <b>", "<a> <b>", "<path-1>", "<env>", "placeholders", "TODOs", "no TODO", "<" * 500, f"<{'a' * 500}>"],
+    [
+        "a <b>",
+        "<a> <b>",
+        "<path-1>",
+        "<env>",
+        "placeholders",
+        "TODOs",
+        "no TODO",
+        "<" * 500,
+        f"<{'a' * 500}>",
+        "<a@b.org>",
+        "<none>",
+        "< N/A >",
+        "< 5 ms >",
+        "(TBD) is what we call it",
+        "TODO. Done",
+    ],
 )
 def test_what_is_no_placeholder(value: str, tmp_path: Path) -> None:
     assert judge(tmp_path, hw_notes=value, other_software_stack={"a": [value]}).findings == ()

@@ -63,18 +63,25 @@ def template_words() -> dict[str, str]:
 
 
 def is_unfilled(content: bytes) -> bool:
-    """Whether a file is a template that is to be filled in: a line asks for that, or it has no other lines."""
+    """Whether a file is a template that is to be filled in: it has a line of its own left, or refuses to run.
+
+    Headings may stay, as they are no sentences; a file with nothing else is a template all the same.
+    """
     if any(piece in content for piece in _asking()):
         return True
-    lines = {line.strip() for line in content[:MOST].decode("utf-8", "replace").splitlines()} - _COMMON
-    return bool(lines) and all(map(_line().fullmatch, lines))
+    lines = [line.strip() for line in content[:MOST].decode("utf-8", "replace").splitlines()]
+    lines = [line for line in lines if line not in _COMMON]
+    own = [line for line in lines if _line().fullmatch(line)]
+    done = [line for line in lines if not line.startswith("#")]
+    return any(line.endswith(".") for line in own) or done[:1] == ["exit 1"] or (bool(own) and own == lines)
 
 
 @cache
 def _asking() -> tuple[bytes, ...]:
     """What the lines of templates say that ask to be filled in, without the names in them."""
     lines = (line for text in _texts() for line in text.splitlines() if any(word in line for word in _ASK))
-    return (MARKER.encode(), *(max(_NAME.split(line.strip()), key=len).encode() for line in lines))
+    lines = (line.strip().removesuffix(" >&2") for line in lines)
+    return (MARKER.encode(), *(max(_NAME.split(line), key=len).encode() for line in lines))
 
 
 @cache

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from mlsub.convergence.entry import Options
+from mlsub.divisions import DIVISIONS
 from mlsub.judge.outline import Outline
 from mlsub.submission.locate import Target
 from mlsub.workspace.memory.memory import Drawer, Memory
@@ -42,6 +43,6 @@ def stands_alone(outline: Outline) -> bool:
     if place is None:
         # The remedy of one that lies too deep depends on what lies around it.
         return not outline.deep
-    # Whether one in a folder of its name is alone there is said of it too.
-    inside = folder.parent.name.lower() == folder.name.lower()
+    # What lies beside one in a folder of its name, or in one of a division, is said of it too.
+    inside = folder.parent.name.lower() in {folder.name.lower(), *DIVISIONS}
     return place.target is Target.ORGANISATION and place.path == folder and not inside

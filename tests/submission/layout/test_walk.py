@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
 from mlsub.submission.layout.templates import is_unfilled, templates
 from mlsub.submission.layout.walk import MAX_DEPTH, list_tree
+from tests.corpus import CORPUS
 from tests.make_tree import make_tree, snapshot
 
 
@@ -75,28 +77,45 @@ def test_a_template_is_recognised_until_it_is_filled_in(tmp_path: Path) -> None:
 
 
 TEMPLATES = {Path(template.path).name: template.content for template in templates("rack1", "resnet", "pytorch")}
-#: What lines of templates ask.
-ASK = ("mlsub-template", "TODO", "nobody has filled in")
+#: Lines that any script or text may have, or any JSON file.
+COMMON = ("", "#!/bin/bash", "set -euo pipefail", "exit 1", "{", "}")
+HEADING = re.compile(r"#+ (Setup|Data|Run|What was run|resnet on rack1)")
+#: What somebody fills in.
+FILLED = "srun python train.py\nexit 1\n"
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template_is_one_as_long_as_any_line_of_it_asks_to_be_filled_in(name: str) -> None:
-    lines = TEMPLATES[name].splitlines(keepends=True)
-    asking = [line for line in lines if any(word in line for word in ASK)]
-    kept = [line for line in lines if line not in asking]
-    assert len(asking) >= 2
-    for line in asking:
-        assert is_unfilled(("#!/bin/sh\n" + "srun train\n" * 5000 + line.strip()).encode())
-        assert is_unfilled("".join([*kept, "srun train\n", line]).encode())
-    assert not is_unfilled("".join([*kept, "srun train\n"]).encode())
+def test_a_template_is_one_as_long_as_it_has_any_line_of_its_own(name: str) -> None:
+    own = [line for line in TEMPLATES[name].splitlines() if line.strip() not in COMMON and not HEADING.fullmatch(line)]
+    assert len(own) >= 3
+    for line in own:
+        assert is_unfilled(f"#!/bin/bash\nset -euo pipefail\n{FILLED}  {line}\n".encode()), line
+        assert is_unfilled(("#!/bin/sh\n" + FILLED * 1000 + line.strip()).encode()), line
+    common = [line for line in TEMPLATES[name].splitlines() if line not in (*own, "exit 1")]
+    assert not is_unfilled("\n".join([*common, FILLED]).encode())
 
 
-@pytest.mark.parametrize("name", [name for name in TEMPLATES if not name.endswith(".json")])
-def test_a_file_with_nothing_but_lines_of_a_template_is_one(name: str) -> None:
-    kept = [line for line in TEMPLATES[name].splitlines() if not any(word in line for word in ASK)]
-    assert is_unfilled("\n".join(kept).encode())
+@pytest.mark.parametrize("name", [name for name in TEMPLATES if name.endswith(".sh")])
+def test_a_script_that_still_refuses_to_run_is_a_template(name: str) -> None:
+    """The line that says so, and the first ``exit 1``, where nothing runs before it."""
+    said = 'echo "$0 is a template that nobody has filled in."'
+    assert is_unfilled(f"#!/bin/bash\n{said}\npython train.py\n".encode())
+    assert is_unfilled(b"#!/bin/bash\n# Our comment.\nset -euo pipefail\n\nexit 1\npython train.py\n")
+    assert not is_unfilled(b"#!/bin/bash\nset -euo pipefail\npython train.py || {\nexit 1\n}\n")
+
+
+def test_a_file_with_other_lines_alone_is_no_template() -> None:
     assert not is_unfilled(b"#!/bin/bash\nset -euo pipefail\n# Nothing to do.\n")
     assert not is_unfilled(b"#!/bin/bash\n") and not is_unfilled(b"")
+
+
+@pytest.mark.parametrize("round_name", ["v5.0", "v5.1"])
+def test_published_code_is_no_template(round_name: str) -> None:
+    code = CORPUS.parent / "code" / round_name
+    files = [file for file in code.glob("*/benchmarks/**/*") if file.suffix in (".sh", ".md", ".json")]
+    if not files:
+        pytest.skip("published code is not there")
+    assert [file for file in files if file.is_file() and is_unfilled(file.read_bytes())] == []
 
 
 def test_a_pipe_or_a_link_in_the_place_of_a_template_holds_nothing_up(tmp_path: Path) -> None:
