@@ -269,7 +269,7 @@ def _paths(ctx: click.Context, opts: Mapping[str, Any]) -> list[str]:
 def _say(ctx: click.Context, message: str) -> None:
     from mlsub.io.show import message_line
 
-    click.echo(message_line(f"{ctx.command_path}: {message}"), err=True)
+    click.echo(message_line(f"mlsub {ctx.command.name}: {message}"), err=True)
 
 
 def _tell(ctx: click.Context, given: Given) -> None:

@@ -127,9 +127,7 @@ def _lying(files: OrganisationFiles) -> OrganisationFiles:
     problem = finding(
         "tree.same-name-above",
         ".",
-        f"The folder is in one named {above.name}, so the round's folder is one level too deep"
-        if in_division
-        else None,
+        f"The folder lies in one named {above.name}, one level too deep" if in_division else None,
         expected=f"{above.parent.name}/{files.name}/results" if in_division else f"{above.name}/results",
         actual=f"{above.name}/{files.name}/results",
         fix=of_too_deep(files.folder, above, alone=True),
@@ -153,8 +151,7 @@ def _too_deep(folder: Path, root: Path, round_: Round) -> Package:
 
 
 def _prefix(folder: Path, root: Path) -> str:
-    relative = below(root, folder)
-    return "" if relative == "." else relative + "/"
+    return "" if (relative := below(root, folder)) == "." else f"{relative}/"
 
 
 def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
@@ -192,9 +189,9 @@ def _lone_log(place: Place, root: Path, round_: Round) -> Package:
 
 def _lone(entry: EntryFiles, root: Path, round_: Round) -> Package:
     """A package of one entry alone, which lies in no tree."""
-    name, folder = entry.organisation, entry.folder
-    files = OrganisationFiles(name=name, folder=folder, entries=(entry,), descriptions=(), findings=())
-    return _package(files, _prefix(folder, root), round_, in_tree=False)
+    name = entry.organisation
+    files = OrganisationFiles(name=name, folder=entry.folder, entries=(entry,), descriptions=(), findings=())
+    return _package(files, _prefix(entry.folder, root), round_, in_tree=False)
 
 
 def _package(files: OrganisationFiles, prefix: str, round_: Round, *, in_tree: bool = True) -> Package:

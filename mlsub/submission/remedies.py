@@ -163,9 +163,8 @@ def of_divided(deep: Sequence[Path], above: Path) -> str:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         parts = [typed(inner) for inner in deep if inner.name == twice]
-        return (
-            f"Join the packages of {twice}: {join(['mlsub', 'merge', *parts, '-o', typed(above / twice), '--write'])}"
-        )
+        command = join(["mlsub", "merge", *parts, "-o", typed(above / twice), "--write"])
+        return f"Join the packages of {twice}, and remove both afterwards: {command}"
     if taken := [name for name in names if os.path.lexists(above / name)]:
         return _taken(taken, above)
     if len(deep) > _MOST_NAMED:
