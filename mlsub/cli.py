@@ -10,6 +10,7 @@ import click
 
 from mlsub.commands.ending import closed_pipe_passed_on, end
 from mlsub.commands.lazy import LazyGroup
+from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 
 _STAGES = {
@@ -55,8 +56,8 @@ _COMMANDS = {name: text for stage in _STAGES.values() for name, text in stage.it
 _MODULES = {name: f"mlsub.commands.{name}.command" for name in _COMMANDS}
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
-#: Commands beside the work of another.
-_BESIDE = {"audit": ("draft",)}
+#: Commands that were removed, and what to do instead.
+_REMOVED: dict[str, str] = {}
 
 
 class _Commands(LazyGroup):
@@ -79,6 +80,9 @@ class _Commands(LazyGroup):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
+        instead = _REMOVED.get(_named(args))
+        if instead is not None:
+            raise MlsubError(f"this command was removed. {instead}")
         with closed_pipe_passed_on():
             return super().make_context(info_name, args, parent, **extra)
 
@@ -107,9 +111,9 @@ class _Commands(LazyGroup):
 
 def _named(words: Sequence[str]) -> str:
     """The command that the words call, for messages: ``check``, ``rcp show``."""
-    at = next((at for at, word in enumerate(words) if word in _COMMANDS), len(words))
+    at = next((at for at, word in enumerate(words) if word in _COMMANDS or word in _REMOVED), len(words))
     inner = words[at + 1 : at + 2] if at < len(words) else ()
-    inner = [one for one in inner if words[at] in _GROUPS or one in _BESIDE.get(words[at], ())]
+    inner = [one for one in inner if words[at] in _GROUPS or f"{words[at]} {one}" in _REMOVED]
     return " ".join([*words[at : at + 1], *(word for word in inner if not word.startswith("-"))])
 
 
