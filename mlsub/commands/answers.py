@@ -10,7 +10,7 @@ from mlsub.present.envelope import Answer, schema_of
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
     "audit draft": "mlsub.commands.audit.draft.model.Draft",
-    "cache": "mlsub.commands.cache.run.Cache",
+    "cache": "mlsub.commands.cache.run.CacheReport",
     "check": "mlsub.present.entries.Reports",
     "check settings": "mlsub.commands.check.shown.ShownSettings",
     "compare": "mlsub.commands.compare.trainings.model.Comparison",

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.db.content import named, remembered
+from mlsub.commands.db.content import cached, named
 from mlsub.commands.db.discover import Discovered, Package, discover
 from mlsub.commands.db.fingerprint import files_below, fingerprint, options_of
 from mlsub.commands.db.model import Ask, Built, Known, Plan
@@ -37,7 +37,7 @@ def build(ask: Ask) -> Built:
     found = discover(ask.folders, ask.settings) if ask.folders else Discovered((), ())
     records = record_rows(ask.records)
     _check_places(ask, found.packages)
-    known = None if ask.fresh or not ask.output.exists() else remembered(ask.output, ask.settings.memory)
+    known = None if ask.fresh or not ask.output.exists() else cached(ask.output, ask.settings.cache)
     with named(f"{ask.settings.convergence.reference} cannot be read"):
         options = options_of(ask.settings.convergence)
     plan = _planned(ask, found.packages, records, options, known or Known({}, [], {}, []))

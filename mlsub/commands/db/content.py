@@ -1,10 +1,9 @@
-"""What a database holds: asked of the file, or remembered as long as that has not changed."""
+"""What a database holds: asked of the file, or of the cache as long as that has not changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,21 +12,21 @@ from mlsub.commands.db.model import Known
 from mlsub.commands.db.schema import ABOUT, FORMAT, stored
 from mlsub.io import version
 from mlsub.io.errors import MlsubError
-from mlsub.workspace.memory import Memory, file_state
+from mlsub.workspace.cache import Cache, file_fingerprint, record_name
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-def remembered(file: Path, memory: Memory | None) -> Known | None:
+def cached(file: Path, cache: Cache | None) -> Known | None:
     """What :func:`known_of` says; of a database that has not changed since the last time, without opening it."""
-    if memory is None:
+    state = file_fingerprint(file) if cache is not None else None
+    if cache is None or state is None:
         return known_of(file)
-    words = ("db build", str(file.absolute()), str(FORMAT), version.VERSION)
-    drawer = memory.drawer("answers", words, partial(file_state, file))
-    known = drawer.recall(Known)
+    name = record_name("db build", str(file.absolute()), FORMAT, version.VERSION)
+    known = cache.read("answers", name, state, Known)
     if known is None and (known := known_of(file)) is not None:
-        drawer.keep(known)
+        cache.write("answers", name, state, known)
     return known
 
 

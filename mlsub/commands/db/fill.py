@@ -139,8 +139,8 @@ def _read(connection: DuckDBPyConnection, ask: Ask, plan: Plan, options: Mapping
     """Read submissions, and add the rows of each as soon as it is judged."""
     batch = Batch(connection)
     settings = msgspec.structs.replace(ask.settings, progress=ask.progress)
-    for at, checked in check_apart([package.found for package, _ in plan.read], settings):
-        package, print_ = plan.read[at]
+    reports = check_apart([package.found for package, _ in plan.read], settings)
+    for (package, print_), checked in zip(plan.read, reports, strict=True):
         add_package(batch, package, checked, print_, options)
     batch.flush()
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ from mlsub.convergence.entry import USUAL, Options
 from mlsub.io.errors import reason_of
 from mlsub.io.look import is_nothing
 from mlsub.workspace import Settings
-from mlsub.workspace.memory import tree_state
-from mlsub.workspace.shares import executor_here, weight_below
+from mlsub.workspace.cache import record_name, scan_tree
+from mlsub.workspace.logs import run_here
 
 _BLOCK = 1 << 20
 _UNREADABLE = "unreadable: "
@@ -67,27 +66,25 @@ def files_below(folders: Sequence[Path], settings: Settings) -> list[Files | OSE
 
     Args:
         folders: organisations' folders.
-        settings: how many processes read; their memory knows what files held whose state is still the same, so that
-            these are not read.
+        settings: how many processes read; their cache knows what files held of trees that have not changed.
     """
-    memory = settings.memory
-    drawers = (
-        [memory.drawer("fingerprints", (str(one.absolute()),), partial(tree_state, one)) for one in folders]
-        if memory
-        else []
-    )
-    known: dict[int, Files | OSError] = {
-        at: found for at, drawer in enumerate(drawers) if (found := drawer.recall(Files)) is not None
-    }
-    unknown = [at for at in range(len(folders)) if at not in known]
-    weight = sum(weight_below(folders[at])[0] for at in unknown)
-    for place, read in executor_here(settings, weight).run(_files, [folders[at] for at in unknown]):
-        at = unknown[place]
-        known[at] = read
+    cache = settings.cache
+    trees = {folder: scan_tree(folder) for folder in folders}
+    names = {folder: record_name(str(folder.absolute())) for folder in folders}
+    known: dict[Path, Files | OSError] = {}
+    for folder, tree in trees.items():
+        if cache is not None and tree.fingerprint is not None:
+            found = cache.read("fingerprints", names[folder], tree.fingerprint, Files)
+            known |= {folder: found} if found is not None else {}
+    unknown = [folder for folder in trees if folder not in known]
+    size = sum(trees[folder].size for folder in unknown)
+    for folder, read in zip(unknown, run_here(_files, unknown, settings, size), strict=True):
+        known[folder] = read
+        state = trees[folder].fingerprint
         # What cannot be read now may be another time, and nothing about it changes then.
-        if drawers and isinstance(read, Files) and not any(map(_unreadable, read.marks.values())):
-            drawers[at].keep(read)
-    return [known[at] for at in range(len(folders))]
+        if cache and state and isinstance(read, Files) and not any(map(_unreadable, read.marks.values())):
+            cache.write("fingerprints", names[folder], state, read)
+    return [known[folder] for folder in folders]
 
 
 def _files(folder: Path) -> Files | OSError:

@@ -38,7 +38,7 @@ from mlsub.rounds import get_round
 from mlsub.score.named import round_key
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
-from mlsub.workspace.shares import executor_here
+from mlsub.workspace.logs import run_here
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
@@ -178,10 +178,10 @@ def build_site(
             raise _unwritable(output, error.strerror or str(error)) from error
         tasks = list(_tasks(site, navigation, rounds, wanted.reference))
         done, count = len(pages), len(pages) + len(results)
-        for at, problem in executor_here(settings, len(results) * _WEIGHT).run(_write, tasks):
+        for task, problem in zip(tasks, run_here(_write, tasks, settings, len(results) * _WEIGHT), strict=True):
             if problem is not None:
                 raise _unwritable(output, problem)
-            done += len(tasks[at].results)
+            done += len(task.results)
             if progress is not None:
                 progress(done, count)
         replace_folder(site, final)

@@ -72,7 +72,7 @@ class Logs:
             self.full = True
             return
         task = LogTask(str(path), self._label(path), round_.usage, round_.name, self._asked.overlay)
-        run = self._known[path] = WatchedRun(FileSource(str(path)), task, round_, self._asked.memory)
+        run = self._known[path] = WatchedRun(FileSource(str(path)), task, round_, self._asked.cache)
         self.runs.append(run)
         yield run
 

@@ -16,8 +16,9 @@ from mlsub.findings import Finding, Kind, Severity
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
-from mlsub.workspace.logs import crashed, judge_all
-from mlsub.workspace.memory import Memory
+from mlsub.workspace import Settings
+from mlsub.workspace.cache import Cache
+from mlsub.workspace.logs import crashed, read_logs
 
 #: A file last written so many seconds ago, by its own time, will hardly grow.
 OLD_S = 60.0
@@ -64,8 +65,8 @@ class WatchedRun:
     ``mlsub check`` on the bytes that are then in it, unless it is remembered of these.
     """
 
-    def __init__(self, source: Source, task: LogTask, round_: Round, memory: Memory | None = None) -> None:
-        self._memory = memory
+    def __init__(self, source: Source, task: LogTask, round_: Round, cache: Cache | None = None) -> None:
+        self._cache = cache
         self.source = source
         self.task = task
         self.round = round_
@@ -203,7 +204,7 @@ class WatchedRun:
 
     def _judged(self) -> LogReport:
         if isinstance(self.source, FileSource):
-            return judge_all([self.task], self._memory)[0]
+            return read_logs([self.task], Settings(jobs=1, cache=self._cache))[0]
         problem = self._sofar.broken
         if problem is None:
             try:
