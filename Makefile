@@ -80,7 +80,7 @@ install: $(STAMP)
 
 demo: $(STAMP)
 	$(BIN)/mlsub demo submissions/rehearsal/training.yaml -o demo --force
-	$(BIN)/mlsub watch demo/rehearsal-v1.0/Rehearsal/results/this-machine-closed/verses/result_0.txt --format text
+	$(BIN)/mlsub watch demo/rehearsal-v1.0/Rehearsal/results/this-machine-closed/digits/result_0.txt --format text
 	$(BIN)/mlsub check demo/rehearsal-v1.0
 	$(BIN)/mlsub score demo/rehearsal-v1.0
 	$(BIN)/mlsub pack submissions/rehearsal/submission.yaml -o demo/package/rehearsal-v1.0/Rehearsal --write --force

@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.db.records import read_records
-from mlsub.commands.demo.model import read_manifest as read_rehearsal
+from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.io import yamlfile
 from mlsub.io.problems import FileProblemsError
