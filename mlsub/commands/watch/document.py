@@ -12,6 +12,7 @@ import msgspec
 
 from mlsub.commands.watch import news
 from mlsub.commands.watch.forecast import Forecast
+from mlsub.commands.watch.news import number
 from mlsub.convergence.table import Plan
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import plain
@@ -213,15 +214,6 @@ def duration(milliseconds: float | None) -> str:
         return f"{sign}0:00:{tenths // 10:02d}.{tenths % 10}"
     seconds = tenths // 10
     return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-
-
-def number(value: float) -> str:
-    """Return a measure, a count or a mean with as many digits as help: whole numbers in full."""
-    if not math.isfinite(value):
-        return str(value)
-    if abs(value) < 1e15 and value == int(value):
-        return str(int(value))
-    return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}" if abs(value) < 1e15 else f"{value:.4g}"
 
 
 def value_words(value: Any) -> str:

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 
 from mlsub.commands.watch import news
-from mlsub.commands.watch.document import number
 from mlsub.commands.watch.sofar import LogSoFar, counts_against, too_fast
 from mlsub.commands.watch.source import FileSource, Look, PipeSource, Source
 from mlsub.findings import Finding, Kind
@@ -132,8 +131,8 @@ class WatchedLog:
         point = too_fast(report.run, self.round, plan) if plan is not None else None
         if plan is not None and point is not None:
             message = (
-                f"The run converged at {number(point)} {plan.unit}, faster than the reference allows: the mean of "
-                f"an entry must be {number(plan.minimum or 0.0)} or more"
+                f"The run converged at {news.number(point)} {plan.unit}, faster than the reference allows: the mean of "
+                f"an entry must be {news.number(plan.minimum or 0.0)} or more"
             )
             yield news.Warned(at_ms=at_ms, path=path, rule="rcp.too-fast", message=message)
         errors = sum(map(counts_against, report.findings))

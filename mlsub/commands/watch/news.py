@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -179,3 +180,12 @@ def shown_value(value: Any) -> Any:
 def is_measure(value: Any) -> bool:
     """Return whether a value is a finite number, and not a truth value."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def number(value: float) -> str:
+    """Return a measure, a count or a mean with as many digits as help: whole numbers in full."""
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) < 1e15 and value == int(value):
+        return str(int(value))
+    return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}" if abs(value) < 1e15 else f"{value:.4g}"

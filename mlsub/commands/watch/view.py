@@ -9,9 +9,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from mlsub.commands.watch.document import Outlet, duration, line_of, number, reference_words, value_words
+from mlsub.commands.watch.document import Outlet, duration, line_of, reference_words, value_words
 from mlsub.commands.watch.logs import WatchedLog
-from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned
+from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned, number
 from mlsub.commands.watch.sofar import counts_against
 from mlsub.findings import Severity
 from mlsub.io.show import plain

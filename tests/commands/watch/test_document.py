@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.watch.document import JsonlOutlet, TextOutlet, duration, line_of, number
+from mlsub.commands.watch.document import JsonlOutlet, TextOutlet, duration, line_of
 from mlsub.commands.watch.forecast import Forecast, State
 from mlsub.commands.watch.news import (
     Concluded,
@@ -20,6 +20,7 @@ from mlsub.commands.watch.news import (
     PhaseChanged,
     Restarted,
     Warned,
+    number,
     shown_text,
     shown_value,
 )
