@@ -7,6 +7,7 @@ What is taken for missing because a disk failed for a moment must neither pass n
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 
@@ -99,3 +100,14 @@ def names_in(folder: Where) -> list[str]:
         raise
     except ValueError:
         return []
+
+
+def content_digest(path: Where) -> bytes | None:
+    """Return the SHA-256 of a regular file's content; None where it is none, or cannot be read."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  (as above)
+            return None
+        with open(path, "rb") as stream:  # noqa: PTH123
+            return hashlib.file_digest(stream, "sha256").digest()
+    except (OSError, ValueError):
+        return None
