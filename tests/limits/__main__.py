@@ -1,4 +1,4 @@
-"""Measure what is large, and print a table: ``python -m tests.limits [--gigabytes N] [WORD ...]``; ``make campaigns PART=limits``."""
+"""Sizes that a submitter may meet, measured: ``make campaigns`` runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of what reads large and hostile input does not grow with it; measured, so left to ``make campaigns PART=limits``."""
+"""Memory of what reads large and hostile input does not grow with it; measured, so left to ``make campaigns``."""
 
 from __future__ import annotations
 
