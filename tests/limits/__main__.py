@@ -1,4 +1,4 @@
-"""Sizes that a submitter may meet, measured: ``make campaigns`` runs it."""
+"""Measure what is large, and print a table: ``python -m tests.limits [--gigabytes N] [WORD ...]``."""
 
 from __future__ import annotations
 
