@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 from pathlib import Path
 
 import pytest
 
-from mlsub.commands.watch.forecast import Forecast
-from mlsub.commands.watch.lines import evaluation_words, finding_words, forecast_words, line_of
-from mlsub.commands.watch.news import Concluded, Ended, Evaluated, News, PhaseChanged, Restarted, Warned
-from mlsub.commands.watch.outlet import TextOutlet, document
-from mlsub.commands.watch.words import duration, number, plain_value, text
+from mlsub.commands.watch.document import JsonlOutlet, TextOutlet, duration, line_of
+from mlsub.commands.watch.forecast import Forecast, State
+from mlsub.commands.watch.news import (
+    Concluded,
+    Ended,
+    Evaluated,
+    Found,
+    News,
+    PhaseChanged,
+    Restarted,
+    Warned,
+    number,
+    shown_text,
+    shown_value,
+)
 from mlsub.findings import Verdict
+from mlsub.rules.catalogue import finding
 from tests.commands.watch.scene import append, ctrl_c, events_of, lines_of, text_of, wait
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import make_log
@@ -85,19 +97,6 @@ def test_a_bad_run_to_the_letter(tmp_path: Path) -> None:
     assert text_of([file], script) == BAD
 
 
-def test_forecasts_in_words() -> None:
-    words = {
-        "reached": "reached",
-        "too-early": "too early to tell",
-        "flat": "no nearer in the last evaluations",
-        "far": "not in sight",
-        "from": "not before 1:01:01",
-        "between": "between 1:01:01 and 2:02:02",
-    }
-    for state, said in words.items():
-        assert forecast_words(Forecast(state, 3_661_999.0, 7_322_000.0)) == said  # type: ignore[arg-type]
-
-
 def evaluated(**parts: object) -> Evaluated:
     usual: dict[str, object] = {
         "at_ms": 1, "path": "a", "line": 1, "key": "eval_accuracy", "value": 0.5, "measure": None, "progress": None,
@@ -106,16 +105,35 @@ def evaluated(**parts: object) -> Evaluated:
     return Evaluated(**(usual | parts))  # type: ignore[arg-type]
 
 
-def test_evaluations_in_words() -> None:
-    assert evaluation_words(evaluated(reached=None)) == "eval_accuracy 0.5"
-    assert evaluation_words(evaluated(measure="FID", value=90)) == "eval_accuracy FID 90; target: not in sight"
-    several = evaluated(value={"BBOX": 0.377, "SEGM": 0.3}, progress=7, unit="epochs", elapsed_ms=61_000.0)
-    assert evaluation_words(several) == "eval_accuracy BBOX 0.377, SEGM 0.3 at 0:01:01, 7 epochs; target: not in sight"
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("reached", "reached"),
+        ("too-early", "too early to tell"),
+        ("flat", "no nearer in the last evaluations"),
+        ("far", "not in sight"),
+        ("from", "not before 1:01:01"),
+        ("between", "between 1:01:01 and 2:02:02"),
+    ],
+)
+def test_forecasts_in_words(state: State, words: str) -> None:
+    assert line_of(evaluated(forecast=Forecast(state, 3_661_999.0, 7_322_000.0))).endswith(f"; target: {words}")
+
+
+BARE = finding("log.empty", "a", "The log is empty")
+FULL = finding("run.clock-backwards", "a", "A record is older", line=3, expected="times", actual="1 step")
+SEVERAL = evaluated(value={"BBOX": 0.377, "SEGM": 0.3}, progress=7, unit="epochs", elapsed_ms=61_000.0)
 
 
 @pytest.mark.parametrize(
     ("news", "line"),
     [
+        (evaluated(reached=None), "a: eval_accuracy 0.5"),
+        (evaluated(measure="FID", value=90), "a: eval_accuracy FID 90; target: not in sight"),
+        (SEVERAL, "a: eval_accuracy BBOX 0.377, SEGM 0.3 at 0:01:01, 7 epochs; target: not in sight"),
+        (Found(at_ms=1, path="a", finding=BARE, final=True), "a: error: The log is empty [log.empty]"),
+        (Found(at_ms=1, path="a", finding=FULL, final=True), "a: review warning: A record is older "
+         "[run.clock-backwards]; line 3; expected times; found 1 step"),
         (PhaseChanged(at_ms=1, path="-", phase="lost"),
          "standard input: lost: the log is gone, or ended without run_stop"),
         (PhaseChanged(at_ms=1, path="a", phase="stopped"), "a: stopped"),
@@ -164,17 +182,20 @@ def test_durations_and_numbers() -> None:
 
 
 def test_values_for_a_document() -> None:
-    assert plain_value(0.5) == 0.5
-    assert plain_value({"BBOX": 0.3, "SEGM": 1}) == {"BBOX": 0.3, "SEGM": 1}
-    assert [plain_value(one) for one in (None, True, [1], {}, {"a": "b"}, float("nan"), 10**400)] == [
-        "null", "true", "[1]", "{}", '{"a": "b"}', "NaN", text(10**400),
+    assert shown_value(0.5) == 0.5
+    assert shown_value({"BBOX": 0.3, "SEGM": 1}) == {"BBOX": 0.3, "SEGM": 1}
+    assert [shown_value(one) for one in (None, True, [1], {}, {"a": "b"}, float("nan"), 10**400)] == [
+        "null", "true", "[1]", "{}", '{"a": "b"}', "NaN", shown_text(10**400),
     ]  # fmt: skip
-    assert len(text("x" * 10_000)) == len(text(10**400)) == 80
-    assert text("Ã©") == "é"
+    assert len(shown_text("x" * 10_000)) == len(shown_text(10**400)) == 80
+    assert shown_text("Ã©") == "é"
 
 
 def test_a_document_holds_no_number_that_json_has_not() -> None:
-    told = document(evaluated(elapsed_ms=float("inf"), progress=float("nan"), forecast=Forecast("from", float("inf"))))
+    stream = io.StringIO()
+    strange = evaluated(elapsed_ms=float("inf"), progress=float("nan"), forecast=Forecast("from", float("inf")))
+    JsonlOutlet(stream).tell(strange)
+    told = json.loads(stream.getvalue())
     assert told["elapsed_ms"] is told["progress"] is told["forecast"]["not_before_ms"] is None
 
 
@@ -218,17 +239,6 @@ def test_published_logs_by_the_schema(tmp_path: Path) -> None:
     for file in random.Random(2).sample(files, 30):
         events = events_of([file], [wait] * 5, round=file.relative_to(CORPUS).parts[0].removeprefix("v"))
         assert events[-1]["event"] == "verdict"
-
-
-def test_findings_in_one_line() -> None:
-    from mlsub.rules.catalogue import finding
-
-    bare = finding("log.empty", "a", "The log is empty")
-    assert finding_words(bare) == "error: The log is empty [log.empty]"
-    full = finding("run.clock-backwards", "a", "A record is older", line=3, expected="times", actual="1 step")
-    assert finding_words(full) == (
-        "review warning: A record is older [run.clock-backwards]; line 3; expected times; found 1 step"
-    )
 
 
 def test_several_logs_end_with_a_table(tmp_path: Path) -> None:
