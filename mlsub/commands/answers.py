@@ -17,7 +17,7 @@ _ANSWERS = {
     "compare packages": "mlsub.commands.compare.model.PackageDiff",
     "db build": "mlsub.commands.db.model.Built",
     "explain": "mlsub.present.explanation.Explanation",
-    "db query": "mlsub.commands.db.query.Result",
+    "db query": "mlsub.commands.db.query.QueryResult",
     "db tables": "mlsub.commands.db.schema.Tables",
     "fix": "mlsub.commands.fix.model.Fix",
     "fix truncate": "mlsub.commands.fix.model.Truncation",
