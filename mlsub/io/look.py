@@ -7,7 +7,6 @@ What is taken for missing because a disk failed for a moment must neither pass n
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 
@@ -104,6 +103,8 @@ def names_in(folder: Where) -> list[str]:
 
 def content_digest(path: Where) -> bytes | None:
     """Return the SHA-256 of a regular file's content; None where it is none, or cannot be read."""
+    import hashlib
+
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  (as above)
             return None
