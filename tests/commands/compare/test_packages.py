@@ -12,18 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.packages.files import compare_files
-from mlsub.commands.compare.packages.model import (
-    EntryChange,
-    FileChanges,
-    FindingChange,
-    PackageDiff,
-    Side,
-    SystemChange,
-)
-from mlsub.log.changes import Change, fields, hyperparameters
+from mlsub.commands.compare.packages import compare_files, renamed
+from mlsub.log.changes import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
-from tests.commands.runner import answer_schema, call, run
+from mlsub.systems.facts import SystemFacts, facts_of
+from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
@@ -143,37 +136,6 @@ def test_markdown_escapes_what_it_would_take_for_its_own(two: tuple[Tree, Tree])
     assert len({line.replace("\\|", "").count("|") for line in rows if "rack" in line and "accepted" in line}) == 1
 
 
-def test_rounds_may_be_said_or_read_off(tmp_path: Path) -> None:
-    one, other = make_tree(tmp_path, "v1.0"), make_tree(tmp_path, "v1.1")
-    found = document(one.folder, other.folder)
-    assert (found["old"]["round"], found["new"]["round"]) == ("1.0", "1.1")
-    found = document(one.folder, other.folder, "--round", "1.1")
-    assert (found["old"]["round"], found["different"]) == ("1.1", False)
-
-
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("gone", "cannot be checked: There is no"),
-        ("file.txt", "is a file. Name a folder"),
-        ("empty", "cannot be checked: There is neither a result log nor an organisation in empty"),
-        ("pipe", "is a file. Name a folder"),
-        ("v1.0", "is a folder of organisations"),
-    ],
-)
-def test_what_cannot_be_compared_is_one_line(path: str, words: str, tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    (tmp_path / "file.txt").write_text("")
-    (tmp_path / "empty").mkdir()
-    os.mkfifo(tmp_path / "pipe")
-    for arguments in ((tmp_path / path, tree.folder), (tree.folder, tmp_path / path)):
-        outcome = run("compare", "--packages", *arguments)
-        assert (outcome.status, outcome.stdout) == (2, "")
-        assert outcome.stderr.startswith("mlsub compare: ")
-        assert outcome.stderr.count("\n") == 1
-        assert words in outcome.stderr
-
-
 def test_files_are_compared_by_content_and_nothing_is_followed(tmp_path: Path) -> None:
     for side, word in (("old", "a"), ("new", "b")):
         folder = tmp_path / side
@@ -252,30 +214,6 @@ def test_two_published_rounds_of_one_organisation() -> None:
     assert {"name": "opt_name", "old": '"sgd"', "new": '"lars"', "note": None} in resnet["hyperparameters"]
 
 
-def test_the_schema_knows_every_field() -> None:
-    definitions = answer_schema("compare packages").schema["$defs"]
-    for kind in (Side, Change, FileChanges, SystemChange, EntryChange, FindingChange):
-        assert list(definitions[kind.__name__]["properties"]) == [field.name for field in msgspec.structs.fields(kind)]
-    assert set(answer_schema("compare packages").schema["properties"]) > {
-        field.name for field in msgspec.structs.fields(PackageDiff)
-    }
-
-
-def test_names_that_could_steer_a_terminal_are_shown_as_text(tmp_path: Path) -> None:
-    one = make_tree(tmp_path / "a")
-    other = make_tree(tmp_path / "b")
-    name = os.fsdecode(b"rack\x1b[31m\xff|")
-    other.add_system(name)
-    other.add_entry(system=name)
-    (other.folder / "new\nline").write_text("")
-    for format_ in ("text", "markdown"):
-        done = call("compare", "--packages", one.folder, other.folder, "--format", format_)
-        assert (done.returncode, done.stderr) == (1, "")
-        assert "\x1b" not in done.stdout
-        assert "new\nline" not in done.stdout
-    assert document(one.folder, other.folder)["different"]
-
-
 def test_a_defect_that_expects_something_else_in_each_system_is_one_line(tmp_path: Path) -> None:
     one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
     for tree in (one, other):
@@ -300,3 +238,73 @@ def test_a_factor_in_one_package_changes_the_published_minutes_and_not_the_expec
     text = diff(old.folder, new.folder)
     assert "12.000000  18.000000  +50.00 %" in text
     assert "rack1 resnet: scaling 1.000000 -> 1.500000\n" in text
+
+
+def machine(accelerator: str, nodes: int = 1) -> SystemFacts:
+    return SystemFacts(accelerator_model_name=accelerator, accelerators_per_node=8, number_of_nodes=nodes)
+
+
+ODD = facts_of({"accelerator_model_name": ["x"], "number_of_nodes": 2})
+A100, H100, SIXTEEN = machine("NVIDIA A100"), machine("NVIDIA H100"), machine("nvidia a100 ", 2)
+
+
+A1, A2, B1 = "dgxa100_ngc21.05_mxnet", "dgxa100_ngc21.05_pytorch", "dgxh100_ngc21.05"
+RENAMED: dict[str, tuple[dict[str, SystemFacts | None], dict[str, SystemFacts | None], dict[str, str]]] = {
+    "the longest common beginning, and the same accelerator": (
+        {A1: A100, A2: A100, B1: H100},
+        {"dgxa100_ngc21.09_mxnet": A100, f"{A2}_2": A100, "dgxh100_ngc21.09": H100},
+        {A2: f"{A2}_2", A1: "dgxa100_ngc21.09_mxnet", B1: "dgxh100_ngc21.09"},
+    ),
+    "another accelerator": ({"rack-2021": A100}, {"rack-2022": H100}, {}),
+    "no description": ({"rack-2021": None}, {"rack-2022": A100}, {"rack-2021": "rack-2022"}),
+    "as many accelerators come first": ({"rack-a": A100}, {"rack-b": SIXTEEN, "rack-c": A100}, {"rack-a": "rack-c"}),
+    "names that begin differently": ({"apple": None}, {"orange": None}, {}),
+    "two organisations": ({"ACME/rack1": None}, {"BETA/rack1": None}, {}),
+    "one organisation": ({"ACME/rack1": None}, {"ACME/rack1-new": None}, {"ACME/rack1": "ACME/rack1-new"}),
+    "odd descriptions": ({"rack-2021": ODD}, {"rack-2022": ODD}, {"rack-2021": "rack-2022"}),
+    "an odd description": ({"rack-2021": ODD}, {"rack-2022": A100}, {}),
+}
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_which_systems_were_probably_renamed(name: str) -> None:
+    gone, new, expected = RENAMED[name]
+    assert renamed(gone, new) == expected | {other: one for one, other in expected.items()}
+
+
+def test_a_likeness_of_the_end_does_not_beat_the_accelerator(tmp_path: Path) -> None:
+    """By letters rack-8xA100 is as much like rack-8xH100 as like rack-8xA100-2022; the hardware tells them apart."""
+    old, new = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
+    for tree, name, model in (
+        (old, "rack-8xA100", "NVIDIA A100"),
+        (new, "rack-8xH100", "NVIDIA H100"),
+        (new, "rack-8xA100-of-the-year-2022", "NVIDIA A100"),
+    ):
+        tree.add_system(name, accelerator_model_name=model)
+        tree.add_entry(system=name)
+    document = run("compare", "--packages", old.folder, new.folder, "--format", "json").document
+    alike = {one["system"]: one["alike"] for one in document["systems"]}
+    assert alike == {
+        "rack-8xA100": "rack-8xA100-of-the-year-2022",
+        "rack-8xA100-of-the-year-2022": "rack-8xA100",
+        "rack-8xH100": None,
+    }
+    entries = {one["system"]: one["alike"] for one in document["entries"]}
+    assert entries == {**alike, "rack1": None}
+
+
+MACHINES = st.dictionaries(
+    st.text(alphabet="ab1-/", max_size=6), st.sampled_from([A100, H100, SIXTEEN, None]), max_size=6
+)
+
+
+@given(MACHINES, MACHINES)
+def test_each_name_is_in_one_pair_at_most(
+    old: dict[str, SystemFacts | None], new: dict[str, SystemFacts | None]
+) -> None:
+    gone, come = (
+        {name: one for name, one in side.items() if name not in old.keys() & new.keys()} for side in (old, new)
+    )
+    pairs = renamed(gone, come)
+    assert all(pairs[other] == one for one, other in pairs.items())
+    assert all((one in gone) != (other in gone) for one, other in pairs.items())

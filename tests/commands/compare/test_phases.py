@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.trainings.phases import TIMED, Phases, phases_of
+from mlsub.commands.compare.decompose import TIMED, Phases, phases_of
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import intervals as module
 from mlsub.log.events import LogReader, read_log

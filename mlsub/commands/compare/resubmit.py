@@ -15,16 +15,15 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.compare.packages.files import digest
-from mlsub.commands.compare.packages.model import Side
-from mlsub.commands.compare.packages.reading import Entry, Reading
-from mlsub.commands.compare.trainings.borrow import SOFTWARE
-from mlsub.commands.compare.trainings.compare import compare_sides, read_timed
-from mlsub.commands.compare.trainings.match import match
-from mlsub.commands.compare.trainings.model import Comparison
+from mlsub.commands.compare.borrow import SOFTWARE
+from mlsub.commands.compare.model import Comparison, Side
+from mlsub.commands.compare.reading import Reading, entry_name, runs_of
+from mlsub.commands.compare.trainings import compare_sides, match, read_timed
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import content_digest
 from mlsub.io.show import show
+from mlsub.judge.result import Result
 from mlsub.log.changes import Change
 from mlsub.log.report import DECIDING
 from mlsub.log.run import Run
@@ -33,7 +32,6 @@ from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import infer_round, locate
-from mlsub.submission.report import EntryResult
 from mlsub.workspace import Settings
 
 #: The first round in which a description has to be the same to the letter.
@@ -49,7 +47,7 @@ _SHOWN = 8
 
 
 def must_be_exact(usage: str | None, name: str | None) -> bool:
-    """Whether the rules of a round on results that are submitted again are those of June 2025."""
+    """Return whether the rules of a round on results that are submitted again are those of June 2025."""
     rounds = known_rounds("training")
     return usage == "training" and name in rounds and rounds.index(name) >= rounds.index(_EXACT_FROM)
 
@@ -74,16 +72,16 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
         if nothing_left is None:
             raise
         return nothing_left
-    round_ = _later(before, after.checked.report.usage, after.checked.report.round)
+    round_ = _later(before, after.report.usage, after.report.round)
     matched = match(before, after, forced)
     found = compare_sides(before, after, matched)
     findings = [found for entry in matched.only_old for found in _benchmark(entry, round_)]
-    others = {entry.result.path for entry in matched.only_old}
+    others = {entry.path for entry in matched.only_old}
     for (one, other), compared in zip(matched.pairs, found.pairs, strict=True):
         findings += _check(one, other, round_, compared.fields, moved=before.place.path != after.place.path)
-    for entry in (entry for entry in matched.only_new if entry.result.path not in others):
-        message, logs = "The entry was not in the earlier round", f"{entry.result.runs} logs"
-        findings.append(finding("resubmit.logs", entry.result.path, message, actual=logs))
+    for entry in (entry for entry in matched.only_new if entry.path not in others):
+        message, logs = "The entry was not in the earlier round", f"{entry.runs} logs"
+        findings.append(finding("resubmit.logs", entry.path, message, actual=logs))
     return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
 
 
@@ -91,12 +89,12 @@ def _none_left(before: Reading, new: str, settings: Settings) -> Comparison | No
     """The answer where the new round has none of the benchmarks, so that there is nothing to check by its rules."""
     inferred = infer_round(locate(Path(new)))
     asked = normalise_round(settings.round) if settings.round else inferred and inferred.round
-    usage = before.checked.report.usage or "training"
-    entries = before.entries
+    usage = before.report.usage or "training"
+    entries = before.results
     if asked not in known_rounds(usage):
         return None
     round_ = get_round(usage, asked)
-    if any(entry.result.benchmark in round_.benchmarks for entry in entries):
+    if any(entry.benchmark in round_.benchmarks for entry in entries):
         return None
     _later(before, usage, asked)
     return Comparison(
@@ -104,31 +102,31 @@ def _none_left(before: Reading, new: str, settings: Settings) -> Comparison | No
         old=before.side,
         new=Side(path=new, usage=usage, round=asked, official=Verdict.NOT_CHECKED.value),
         pairs=(),
-        only_old=tuple(entry.name for entry in entries),
+        only_old=tuple(map(entry_name, entries)),
         findings=tuple(found for entry in entries for found in _benchmark(entry, round_)),
     )
 
 
-def _benchmark(old: Entry, round_: Round) -> Iterator[Finding]:
+def _benchmark(old: Result, round_: Round) -> Iterator[Finding]:
     """Whether the new round has the benchmark, and under the same name."""
-    name, there = old.result.benchmark, [Held(round_.usage, round_.name, name) for name in round_.benchmarks]
-    now = next((held.folder for held in there if held.benchmark == old.held.benchmark), None)
+    name, there = old.benchmark, [Held(round_.usage, round_.name, name) for name in round_.benchmarks]
+    now = next((held.folder for held in there if held.benchmark == old.benchmark_name), None)
     if now == name:
         return
     if now is not None:
         message, expected, actual = f"{round_.title} calls the benchmark {now}", now, name
     elif name in round_.benchmarks:
         message = f"{name} is another benchmark in {round_.title}"
-        expected, actual = Held(round_.usage, round_.name, name).title, f"{old.held.title}, in v{old.held.round}"
+        expected, actual = Held(round_.usage, round_.name, name).title, f"{old.benchmark_title}, in v{old.round}"
     else:
         message = f"{name} is not a benchmark of {round_.title}"
         expected, actual = f"one of {', '.join(round_.benchmarks)}", name
-    yield finding("resubmit.benchmark", old.result.path, message, expected=expected, actual=actual)
+    yield finding("resubmit.benchmark", old.path, message, expected=expected, actual=actual)
 
 
 def _later(before: Reading, usage: str | None, name: str | None) -> Round:
     """The new round; stops where it is not later than the old one."""
-    report = before.checked.report
+    report = before.report
     if report.usage != usage:
         raise MlsubError(f"{before.path} is of {report.usage}, the new round of {usage}.")
     rounds = known_rounds(usage or "training")
@@ -139,16 +137,16 @@ def _later(before: Reading, usage: str | None, name: str | None) -> Round:
     return get_round(usage or "training", str(name))
 
 
-def _check(old: Entry, new: Entry, round_: Round, changes: Sequence[Change], *, moved: bool) -> Iterator[Finding]:
-    wrong = list(_benchmark(new if new.result.benchmark != old.result.benchmark else old, round_))
+def _check(old: Result, new: Result, round_: Round, changes: Sequence[Change], *, moved: bool) -> Iterator[Finding]:
+    wrong = list(_benchmark(new if new.benchmark != old.benchmark else old, round_))
     yield from wrong or _rules(new, round_.title)
-    yield from _fields(new.result, changes, round_)
+    yield from _fields(new, changes, round_)
     if moved:
         yield from _logs(old, new)
     yield from _identity(old, new)
 
 
-def _rules(entry: Entry, title: str) -> Iterator[Finding]:
+def _rules(entry: Result, title: str) -> Iterator[Finding]:
     """What the new round rejects; a defect of many logs once. A run that may fail does not count."""
     defects: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], Finding] = {}
@@ -159,7 +157,7 @@ def _rules(entry: Entry, title: str) -> Iterator[Finding]:
     for number, (key, count) in enumerate(defects.items()):
         if number == _MOST:
             message = f"{title} rejects it for {len(defects) - _MOST} further reasons; mlsub check has them all"
-            yield finding("resubmit.rules", entry.result.path, message)
+            yield finding("resubmit.rules", entry.path, message)
             return
         known = first[key]
         places = f", in {count} places" if count > 1 else ""
@@ -167,19 +165,19 @@ def _rules(entry: Entry, title: str) -> Iterator[Finding]:
         yield finding("resubmit.rules", known.path, message, expected=known.expected, actual=known.actual)
 
 
-def _deciding(entry: Entry) -> Iterator[Finding]:
+def _deciding(entry: Result) -> Iterator[Finding]:
     """Findings for which an entry or the description of its system is rejected."""
-    result, logs = entry.result, {log.path for log in entry.logs}
-    rejects = [known for known in entry.reading.checked.report.findings if known.rejects]
-    too_many = any(known.path == result.path and known.rule == "entry.noncompliant-runs" for known in rejects)
+    logs = {log.path for log in entry.logs}
+    rejects = [known for known in entry.findings if known.rejects]
+    too_many = any(known.path == entry.path and known.rule == "entry.noncompliant-runs" for known in rejects)
     for known in rejects:
         of_run = known.path in logs and (too_many or known.rule in DECIDING or known.rule.startswith("seed."))
-        of_system = entry.system is not None and known.path == entry.system.path
-        if of_system or (result.official is Verdict.REJECTED and (of_run or known.path == result.path)):
+        of_system = known.path == entry.description_path
+        if of_system or (not entry.accepted and (of_run or known.path == entry.path)):
             yield known
 
 
-def _fields(entry: EntryResult, changes: Sequence[Change], round_: Round) -> Iterator[Finding]:
+def _fields(entry: Result, changes: Sequence[Change], round_: Round) -> Iterator[Finding]:
     exact = must_be_exact(round_.usage, round_.name)
     named = [change for change in changes if exact or change.name in _NAMED]
     other = [change for change in changes if change not in named]
@@ -198,14 +196,14 @@ def _value(value: object) -> str:
     return "-" if value is None else str(value)[:80] or '""'
 
 
-def _logs(old: Entry, new: Entry) -> Iterator[Finding]:
+def _logs(old: Result, new: Result) -> Iterator[Finding]:
     """Whether the logs are those of the earlier round, to the byte; where not, whether the runs are."""
     ours, theirs = _contents(old), _contents(new)
     changed = [name for name, content in theirs if content is None or content not in {c for _, c in ours}]
     gone = [name for name, content in ours if content is None or content not in {c for _, c in theirs}]
     if not changed and not gone:
         return
-    same = sorted(map(_course, old.runs)) == sorted(map(_course, new.runs))
+    same = sorted(map(_course, runs_of(old))) == sorted(map(_course, runs_of(new)))
     message = (
         "The logs were edited since the earlier round; times and evaluations are the same"
         if same
@@ -213,7 +211,7 @@ def _logs(old: Entry, new: Entry) -> Iterator[Finding]:
     )
     parts = [f"changed or new: {listed(changed, _SHOWN)}"] * bool(changed)
     parts += [f"only in the earlier round: {listed(gone, _SHOWN)}"] * (bool(gone) and gone != changed)
-    yield finding("resubmit.logs", new.result.path, message, actual="; ".join(parts))
+    yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
 
 
 def _course(run: Run) -> str:
@@ -222,15 +220,14 @@ def _course(run: Run) -> str:
     return json.dumps([times, [(known.time_ms, show(known.value)) for known in run.evaluations]])
 
 
-def _contents(entry: Entry) -> list[tuple[str, bytes | None]]:
-    root = Path(entry.reading.checked.report.root)
-    return [(log.path.rpartition("/")[2], digest(root / log.path)) for log in entry.logs]
+def _contents(entry: Result) -> list[tuple[str, bytes | None]]:
+    return [(log.path.rpartition("/")[2], content_digest(Path(entry.root, log.path))) for log in entry.logs]
 
 
-def _identity(old: Entry, new: Entry) -> Iterator[Finding]:
+def _identity(old: Result, new: Result) -> Iterator[Finding]:
     """What the logs call themselves, in both rounds; and the division that they are submitted to now."""
     ours, theirs = _stated(old), _stated(new)
-    path, division = new.result.path, new.result.division
+    path, division = new.path, new.division
     for key in sorted(ours.keys() | theirs.keys()):
         if ours.get(key) != theirs.get(key):
             message = f"The logs state another {key} than in the earlier round"
@@ -241,10 +238,10 @@ def _identity(old: Entry, new: Entry) -> Iterator[Finding]:
         yield finding("resubmit.identity", path, message, expected=show(division), actual=stated)
 
 
-def _stated(entry: Entry) -> dict[str, str]:
+def _stated(entry: Result) -> dict[str, str]:
     """What most logs state of each ``submission_`` key."""
     votes: dict[str, Counter[str]] = {}
-    for run in entry.runs:
+    for run in runs_of(entry):
         for key, value in run.identity.items():
             votes.setdefault(key[:100], Counter())[show(value)] += 1
     return {key: counted.most_common(1)[0][0] for key, counted in votes.items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mlsub.commands.compare.trainings.model import Convergence, EntrySide, Part
-from mlsub.commands.compare.trainings.words import amount, answer, part_words, rate
+from mlsub.commands.compare.model import Convergence, EntrySide, Part
+from mlsub.commands.compare.words import amount, answer, part_words, rate
 
 SIDE = EntrySide(
     organisation_name="ACME",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlsub.commands.compare.trainings.model import EntrySide, Part
+from mlsub.commands.compare.model import EntrySide, Part
 from mlsub.log.changes import Change
 
 #: Parts below this share of the larger time, and of the difference, are shown together.

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import shutil
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from mlsub.commands.compare.trainings import model
-from mlsub.commands.compare.trainings.compare import compare
-from mlsub.commands.compare.trainings.document import document_of
-from mlsub.commands.compare.trainings.model import Comparison
+from mlsub.commands.compare.document import trainings_document
+from mlsub.commands.compare.trainings import compare
 from mlsub.present.text import render
 from mlsub.workspace import Settings
-from tests.commands.runner import answer_schema, call, run
+from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
 from tests.effort import effort
+from tests.judge.test_package_rounds import ROUNDS, make_round
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
@@ -199,7 +196,7 @@ def test_narrow_terminals(width: int, two: tuple[Tree, Tree]) -> None:
     for tree in two:
         tree.add_entry("bert")
     found = compare(str(two[0].folder), str(two[1].folder), Settings())
-    assert max(map(len, render(document_of(found), width).splitlines())) <= width
+    assert max(map(len, render(trainings_document(found), width).splitlines())) <= width
 
 
 def test_no_counterpart(tmp_path: Path) -> None:
@@ -225,17 +222,6 @@ def test_two_benchmarks_are_not_divided(tmp_path: Path) -> None:
     assert (pair["parts"], pair["undivided"]) == ([], "they train different benchmarks")
 
 
-def test_names_and_values_that_could_steer_a_terminal_are_shown_as_text(tmp_path: Path) -> None:
-    name = os.fsdecode(b"rack\x1b[31m\xff|")
-    trees = [entries(Tree(tmp_path / side / "v1.0" / "ACME"), name, "rack2") for side in ("a", "b")]
-    trees[1].edit(lambda log: log.put("opt_name", value="\x1b]0;x\x07"), *range(5), system=name)
-    for format_ in ("text", "markdown", "json"):
-        done = call("compare", "--trainings", trees[0].folder, trees[1].folder, "--format", format_)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "\x1b" not in done.stdout
-        assert "\x07" not in done.stdout
-
-
 def times(log: Log, factor: float) -> None:
     for line in log.records():
         line["time_ms"] *= factor
@@ -249,14 +235,6 @@ def test_clocks_that_make_no_sense(factor: float, tmp_path: Path) -> None:
         (pair,) = document(*(tree.folder for tree in order))["pairs"]
         assert pair["answer"]
         assert run("compare", "--trainings", *(tree.folder for tree in order)).status == 0
-
-
-def test_the_schema_knows_every_field() -> None:
-    definitions = answer_schema("compare").schema["$defs"]
-    for kind in (model.EntrySide, model.PairComparison, model.Part, model.PhaseTime, model.Convergence):
-        assert list(definitions[kind.__name__]["properties"]) == [field.name for field in msgspec.structs.fields(kind)]
-    properties = set(answer_schema("compare").schema["properties"])
-    assert properties > {field.name for field in msgspec.structs.fields(Comparison)}
 
 
 @published
@@ -317,3 +295,39 @@ def test_published_minutes_are_compared_and_expected_ones_stand_beside(tmp_path:
     assert ["unscaled", "minutes", "12.000000", "12.000000"] in rows
     assert ["minutes", "12.000000", "18.000000"] in rows
     assert ["expected", "minutes", "12.050679", "12.050679"] in rows
+
+
+@pytest.mark.parametrize(
+    ("round_id", "benchmark"), [*ROUNDS, ("hpc-1.0", "oc20"), ("hpc-2.0", "deepcam"), ("hpc-3.0", "openfold")]
+)
+def test_every_round(round_id: str, benchmark: str, tmp_path: Path) -> None:
+    below = "strong" if round_id.startswith("hpc") else ""
+    tree = make_round(tmp_path, round_id, benchmark, below=below, number_of_nodes="2", accelerators_per_node="8")
+    found = document(tree, tree)["pairs"][0]
+    assert found["answer"].startswith("B takes as long as A (")
+    assert found["undivided"] is None
+    assert found["old"]["accelerator_minutes"] == pytest.approx(16 * found["old"]["minutes"])
+    assert all(part["minutes"] == 0 for part in found["parts"])
+    assert found["same"] > 3
+    # Training is told apart into how far and how fast wherever a log says how far.
+    assert {"work", "pace"} <= {part["name"] for part in found["parts"]}
+
+
+def test_models_of_weak_scaling_are_compared_and_not_divided(tmp_path: Path) -> None:
+    tree = make_round(tmp_path, "hpc-3.0", "cosmoflow", below="weak", runs=25)
+    found = document(tree, tree)["pairs"][0]
+    assert (found["parts"], found["undivided"]) == ([], "models of weak scaling train side by side")
+    assert (found["old"]["counted"], found["ratio"]) == (25, 1)
+
+
+def test_an_entry_of_strong_and_one_of_weak_scaling_are_two(tmp_path: Path) -> None:
+    tree = make_round(tmp_path, "hpc-3.0", "cosmoflow", below="weak", runs=25)
+    other = make_round(tmp_path / "other", "hpc-3.0", "cosmoflow", below="strong")
+    (other / "results" / "rack1" / "strong").rename(tree / "results" / "rack1" / "strong")
+    text = run("compare", "--trainings", tree, tree).stdout
+    assert text.count("B takes as long as A") == 2
+    forced = "rack1/strong/cosmoflow=rack1/weak/cosmoflow"
+    document = run("compare", "--trainings", tree, tree, "--pair", forced, "--format", "json").document
+    assert len(document["pairs"]) == 1
+    assert document["only_old"] == ["ACME/rack1/weak/cosmoflow"]
+    assert document["only_new"] == ["ACME/rack1/strong/cosmoflow"]

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.trainings.decompose import Measured, decompose, shares
-from mlsub.commands.compare.trainings.model import Part
-from mlsub.commands.compare.trainings.phases import TIMED, Phases
+from mlsub.commands.compare.decompose import TIMED, Measured, Phases, decompose, shares
+from mlsub.commands.compare.model import Part
 
 MS = st.floats(0, 1e9, allow_nan=False)
 FRACTIONS = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominator=1000)

@@ -13,20 +13,18 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.compare.packages.reading import Entry, Reading
-from mlsub.commands.compare.trainings.compare import compare_sides, read_timed
-from mlsub.commands.compare.trainings.match import match
-from mlsub.commands.compare.trainings.model import Comparison
-from mlsub.commands.compare.trainings.sides import Known, know
+from mlsub.commands.compare.model import Comparison
+from mlsub.commands.compare.reading import Reading, entry_name, runs_of
+from mlsub.commands.compare.trainings import Training, compare_sides, know, match, read_timed
 from mlsub.divisions import CLOSED
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.judge.result import Result
 from mlsub.log.changes import agreed_values, fields
 from mlsub.review.runs.model import listed
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
-from mlsub.submission.report import EntryResult
 from mlsub.workspace import Settings
 
 #: The batch size in its forms: what one is free to change.
@@ -46,12 +44,17 @@ _SHOWN = 8
 
 
 class Loan(msgspec.Struct, frozen=True):
-    """One entry as submitted, its resubmission, and the entry that is borrowed from."""
+    """One entry as submitted, its resubmission, and the entry that is borrowed from; what was submitted with it."""
 
-    old: Known
-    new: Known
-    source: Known
-    path: str
+    old: Training
+    new: Training
+    source: Training
+    before: Reading
+    after: Reading
+
+    def finding(self, rule: str, message: str, expected: str | None = None, actual: str | None = None) -> Finding:
+        """Return a finding on the resubmission."""
+        return finding(rule, self.new.side.path, message, expected=expected, actual=actual)
 
 
 def check_borrowing(old: str, new: str, source: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
@@ -76,69 +79,57 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
             continue
         lent = _source(lender, other, source)
         if lent is None:
-            findings.append(_no_source(other.result))
+            message, expected = "The source has no entry of this benchmark", other.benchmark
+            findings.append(finding("borrow.benchmark", other.path, message, expected=expected, actual="none"))
             continue
-        loan = Loan(know(one), know(other), know(lent), other.result.path)
-        findings += check_loan(loan)
-        findings += _scale(before, loan)
+        loan = Loan(know(one), know(other), know(lent), before, after)
+        findings += [*_loan(loan), *_scale(loan)]
     if pairs and not findings and all(_unchanged(*pair) for pair in pairs):
         findings.append(finding("borrow.nothing", ".", "No hyperparameter differs from what was submitted"))
     found = compare_sides(before, after, matched)
     return msgspec.structs.replace(found, purpose="borrow", findings=tuple(dict.fromkeys(findings)))
 
 
-def _unchanged(one: Entry, other: Entry) -> bool:
+def _unchanged(one: Result, other: Result) -> bool:
     """Whether an entry logs what it logged before; in a package most do."""
-    return agreed_values(one.runs) == agreed_values(other.runs)
+    return agreed_values(runs_of(one)) == agreed_values(runs_of(other))
 
 
-def _source(lender: Reading, entry: Entry, path: str) -> Entry | None:
-    entries = [known for known in lender.entries if known.held.benchmark == entry.held.benchmark]
-    if len(entries) > 1:
-        names = ", ".join(known.name for known in entries[:5])
-        several = f"--from {path} has {len(entries)} entries of {entry.result.benchmark}: {names}"
+def _source(lender: Reading, entry: Result, path: str) -> Result | None:
+    results = [known for known in lender.results if known.benchmark_name == entry.benchmark_name]
+    if len(results) > 1:
+        names = ", ".join(map(entry_name, results[:5]))
+        several = f"--from {path} has {len(results)} entries of {entry.benchmark}: {names}"
         raise MlsubError(f"{several}. Name the benchmark's folder of one.")
-    return entries[0] if entries else None
+    return results[0] if results else None
 
 
-def _no_source(entry: EntryResult) -> Finding:
-    return finding(
-        "borrow.benchmark",
-        entry.path,
-        "The source has no entry of this benchmark",
-        expected=entry.benchmark,
-        actual="none",
-    )
-
-
-def check_loan(loan: Loan) -> Iterator[Finding]:
+def _loan(loan: Loan) -> Iterator[Finding]:
     """What speaks against one resubmission, as far as logs and descriptions tell."""
-    old, new, source = loan.old.side, loan.new.side, loan.source.side
-    if len({(side.usage, side.benchmark_name) for side in (old, new, source)}) > 1:
+    old, new, source = sides = loan.old.side, loan.new.side, loan.source.side
+    if len({(side.usage, side.benchmark_name) for side in sides}) > 1:
         actual = f"{old.benchmark}, {new.benchmark} and {source.benchmark}"
-        yield finding("borrow.benchmark", loan.path, "The entries are not of one benchmark", actual=actual)
+        yield loan.finding("borrow.benchmark", "The entries are not of one benchmark", actual=actual)
         return
-    if {side.division for side in (old, new, source)} != {CLOSED.name}:
-        actual = ", ".join(str(side.division) for side in (old, new, source))
-        yield finding("borrow.division", loan.path, "Not all entries are Closed", expected=CLOSED.name, actual=actual)
-    if len({(side.usage, side.round) for side in (old, new, source)}) > 1:
+    if {side.division for side in sides} != {CLOSED.name}:
+        actual = ", ".join(str(side.division) for side in sides)
+        yield loan.finding("borrow.division", "Not all entries are Closed", CLOSED.name, actual)
+    if len({(side.usage, side.round) for side in sides}) > 1:
         actual = f"v{old.round}, v{new.round} and v{source.round}"
-        yield finding("borrow.round", loan.path, "The entries are not of one round", actual=actual)
+        yield loan.finding("borrow.round", "The entries are not of one round", actual=actual)
     if old.organisation_name != new.organisation_name:
         actual = f"{old.organisation} and {new.organisation}"
-        yield finding("borrow.submitter", loan.path, "Entry and resubmission are of two submitters", actual=actual)
+        yield loan.finding("borrow.submitter", "Entry and resubmission are of two submitters", actual=actual)
     elif source.organisation_name == old.organisation_name and source.organisation:
-        message = "The source is of the same submitter"
-        yield finding("borrow.submitter", loan.path, message, actual=source.organisation)
-    if new.official == Verdict.REJECTED.value:
-        message = f"The resubmission is not accepted by the rules of v{new.round}"
-        yield finding("borrow.rejected", loan.path, message)
+        yield loan.finding("borrow.submitter", "The source is of the same submitter", actual=source.organisation)
+    if not loan.new.result.accepted:
+        yield loan.finding("borrow.rejected", f"The resubmission is not accepted by the rules of v{new.round}")
     yield from _group(loan)
     yield from _system(loan)
 
 
 def hyperparameter_keys(usage: str, round_name: str, benchmark: str, values: Mapping[str, str]) -> frozenset[str]:
-    """The hyperparameters of a benchmark: what its own rules in Closed name, the batch size aside.
+    """Return the hyperparameters of a benchmark: what its own rules in Closed name, the batch size aside.
 
     Args:
         usage: the usage, such as training.
@@ -159,28 +150,24 @@ def hyperparameter_keys(usage: str, round_name: str, benchmark: str, values: Map
 def _group(loan: Loan) -> Iterator[Finding]:
     """Whether all hyperparameters are the source's: those that are not were kept, or changed to something else."""
     side = loan.new.side
-    was, now, lent = (agreed_values(known.entry.runs) for known in (loan.old, loan.new, loan.source))
+    was, now, lent = (agreed_values(runs_of(one.result)) for one in (loan.old, loan.new, loan.source))
     keys = hyperparameter_keys(side.usage, side.round, side.benchmark, lent)
     other = sorted(key for key in keys if now.get(key) != lent.get(key))
     kept = [key for key in other if now.get(key) == was.get(key)]
     own = [key for key in other if now.get(key) != was.get(key)]
-    replaced = [key for key in keys if now.get(key) != was.get(key)]
-    if not replaced and len(kept) == len(other):
-        yield finding("borrow.nothing", loan.path, "No hyperparameter differs from what was submitted")
+    if len(kept) == len(other) and all(now.get(key) == was.get(key) for key in keys):
+        yield loan.finding("borrow.nothing", "No hyperparameter differs from what was submitted")
         return
     if kept:
         message = "Hyperparameters were kept, so the group is not replaced as a whole"
-        yield finding("borrow.group", loan.path, message, expected=_listed(kept, lent), actual=_listed(kept, now))
+        yield loan.finding("borrow.group", message, _listed(kept, lent), _listed(kept, now))
     if own:
         same = side.batch_size is not None and side.batch_size == loan.source.side.batch_size
-        message = f"Hyperparameters are neither the source's nor those submitted; the batch size is {_same(same=same)}"
-        yield finding("borrow.extra", loan.path, message, expected=_listed(own, lent), actual=_listed(own, now))
+        size = "that of the source" if same else "another than the source's"
+        message = f"Hyperparameters are neither the source's nor those submitted; the batch size is {size}"
+        yield loan.finding("borrow.extra", message, _listed(own, lent), _listed(own, now))
     if other:
         yield from _convergence(loan)
-
-
-def _same(*, same: bool) -> str:
-    return "that of the source" if same else "another than the source's"
 
 
 def _convergence(loan: Loan) -> Iterator[Finding]:
@@ -190,13 +177,9 @@ def _convergence(loan: Loan) -> Iterator[Finding]:
     if new.batch_size != source.batch_size or one.unit != other.unit or one.mean is None or other.mean is None:
         return
     if other.mean < one.mean:
-        yield finding(
-            "borrow.convergence",
-            loan.path,
-            "With hyperparameters of its own the resubmission converges faster than the source",
-            expected=f"at least {one.mean:.6g} {one.unit}, the mean of the source",
-            actual=f"{other.mean:.6g}",
-        )
+        message = "With hyperparameters of its own the resubmission converges faster than the source"
+        expected = f"at least {one.mean:.6g} {one.unit}, the mean of the source"
+        yield loan.finding("borrow.convergence", message, expected, f"{other.mean:.6g}")
 
 
 def _listed(keys: Sequence[str], values: Mapping[str, str]) -> str:
@@ -204,32 +187,27 @@ def _listed(keys: Sequence[str], values: Mapping[str, str]) -> str:
 
 
 def _system(loan: Loan) -> Iterator[Finding]:
-    changes = fields(loan.old.entry.description, loan.new.entry.description)
+    changes = fields(loan.before.description(loan.old.result), loan.after.description(loan.new.result))
     software = [change for change in changes if change.name in SOFTWARE]
     system = [change for change in changes if change.name not in (*SOFTWARE, *_SCALE, *_WORDS)]
     for rule, found, what in (("borrow.system", system, "system"), ("borrow.software", software, "software")):
         if found:
-            yield finding(
-                rule,
-                loan.path,
-                f"The {what} is not that of the entry as submitted",
-                expected=_fields([(change.name, change.old) for change in found]),
-                actual=_fields([(change.name, change.new) for change in found]),
-            )
+            old, new = ([(change.name, getattr(change, side)) for change in found] for side in ("old", "new"))
+            yield loan.finding(rule, f"The {what} is not that of the entry as submitted", _fields(old), _fields(new))
 
 
 def _fields(values: Sequence[tuple[str, Any]]) -> str:
     return listed([f"{name}: {'-' if value is None else str(value)[:80]}" for name, value in values], _SHOWN)
 
 
-def _scale(before: Reading, loan: Loan) -> Iterator[Finding]:
+def _scale(loan: Loan) -> Iterator[Finding]:
     """Another number of nodes: allowed to the largest entry of a system alone, up to the largest scale it showed."""
     old, new = loan.old.side.accelerators, loan.new.side.accelerators
     if old is None or new is None or old == new:
         return
     kind, benchmark = loan.old.side.accelerator, loan.old.side.benchmark
-    same = [entry for entry in before.entries if entry.facts and entry.facts.accelerator_model_name == kind]
-    shown = [(entry.result.benchmark, count) for entry in same if (count := entry.accelerators) is not None]
+    same = [one for one in loan.before.results if one.accelerator_model_name == kind]
+    shown = [(one.benchmark, one.accelerators_count) for one in same if one.accelerators_count]
     times = loan.old.side.minutes, loan.new.side.minutes
     reasons = []
     if new < old and not (times[0] and times[1] and times[1] < times[0]):
@@ -239,4 +217,4 @@ def _scale(before: Reading, loan: Loan) -> Iterator[Finding]:
     if new > max(count for _, count in shown):
         reasons.append("No entry as submitted shows the system at this scale")
     for reason in reasons:
-        yield finding("borrow.scale", loan.path, reason, expected=f"{old} accelerators", actual=str(new))
+        yield loan.finding("borrow.scale", reason, f"{old} accelerators", str(new))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.compare.trainings.borrow import FREE, hyperparameter_keys
+from mlsub.commands.compare.borrow import FREE, hyperparameter_keys
 from tests.commands.runner import answer_schema, run
 from tests.make_tree import Log, Tree, make_tree
 

@@ -1,4 +1,4 @@
-"""The comparison of two trainings; the fields are those of the JSON document."""
+"""What a comparison of two packages, or of two trainings, says; the fields are those of the JSON documents."""
 
 from __future__ import annotations
 
@@ -6,11 +6,107 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from mlsub.commands.compare.packages.model import Side
 from mlsub.findings import Finding, Severity
 from mlsub.log.changes import Change
 from mlsub.present.envelope import Answer
 from mlsub.rounds.benchmarks import Compatible
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the two: its path as given, the rules it was judged by, and the verdict."""
+
+    path: str
+    usage: str | None
+    round: str | None
+    official: str
+
+
+class FileChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """Files by their paths relative to what was compared, and by content.
+
+    ``moved`` are pairs of old and new path with the same content; ``unknown`` are paths that cannot be
+    read, so that nobody knows; ``cut`` says why not all files were listed.
+    """
+
+    same: int = 0
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
+    unknown: tuple[str, ...] = ()
+    cut: str | None = None
+
+
+class SystemChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A system description that is ``added``, ``removed`` or ``changed``; ``alike`` is the other side's likely name."""
+
+    system: str
+    change: str
+    fields: tuple[Change, ...] = ()
+    alike: str | None = None
+
+
+class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry that is ``added``, ``removed``, ``changed`` or ``same``.
+
+    ``values`` are its figures, each with both sides, equal or not; ``hyperparameters`` only those that
+    differ. Times are in minutes. Organisation and benchmark are called as on the new side; a folder that holds another
+    benchmark there is named with its title. ``warning`` says why the two sides may not be compared.
+    """
+
+    organisation: str
+    system: str
+    benchmark: str
+    scaling_type: str | None
+    change: str
+    values: tuple[Change, ...] = ()
+    hyperparameters: tuple[Change, ...] = ()
+    percent: float | None = None
+    alike: str | None = None
+    warning: str | None = None
+
+    def value(self, name: str) -> Change:
+        """Return one of the values."""
+        return next(value for value in self.values if value.name == name)
+
+
+class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A defect with the number of its places on each side, and the first place where it is new or gone."""
+
+    rule: str
+    kind: str
+    severity: str
+    message: str
+    old: int
+    new: int
+    place: str
+
+
+class PackageDiff(Answer, frozen=True, kw_only=True):
+    """Everything that differs between two packages.
+
+    ``different`` says whether there is any difference, or something that could not be compared.
+    """
+
+    SCHEMA: ClassVar[int] = 5
+
+    different: bool = False
+    old: Side
+    new: Side
+    files: FileChanges
+    systems: tuple[SystemChange, ...] = ()
+    entries: tuple[EntryChange, ...] = ()
+    findings: tuple[FindingChange, ...] = ()
+
+    def __post_init__(self) -> None:
+        different = bool(
+            self.files != FileChanges(same=self.files.same)
+            or self.systems
+            or self.findings
+            or self.old.official != self.new.official
+            or any(entry.change != "same" for entry in self.entries)
+        )
+        msgspec.structs.force_setattr(self, "different", different)
 
 
 class Convergence(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,10 +177,6 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """System and benchmark."""
         return f"{self.system} {self.benchmark}"
-
-    def seconds(self, phase: str) -> float | None:
-        """The time of a phase."""
-        return next((known.seconds for known in self.phases if known.name == phase), None)
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,16 +20,20 @@ from tests.make_tree import make_tree
         ("pipe", "is a file. Name a folder"),
         ("loop", "loop"),
         ("no\nname", "no\\nname cannot be checked"),
+        ("v1.0", "is a folder of organisations"),
     ],
 )
-def test_what_cannot_be_compared_is_one_line(path: str, words: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["--trainings", "--packages"])
+def test_what_cannot_be_compared_is_one_line(kind: str, path: str, words: str, tmp_path: Path) -> None:
+    if path == "v1.0" and kind == "--trainings":
+        return  # Sides of a comparison of trainings need not be of a kind.
     tree = make_tree(tmp_path)
     (tmp_path / "file.txt").write_text("")
     (tmp_path / "empty").mkdir()
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "pipe")
     for arguments in ((tmp_path / path, tree.folder), (tree.folder, tmp_path / path)):
-        outcome = run("compare", "--trainings", *arguments)
+        outcome = run("compare", kind, *arguments)
         assert (outcome.status, outcome.stdout) == (2, "")
         assert outcome.stderr.startswith("mlsub compare: ")
         assert outcome.stderr.count("\n") == 1
@@ -58,12 +62,28 @@ def test_what_cannot_be_asked_is_one_line(arguments: list[str], words: str, tmp_
     assert outcome.stderr.count("\n") == 1
 
 
-def test_rounds_may_be_said_or_read_off(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["--trainings", "--packages"])
+def test_rounds_may_be_said_or_read_off(kind: str, tmp_path: Path) -> None:
     one, other = make_tree(tmp_path, "v1.0"), make_tree(tmp_path, "v1.1")
-    found = run("compare", "--trainings", one.folder, other.folder, "--format", "json").document
+    found = run("compare", kind, one.folder, other.folder, "--format", "json").document
     assert (found["old"]["round"], found["new"]["round"]) == ("1.0", "1.1")
-    found = run("compare", "--trainings", one.folder, other.folder, "--round", "1.1", "--format", "json").document
-    assert (found["old"]["round"], found["pairs"][0]["old"]["round"]) == ("1.1", "1.1")
+    outcome = run("compare", kind, one.folder, other.folder, "--round", "1.1", "--format", "json")
+    assert (outcome.status, outcome.document["old"]["round"]) == (0, "1.1")
+
+
+@pytest.mark.parametrize("kind", ["--trainings", "--packages"])
+def test_names_and_values_that_could_steer_a_terminal_are_shown_as_text(kind: str, tmp_path: Path) -> None:
+    one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
+    name = os.fsdecode(b"rack\x1b[31m\xff|")
+    for tree in (one, other):
+        tree.add_system(name)
+        tree.add_entry(system=name)
+    other.edit(lambda log: log.put("opt_name", value="\x1b]0;x\x07"), *range(5), system=name)
+    (other.folder / "new\nline").write_text("")
+    for format_ in ("text", "markdown", "json"):
+        done = call("compare", kind, one.folder, other.folder, "--format", format_)
+        assert (done.returncode, done.stderr) == (int(kind == "--packages"), "")
+        assert "\x1b" not in done.stdout and "\x07" not in done.stdout and "new\nline" not in done.stdout
 
 
 def test_a_log_that_goes_away_while_it_is_compared_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
