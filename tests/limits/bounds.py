@@ -99,22 +99,22 @@ BOUNDS: dict[str, dict[str, str]] = {
     "things that `redact`": {"commands.redact.redactor:MAX_ITEMS": "100,000"},
     "members of a package": {
         "commands.seal.tree:MAX_MEMBERS": "500,000",
-        "commands.seal.contents:Limits.members": "500,000",
+        "commands.seal.tar:Limits.members": "500,000",
         "commands.seal.names:MAX_NAME": "255 bytes",
         "commands.seal.names:MAX_PATH": "1,024 bytes",
         "commands.seal.names:MAX_DEPTH": "64 folders",
         "commands.seal.names:MAX_LINKS": "40 links",
     },
     "what is unsealed": {
-        "commands.seal.contents:Limits.size": "1 TiB",
-        "commands.seal.contents:Limits.ratio": "200 times",
-        "commands.seal.contents:_ALWAYS": "256 MiB",
-        "commands.seal.untar:_MAX_RECORDS": "8 KiB",
+        "commands.seal.tar:Limits.size": "1 TiB",
+        "commands.seal.tar:Limits.ratio": "200 times",
+        "commands.seal.tar:_ALWAYS": "256 MiB",
+        "commands.seal.tar:_MAX_RECORDS": "8 KiB",
     },
-    "a manifest": {"commands.seal.manifest:MAX_MANIFEST": "128 MiB"},
+    "a manifest": {"commands.seal.tree:MAX_MANIFEST": "128 MiB"},
     "keys": {
-        "commands.seal.keys:MAX_PASSPHRASE": "1,000 bytes",
-        "commands.seal.keys:_MAX_FILE": "64 KiB",
+        "commands.seal.forms:MAX_PASSPHRASE": "1,000 bytes",
+        "commands.seal.forms:_MAX_FILE": "64 KiB",
         "commands.seal.age:MAX_WORK_FACTOR": "up to 20",
     },
 }
@@ -215,6 +215,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "workspace.shares": "_MOST_AT_ONCE",
     },
     "steps of a computation": {
+        "commands.seal.names": "MAX_STEPS",
         "commands.rcp.picture.chart": "LIMIT",
         "convergence.statistics": "_MOST_DEGREES",
         "convergence.target": "_MAX_STEPS",

@@ -18,12 +18,11 @@ from mlsub.commands.fix.plan import plan_for
 from mlsub.commands.fix.put import find_logs
 from mlsub.commands.pack.choose import _matches
 from mlsub.commands.redact.redactor import Redactor, Wanted
-from mlsub.commands.seal.contents import Limits, _check_amount
-from mlsub.commands.seal.files import Blocks
-from mlsub.commands.seal.keys import read_identities, read_passphrase
+from mlsub.commands.seal.forms import read_identities, read_passphrase
 from mlsub.commands.seal.names import Links, name_problem, target_problem
+from mlsub.commands.seal.streams import Blocks
+from mlsub.commands.seal.tar import Limits, _check_amount, members
 from mlsub.commands.seal.tree import Member, MemberKind, scan
-from mlsub.commands.seal.untar import members
 from mlsub.commands.verify.run import read_manifest
 from mlsub.config.baseline import read_baseline
 from mlsub.convergence.filecheck import check_records, check_reference_file
@@ -305,19 +304,19 @@ CASES = (
         "deeper than 64 folders",
     ),
     Case("mlsub.commands.seal.names:MAX_LINKS", _chain, "leads in a circle"),
-    Case("mlsub.commands.seal.untar:_MAX_RECORDS", _records, "unusual size"),
+    Case("mlsub.commands.seal.tar:_MAX_RECORDS", _records, "unusual size"),
     Case(
-        "mlsub.commands.seal.contents:Limits.size",
+        "mlsub.commands.seal.tar:Limits.size",
         lambda _, size: _amount(Limits(ratio=None), size),
         "unpacked it is more than",
     ),
     Case(
-        "mlsub.commands.seal.contents:Limits.ratio",
+        "mlsub.commands.seal.tar:Limits.ratio",
         lambda _, ratio: _amount(Limits(), (1 << 30) * ratio),
         "200 times as large",
     ),
     Case(
-        "mlsub.commands.seal.contents:Limits.members",
+        "mlsub.commands.seal.tar:Limits.members",
         lambda _, count: _amount(Limits(), 0, count - 1),
         "more than 500000 members",
     ),
@@ -327,9 +326,11 @@ CASES = (
         "is not a manifest: longer than",
         1 << 10,
     ),
-    Case("mlsub.commands.seal.keys:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
+    Case("mlsub.commands.seal.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
     Case(
-        "mlsub.commands.seal.keys:_MAX_FILE", _file("k", b"", read_identities, b"#"), "too long for what it should hold"
+        "mlsub.commands.seal.forms:_MAX_FILE",
+        _file("k", b"", read_identities, b"#"),
+        "too long for what it should hold",
     ),
     Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
     Case("mlsub.commands.fix.plan:MAX_LOG", _repaired, "larger than", 1 << 20),
