@@ -205,7 +205,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "config.find": "_DEEPEST",
         "config.model": "_MOST",
         "io.tomlfile": "_DEEP",
-        "io.written": "_MAX_RECORD",
         "workspace.executors": "MAX_PROCESSES",
         "workspace.executors.batches": "_MOST_BYTES _MOST_LOGS _MOST_PROBES",
         "workspace.executors.looks": "_MOST_NAMES",
