@@ -57,7 +57,9 @@ _MODULES = {name: f"mlsub.commands.{name}.command" for name in _COMMANDS}
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
 #: Commands that were removed, and what to do instead.
-_REMOVED: dict[str, str] = {}
+_REMOVED: dict[str, str] = {
+    "audit draft": "Write the claims file yourself, or let a language model write it; mlsub schema claims has its form.",
+}
 
 
 class _Commands(LazyGroup):
