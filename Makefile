@@ -34,7 +34,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXTRA  := $(if $(LOCK),true,$(PIP) -e)
 
 .PHONY: help install demo test test-fast test-long test-lowest test-newest expected test-adapters test-browser limits site-scripts lint format \
-	docs man dist lock licences sbom audit-dependencies bench bench-history bench-page bench-site parity parity-long fuzz fuzz-replay faults clean
+	docs dist lock licences sbom audit-dependencies bench bench-history bench-page bench-site parity parity-long fuzz fuzz-replay faults clean
 
 help:
 	@echo "make demo         train, check, score, pack, seal and verify a rehearsal submission"
@@ -50,7 +50,6 @@ help:
 	@echo "make site-scripts  put the libraries of npm into the site"
 	@echo "make lint         ruff, mypy, import-linter, and the imports of the tests"
 	@echo "make docs         build the documentation as a site that needs no network, in build/docs"
-	@echo "make man          write the manual pages, in man"
 	@echo "make dist         build sdist and wheel in $(DIST), check them, and test the wheel in an environment of its own"
 	@echo "make lock         write the lock file of CI, requirements/ci.txt, anew"
 	@echo "make licences     write THIRD-PARTY.md anew: the licences of all that mlsub runs with"
@@ -174,12 +173,9 @@ $(DOCS): $(STAMP)
 
 docs: $(DOCS)
 	rm -rf build/pages build/docs
-	$(BIN)/python -c "from pathlib import Path; from mlsub.cli import main; from mlsub.commands.rules.build import build; build(Path('.'), Path('build/pages'), main)"
+	$(BIN)/python -m docs.reference build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/docs/index.html"
-
-man: $(STAMP)
-	$(BIN)/python -c "from pathlib import Path; from mlsub.cli import main; from mlsub.commands.completion.man import pages, write; write(Path('man'), pages(main, 'mlsub'))"
 
 # All of setup.cfg but the adapters, for every version of Python and every platform: the wheels of PyTorch differ from index to index.
 lock: $(SUPPLY)
@@ -202,7 +198,7 @@ $(RELEASE): $(STAMP)
 	touch $@
 
 # The wheel is made of the sdist, so what the sdist lacks the wheel lacks too.
-dist: $(RELEASE) man
+dist: $(RELEASE)
 	rm -rf $(DIST) $(CLEAN)
 	$(BIN)/python -m tests.supply.build $(DIST)
 	$(BIN)/twine check --strict $(DIST)/*
@@ -249,4 +245,4 @@ faults: $(STAMP)
 	$(BIN)/python -m tests.faults --kills 200 --seed $(SEED) $(FAULTS)
 
 clean:
-	rm -rf $(VENV) build demo dist man *.egg-info
+	rm -rf $(VENV) build demo dist *.egg-info

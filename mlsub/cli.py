@@ -18,7 +18,7 @@ _STAGES = {
         "init": "Write the manifest of a submission.",
         "status": "Show where a submission stands, and what to do next.",
         "system": "List, show, write, capture and check system descriptions.",
-        "rules": "Look up rules: list, show, diff, keys, explain.",
+        "rules": "Look up rules: list, show, diff, keys.",
         "rcp": "Show, plan, plot and build reference convergence points.",
     },
     "Run": {
@@ -59,6 +59,7 @@ _GROUPS = ("db", "rcp", "rules", "system")
 #: Commands that were removed, and what to do instead.
 _REMOVED: dict[str, str] = {
     "audit draft": "Write the claims file yourself, or let a language model write it; mlsub schema claims has its form.",
+    "rules explain": "Use mlsub explain RULE.",
 }
 
 

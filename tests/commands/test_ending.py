@@ -40,7 +40,6 @@ CALLS = {
     "db query": "'SELECT 1' --db made.duckdb",
     "db tables": "",
     "explain": "seed.shared",
-    "rules explain": "seed.shared",
     "fix": "v1.0/ACME",
     "init": "{new}.yaml --organisation A --round 1.0 --division open --system a --benchmark bert --benchmark ssd",
     "inspect": "v1.0/ACME",

@@ -13,7 +13,6 @@ import click
 import pytest
 
 from mlsub.commands.settings import Setting
-from mlsub.commands.watch.notify import VARIABLES
 from mlsub.config.find import find_settings
 from mlsub.config.model import NOT_IN_FILES, formats, names
 from mlsub.present import CI_FORMATS, FORMATS
@@ -145,10 +144,6 @@ def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> No
     assert {command for command, _ in taken} >= {"check", "score", "inspect", "rcp margin", "db build", "site", "audit"}
     for name in {command for command, _ in taken}:
         assert {"--config", "--isolated"} <= {flag for param in leaves()[name].params for flag in param.opts}
-
-
-def test_what_watch_tells_a_command_is_no_setting_of_it() -> None:
-    assert set(VARIABLES).isdisjoint(f"MLSUB_{name.upper().replace('-', '_')}" for name in (*names(), *NOT_IN_FILES))
 
 
 def test_the_format_is_a_setting_of_the_commands_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.redact.redactor": "MAX_PLACES",
         "commands.score.document": "MAX_BYPASSES _LONGEST",
         "commands.score.select": "_MAX_NAMED",
-        "commands.watch.notify": "MAX_LENGTH",
         "commands.watch.words": "_MAX_MEASURES",
         "config.baseline": "_LONGEST",
         "convergence.entry": "_MOST_SIZES",
@@ -199,7 +198,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "the caller's own settings, files, processes and receivers": {
         "commands.fix.truncate": "LIMIT",
         "commands.score.formats": "MAX_CELL",
-        "commands.watch.notify": "LAST_LIMIT_S LIMIT_S MAX_WAITING",
         "config.find": "_DEEPEST",
         "config.model": "_MOST",
         "io.tomlfile": "_DEEP",

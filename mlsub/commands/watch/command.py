@@ -39,7 +39,6 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     show_default=True,
     help="Set the output format; auto is a live view on a terminal and otherwise text, one line per change.",
 )
-@click.option("--exec", "exec_", metavar="CMD", help="Run CMD on a finding and at the end, without a shell; see above.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.05, max=3600),
@@ -59,7 +58,6 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
 def command(
     asked: Asked,
     format_: str,
-    exec_: str | None,
     interval: float,
     until: float | None,
     logs: int,
@@ -73,22 +71,19 @@ def command(
       ssh host tail -n +1 -f result_0.txt | mlsub watch - --round 5.1
 
     The watch ends when all runs have stopped, at Ctrl-C, or as --until says, with the verdict of mlsub check on each
-    log. The command of --exec is split into words and run without a shell; the variables MLSUB_EVENT (finding, end or
-    verdict), MLSUB_PATH, MLSUB_RULE, MLSUB_MESSAGE and others say what happened.
+    log. To act on what happens, pipe --format jsonl into a program.
 
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
     from mlsub.commands.watch.logs import Logs
-    from mlsub.commands.watch.notify import parse_command
     from mlsub.commands.watch.outside import Clock, Interrupts
     from mlsub.commands.watch.watch import Settings, Watch
 
     given = asked.settings()
-    to_run = parse_command(exec_) if exec_ is not None else ()
     watched = Logs(asked.paths, given, 0)
     settings = Settings(interval_s=interval, idle_s=until, logs=logs)
     interrupts = Interrupts(_signals())
-    status = Watch(watched, Clock(), _outlet(format_), settings, to_run, interrupts).run()
+    status = Watch(watched, Clock(), _outlet(format_), settings, interrupts).run()
     sys.exit(INTERRUPTED if interrupts.by is signal.SIGINT else status)
 
 

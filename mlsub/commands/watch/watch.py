@@ -9,7 +9,6 @@ import msgspec
 
 from mlsub.commands.watch.logs import MAX_LOGS, Logs
 from mlsub.commands.watch.news import Concluded, News, Reason, Warned
-from mlsub.commands.watch.notify import Notifier
 from mlsub.commands.watch.outlet import Outlet
 from mlsub.commands.watch.outside import Clock, Interrupts
 from mlsub.commands.watch.run import Moment
@@ -43,15 +42,13 @@ class Watch:
         clock: Clock,
         outlet: Outlet,
         settings: Settings,
-        command: tuple[str, ...] = (),
         interrupts: Interrupts | None = None,
     ) -> None:
-        """Watch ``logs`` by a clock, and report to an outlet; ``command`` is run on findings and at the end."""
+        """Watch ``logs`` by a clock, and report to an outlet."""
         self._logs = logs
         self._clock = clock
         self._outlet = outlet
         self._settings = settings
-        self._notifier = Notifier(command, clock, self._warn) if command else None
         self._interrupts = interrupts if interrupts is not None else Interrupts()
         self._drawn = 0.0
         self._warned = False
@@ -81,8 +78,6 @@ class Watch:
                 self._tell(run.look(at))
             for run in self._logs.runs:
                 self._tell(run.settle(at, SETTLE_INTERVALS * self._settings.interval_s))
-            if self._notifier is not None:
-                self._notifier.step()
             reason = self._over(at, began)
             if reason is not None or self._interrupts.asked:
                 return reason or "interrupted"
@@ -134,15 +129,11 @@ class Watch:
             compliant=ends.count("compliant"),
         )
         self._tell([verdict])
-        if self._notifier is not None:
-            self._notifier.finish()
         return verdict.exit_status
 
     def _tell(self, news: Iterable[News]) -> None:
         for one in news:
             self._outlet.tell(one)
-            if self._notifier is not None:
-                self._notifier.notify(one)
 
     def _warn(self, message: str) -> None:
         self._outlet.tell(Warned(at_ms=self._moment().ms, message=message))

@@ -85,7 +85,6 @@ def watched(
     settings: Settings | None = None,
     clock: FakeClock | None = None,
     standard_input: int = 0,
-    command: tuple[str, ...] = (),
     **asked: str,
 ) -> tuple[int, Kept]:
     """Watch logs by the rules of v1.0, unless told; the exit status, and what was told."""
@@ -97,7 +96,6 @@ def watched(
         settings=settings,
         clock=clock,
         standard_input=standard_input,
-        command=command,
         asked={"round": "1.0", **asked},
     )
     assert kept.closed
@@ -112,12 +110,11 @@ def watch(
     settings: Settings | None = None,
     clock: FakeClock | None = None,
     standard_input: int = 0,
-    command: tuple[str, ...] = (),
     asked: dict[str, str],
 ) -> int:
     logs = Logs([str(path) for path in paths], Asked(**asked), standard_input)
     time = clock if clock is not None else FakeClock(script)
-    return Watch(logs, time, outlet, settings if settings is not None else Settings(), command).run()
+    return Watch(logs, time, outlet, settings if settings is not None else Settings()).run()
 
 
 def text_of(paths: Sequence[Path | str], script: Sequence[Step] = (), **asked: str) -> str:

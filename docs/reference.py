@@ -1,14 +1,20 @@
-"""The reference pages of the documentation: a document for all there is, and links wherever one names another."""
+"""Build the pages of the documentation: those written by hand, and those made of the rules and of the commands.
+
+``python -m docs.reference FOLDER`` writes them, and ``make docs`` makes a site of them (mkdocs.yml).
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby, pairwise
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
+import click
 import msgspec
 
 from mlsub.commands.rules.diff import keyed, round_diff
@@ -18,7 +24,7 @@ from mlsub.commands.rules.overview import benchmark_line, package_facts
 from mlsub.commands.rules.table import Row, RuleTable, parts, row_of, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
-from mlsub.io.data import shipped
+from mlsub.io.data import load_yaml
 from mlsub.present.document import (
     Block,
     Code,
@@ -43,9 +49,28 @@ from mlsub.rules.explain import descriptions
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.steps import event_type
 
+REPOSITORY = Path(__file__).parents[1]
+#: Pages that the repository keeps beside docs/, by what they become.
+_BESIDE = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "examples/README.md": "examples.md",
+}
+#: The page that README.md becomes.
+START = _BESIDE["README.md"]
+#: The page on all commands and their options.
+COMMANDS = "commands.md"
 #: The index, and the list of rules that are not about one key.
 INDEX = "reference.md"
 RULES = "rules.md"
+#: What the pages need beside their text.
+_ASSETS = "assets"
+#: Columns of a help text.
+_COLUMNS = 96
+_COMMANDS_TITLE = "# Commands\n\nEvery command with its options, as `mlsub COMMAND --help` prints them.\n"
+_LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
+_LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 #: What a link to a page says that text names by where it is built.
 _TITLES = {
     INDEX: "rounds, benchmarks and keys",
@@ -63,6 +88,33 @@ _NAME = re.compile(r"(?<!\[)`([\w. /-]+)`(?!\])")
 #: A page that is not in the repository, as text names it: by where it is built.
 _BUILT = re.compile(r"build/docs/([\w./-]+)\.html")
 _RULE_HEADING = re.compile(r"^## (key\.\S+)$", re.MULTILINE)
+
+
+def build(folder: Path) -> None:
+    """Write the documentation of this repository into a folder."""
+    from mlsub.cli import main
+
+    for page, text in documentation(main).items():
+        (folder / page).parent.mkdir(parents=True, exist_ok=True)
+        (folder / page).write_text(text, "utf-8", newline="\n")
+    shutil.copytree(REPOSITORY / "docs" / _ASSETS, folder / _ASSETS, dirs_exist_ok=True)
+
+
+def documentation(root: click.Group) -> dict[str, str]:
+    """Every page, by its path: written by hand, made of the rules, and the files of the repository that they link to.
+
+    Args:
+        root: ``mlsub`` as a command.
+
+    Raises:
+        OSError: the repository lacks a page, or a file that one links to.
+    """
+    written = {REPOSITORY / file: page for file, page in _BESIDE.items()}
+    written |= {file: file.name for file in sorted((REPOSITORY / "docs").glob("*.md"))}
+    sources: dict[str, str] = {}
+    pages = {page: _adapted(file, written, sources) for file, page in written.items()}
+    made = generate() | {COMMANDS: "".join((_COMMANDS_TITLE, *_helps(root, "mlsub")))}
+    return made | {page: linked(text, page) for page, text in pages.items()} | sources
 
 
 def generate() -> dict[str, str]:
@@ -179,7 +231,7 @@ def _rule_index() -> Document:
     found: dict[str, list[Words]] = {}
     for info in catalogue().values():
         found.setdefault(info.id.partition(".")[0], []).append((name(info.id), f": {info.title}"))
-    titles = shipped(__file__, "groups.yaml", dict[str, str])
+    titles = load_yaml(Path(__file__).with_name("groups.yaml"))
     return document(
         "Rules",
         Text("Rules that are not about one key."),
@@ -280,3 +332,43 @@ def _key_page(key: str, rules: list[str]) -> Document:
         None if virtual else Text(("Event: ", Span(event_type(key), "code"))),
         *(section(rule, *explanation_blocks(explanation(rule), on_page_of_key=True)) for rule in rules),
     )
+
+
+def _adapted(file: Path, written: Mapping[Path, str], sources: dict[str, str]) -> str:
+    """A page written by hand, its links as they lead from its new place; ``sources`` gets the files it links to."""
+
+    def target(match: re.Match[str]) -> str:
+        place = Path(os.path.normpath(file.parent / match[1]))
+        if place in written:
+            return written[place]
+        name = place.relative_to(REPOSITORY).as_posix()
+        if place.parent == REPOSITORY / "docs" / _ASSETS:
+            return f"{_ASSETS}/{place.name}"
+        page = f"source/{name}.md"
+        sources[page] = _source(name, place)
+        return page
+
+    return in_prose(file.read_text("utf-8"), lambda prose: _LINK.sub(target, prose))
+
+
+def _source(name: str, file: Path) -> str:
+    """A page that shows a file of the repository, and that a search does not find."""
+    language = _LANGUAGES.get(file.suffix, "text")
+    return (
+        f"---\nsearch:\n  exclude: true\n---\n\n# {name}\n\n````{language}\n{file.read_text('utf-8').rstrip()}\n````\n"
+    )
+
+
+def _helps(command: click.Command, name: str, above: click.Context | None = None) -> Iterator[str]:
+    """The help of a command and of those in it, as they print it."""
+    settings = {**command.context_settings, "terminal_width": _COLUMNS, "max_content_width": _COLUMNS}
+    context = click.Context(command, above, name, **settings)
+    yield f"\n## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for word in command.list_commands(context):
+            if inner := command.get_command(context, word):
+                yield from _helps(inner, word, context)
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]))

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from docs.reference import COMMANDS, INDEX, RULES, START, build, documentation, generate
 from mlsub.cli import main
-from mlsub.commands.rules.build import COMMANDS, START, build, documentation
-from mlsub.commands.rules.pages import INDEX, RULES, generate
 from mlsub.rounds import usages
 from mlsub.rounds.names import all_rounds
 from mlsub.rules.explain import rule_ids
@@ -27,7 +26,7 @@ CONFIGURATION = yaml.safe_load((REPOSITORY / "mkdocs.yml").read_text())
 @lru_cache(maxsize=1)
 def pages() -> dict[str, str]:
     """One generation for all tests: every page of the documentation."""
-    return documentation(REPOSITORY, main)
+    return documentation(main)
 
 
 def by_hand() -> set[str]:
@@ -154,7 +153,7 @@ def test_every_command_has_its_help() -> None:
 
 
 def test_they_are_written_as_they_are(tmp_path: Path) -> None:
-    assert build(REPOSITORY, tmp_path / "docs", main) == len(pages())
+    build(tmp_path / "docs")
     files = [path for path in (tmp_path / "docs").rglob("*.md") if path.is_file()]
     assert {path.relative_to(tmp_path / "docs").as_posix(): path.read_text("utf-8") for path in files} == pages()
     for script in CONFIGURATION["extra"]["polyfills"]:
