@@ -8,10 +8,8 @@ from tests.commands.runner import run
 
 #: The call, and the line on standard error without ``mlsub`` and the command.
 REMOVED = {
-    "audit draft post.txt --results .": (
-        "mlsub audit draft: this command was removed. Write the claims file yourself, or let a language model write it; "
-        "mlsub schema claims has its form.\n"
-    ),
+    "audit draft post.txt --results .": "mlsub audit draft: this command was removed. A person or a language model writes "
+    "the claims file; mlsub schema claims prints its form.\n",
     "rules explain key.seed.count": "mlsub rules explain: this command was removed. Use mlsub explain RULE.\n",
 }
 
