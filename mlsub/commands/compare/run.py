@@ -9,16 +9,13 @@ import msgspec
 
 from mlsub.commands.compare.packages.compare import compare as compare_packages
 from mlsub.commands.compare.packages.model import PackageDiff
-from mlsub.commands.compare.packages.reading import Entry, Reading
 from mlsub.commands.compare.trainings.borrow import check_borrowing
 from mlsub.commands.compare.trainings.compare import compare as compare_trainings
 from mlsub.commands.compare.trainings.model import Comparison
 from mlsub.commands.compare.trainings.resubmit import check_resubmission
-from mlsub.commands.compare.trainings.sides import Known, know
 from mlsub.io.errors import MlsubError
-from mlsub.submission.locate import Place, Target, locate
-from mlsub.submission.report import EntryResult
-from mlsub.workspace import Checked, Settings
+from mlsub.submission.locate import Target, locate
+from mlsub.workspace import Settings
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,18 +60,6 @@ def run(old: str, new: str | None, wanted: Wanted, settings: Settings) -> Packag
     if wanted.source is not None:
         return check_borrowing(old, new, wanted.source, settings, wanted.pairs)
     return compare_trainings(old, new, settings, wanted.pairs)
-
-
-def known(checked: Checked, entry: EntryResult) -> Known:
-    """What one entry of a report is compared by, as ``run`` compares it.
-
-    Args:
-        checked: the report, and the logs of the entry, which have been read with
-            :class:`mlsub.log.intervals.IntervalFold`.
-        entry: the entry.
-    """
-    root = Path(checked.report.root)
-    return know(Entry(Reading(str(root), Place(root, Target.ORGANISATIONS, None), checked), entry))
 
 
 def _are_packages(*paths: str | None) -> bool:
