@@ -94,13 +94,23 @@ def clear_leftovers(folder: Path) -> None:
 
 
 def tell_removed(paths: Iterable[Path]) -> None:
-    """Name what was removed: a warning of the logger ``mlsub``, on standard error unless a program says otherwise."""
+    """Name what was removed."""
     for path in paths:
-        import logging
+        _tell(f"removed {path}, left by a process that was killed")
 
-        from mlsub.io.show import plain
 
-        logging.getLogger("mlsub").warning("%s", plain(f"mlsub: removed {path}, left by a process that was killed"))
+def tell_replaced(backup: Path) -> None:
+    """Say that an earlier backup was replaced."""
+    _tell(f"replaced {backup}, an earlier backup")
+
+
+def _tell(message: str) -> None:
+    """Log a warning of ``mlsub``, which is on standard error unless a program says otherwise."""
+    import logging
+
+    from mlsub.io.show import plain
+
+    logging.getLogger("mlsub").warning("%s", plain(f"mlsub: {message}"))
 
 
 def _cleared(part: Path) -> bool:

@@ -6,12 +6,11 @@ import errno
 import os
 import stat
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
 from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.leftovers import alone_in, clear_leftovers, new_part
+from mlsub.io.leftovers import alone_in, clear_leftovers, new_part, tell_replaced
 from mlsub.io.renaming import rename_new
 
 #: What a file system without hard links answers.
@@ -79,30 +78,30 @@ def write_file(file: Path, content: bytes, *, force: bool, executable: bool = Fa
 
 
 def set_aside(file: Path) -> Path:
-    """Give a file that is going to be replaced a further name, ``FILE.~1~`` or the next that is free.
-
-    One that holds the same already is used again: a process that was killed before it replaced the file may have left
-    it.
+    """Keep a file that is going to be replaced as ``FILE.~1~``; an earlier one is replaced, which is said.
 
     Raises:
         OSError: the system refuses.
     """
-    names = (file.with_name(f"{file.name}.~{number}~") for number in count(1))
-    aside = next(name for name in names if not _is_there(name) or _is_same(name, file))
-    if _is_there(aside):
+    aside = file.with_name(f"{file.name}.~1~")
+    earlier = _is_there(aside)
+    if earlier and _is_same(aside, file):
         return aside
-    try:
-        os.link(file, aside, follow_symlinks=False)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        from shutil import copyfileobj, copystat
+    with new_part(file.parent) as (part, _):
+        try:
+            part.unlink()
+            os.link(file, part, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            from shutil import copy2
 
-        with file.open("rb") as old, new_part(file.parent) as (part, stream):
-            copyfileobj(old, stream)
-            finish(stream)
-            copystat(file, part)
-            part.rename(aside)
+            copy2(file, part)
+            with part.open("rb") as copied:
+                finish(copied)
+        part.replace(aside)
+    if earlier:
+        tell_replaced(aside)
     return aside
 
 

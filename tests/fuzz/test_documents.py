@@ -60,11 +60,6 @@ def leaving(found: Any) -> Any:
     return replaced(files=tuple(replaced(to="../x")(one) for one in found.files))(found)
 
 
-def later(found: Any) -> Any:
-    """The same with a line more."""
-    return {place: line + 1 for place, line in found.items()}
-
-
 _CLAIMS = documents_kinds._CLAIMS.encode()
 _STATUS = documents_systems._SEEDS[1].replace(b"Available on-premise", b"onprem")
 _BASELINE = documents_json._SEEDS["baseline"][0]
@@ -104,11 +99,8 @@ DEFECTS: tuple[tuple[str, Any, str, Spoil, bytes], ...] = (
     ("capture", documents_json, "to_json", lambda found: found.replace("EPYC", "EPIC"), documents_json._CAPTURE),
     ("baseline", documents_json.Baseline, "content", lambda found: found.replace(b'"a"', b'"b"'), _BASELINE),
     ("checker-params", documents_json, "read_flags", lambda found: replaced(rcp_bypass="x")(found), b"rcp-bypass\n"),
-    ("toml", documents_toml.TomlFile, "lines", later, b"a = 1\n"),
-    ("toml", documents_toml.TomlFile, "lines", lambda found: {}, b"a = 1\n"),
-    ("toml", documents_toml, "read_toml", lambda found: replaced(content={"a": 2})(found), b"a = 1\n"),
+    ("toml", documents_toml, "read_toml", lambda found: {"a": 2}, b"a = 1\n"),
     ("toml", documents_toml, "read_toml", refused("not TOML: no"), b"a = 1\n"),
-    ("config", documents_toml, "load", lambda found: replaced(lines={("round",): 99})(found), b'round = "5.1"\n'),
     (
         *("config", documents_toml, "weigh", lambda found: [replaced(official=Verdict.ACCEPTED)(one) for one in found]),
         b'round = "5.1"\n',

@@ -98,16 +98,18 @@ def test_one_process_at_a_time_puts_things_in_place(tmp_path: Path, monkeypatch:
         pass
 
 
-def test_a_file_that_is_kept_twice_has_one_further_name(tmp_path: Path) -> None:
+def test_there_is_one_backup_and_its_replacement_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "file"
     file.write_text("mine")
     assert set_aside(file) == set_aside(file) == tmp_path / "file.~1~"
     file.unlink()
     file.write_text("mine")
     assert set_aside(file).name == "file.~1~"
+    assert caplog.messages == []
     file.write_text("other")
-    assert set_aside(file).name == "file.~2~"
-    assert (tmp_path / "file.~1~").read_text() == "mine"
+    assert set_aside(file).read_text() == "other"
+    assert caplog.messages == [f"mlsub: replaced {tmp_path / 'file.~1~'}, an earlier backup"]
+    assert names(tmp_path) == {"file", "file.~1~"}
 
 
 def test_what_is_not_replaced_after_all_has_no_further_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
