@@ -9,7 +9,6 @@ from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
-    "audit draft": "mlsub.commands.audit.draft.model.Draft",
     "cache": "mlsub.commands.cache.run.Cache",
     "check": "mlsub.present.entries.Reports",
     "check settings": "mlsub.commands.check.shown.ShownSettings",
@@ -21,8 +20,8 @@ _ANSWERS = {
     "db tables": "mlsub.commands.db.schema.Tables",
     "fix": "mlsub.commands.fix.model.Fix",
     "fix truncate": "mlsub.commands.fix.model.Truncation",
-    "inspect": "mlsub.commands.inspect.model.Inspection",
-    "inspect rates": "mlsub.commands.inspect.model.Rates",
+    "inspect": "mlsub.commands.inspect.run.Inspection",
+    "inspect rates": "mlsub.commands.inspect.run.Rates",
     "merge": "mlsub.commands.merge.model.Merge",
     "pack": "mlsub.commands.pack.model.Packing",
     "redact": "mlsub.commands.redact.model.Redaction",

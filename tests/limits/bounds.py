@@ -79,8 +79,6 @@ BOUNDS: dict[str, dict[str, str]] = {
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a document to audit": {
         "commands.audit.messaging.judge:MAX_BYTES": "4 MiB",
-        "commands.audit.draft.pages:MOST_SENTENCES": "10,000 sentences",
-        "commands.audit.draft.propose:MOST": "1,000 figures",
     },
     "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
     "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
@@ -122,11 +120,6 @@ BOUNDS: dict[str, dict[str, str]] = {
 ELSEWHERE: dict[str, dict[str, str]] = {
     "how much is shown of what was read in full, and how much of a name or value": {
         "commands.audit.beside": "MAX_INPUTS",
-        "commands.audit.draft.figures": "_MOST_ID",
-        "commands.audit.draft.names": "_LONGEST_TITLE",
-        "commands.audit.draft.pages": "LONGEST",
-        "commands.audit.draft.propose": "_MOST",
-        "commands.audit.draft.write": "_MOST_INPUTS _MOST_RESULTS",
         "commands.audit.messaging.bridge": "_LONGEST",
         "commands.audit.messaging.words": "_LONGEST",
         "commands.audit.nearby": "_MOST",
@@ -149,9 +142,9 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "judge.preflight": "_LONGEST _MOST",
         "judge.scoring": "_MOST_SCALES",
         "log.reading": "_MAX_TEXT",
+        "review.cross": "_LONGEST_PLATFORM",
         "review.facts": "_LONGEST_NAME",
-        "review.platform": "_LONGEST",
-        "review.runs.seeds": "MAX_USERS",
+        "review.runs.copies": "MAX_USERS",
         "rules.aspects.content": "_LONGEST_NAME",
         "rules.overlay": "_LONGEST_NAME",
         "submission.ids": "_MOST",

@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.commands.audit.draft.names import About, about
-from mlsub.commands.audit.draft.pages import sentences_of
-from mlsub.commands.audit.draft.propose import Proposer
 from mlsub.commands.audit.expression import Expression
 from mlsub.commands.audit.messaging.judge import text_of
 from mlsub.commands.audit.wording import number
@@ -197,21 +194,6 @@ def _repaired(folder: Path, size: int) -> object:
     return _of(plan.answer.not_repaired, "larger")
 
 
-def _sentences(folder: Path, count: int) -> object:
-    (folder / "post.txt").write_text("A sentence. " * count)
-    read = len(sentences_of(folder / "post.txt"))
-    return "" if read == count else f"{read} of {count}"
-
-
-def _guessed(folder: Path, count: int) -> object:
-    (folder / "post.txt").write_text(
-        "It is 1.5 times faster and 2.5 times faster. " * (count // 2) + "It is 3.5 times faster." * (count % 2)
-    )
-    sentences = sentences_of(folder / "post.txt")
-    read = len(list(Proposer(sentences, about(sentences, "post.txt", About(title="x")), None).guesses()))
-    return "" if read == count else f"{read} of {count}"
-
-
 def _gathered(_: Path, steps: int) -> object:
     gatherer = Gatherer(Gathers(key="x", by="step", field="measure"))
     for step in range(steps):
@@ -334,7 +316,6 @@ CASES = (
     ),
     Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
     Case("mlsub.commands.fix.plan:MAX_LOG", _repaired, "larger than", 1 << 20),
-    Case("mlsub.commands.audit.draft.pages:MOST_SENTENCES", _sentences, "10000 of 10001"),
     Case("mlsub.rules.values:MAX_STEPS", _gathered, "{'step': 200000"),
     Case(
         "mlsub.rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"
@@ -343,5 +324,4 @@ CASES = (
         "mlsub.rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"
     ),
     Case("mlsub.submission.layout.audit:MAX_PATH", _long_path, "longer"),
-    Case("mlsub.commands.audit.draft.propose:MOST", _guessed, "3 of 4", 3),
 )

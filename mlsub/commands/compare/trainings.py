@@ -87,7 +87,7 @@ def compare_sides(before: Reading, after: Reading, matched: Matched) -> Comparis
 
 def _compare_entries(before: Reading, after: Reading, pair: Pair) -> PairComparison:
     """Two entries side by side."""
-    old, new = map(know, pair)
+    old, new = map(measure, pair)
     times = old.side.minutes, new.side.minutes
     undivided = old.why or new.why or ("one of them has no time" if None in times else None)
     if (old.side.usage, old.side.benchmark_name) != (new.side.usage, new.side.benchmark_name):
@@ -233,7 +233,7 @@ def _is_named(result: Result, wanted: list[str]) -> bool:
 # What is known of an entry
 
 
-def know(result: Result) -> Training:
+def measure(result: Result) -> Training:
     """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
     round_ = get_round(result.usage or "training", result.round)
     counted, _ = _counted(result, round_)
@@ -275,9 +275,9 @@ def _side(result: Result, round_: Round, points: Sequence[float | None], measure
     score, accelerators = result.score, measured.accelerators
     counted, minutes_of = _counted(result, round_)
     mean = _mean([result.logs[n].minutes or 0.0 for n in counted])
-    unscaled = _sane(score.unscaled if minutes_of == "score" else mean)
+    unscaled = _usable(score.unscaled if minutes_of == "score" else mean)
     minutes, expected = (
-        None if unscaled is None else _sane(unscaled * factor) for factor in (score.scaling, score.expected_scaling)
+        None if unscaled is None else _usable(unscaled * factor) for factor in (score.scaling, score.expected_scaling)
     )
     work = _mean(measured.work) if measured.work else None
     phases = _phase_times(measured.phases)
@@ -342,10 +342,10 @@ def _points(result: Result, round_: Round) -> tuple[tuple[float | None, ...], st
 def _phases(log: LogReport) -> Phases | None:
     """The phases of a run; None where its times are not known."""
     timeline, intervals = log.run.timeline, log.fact(Intervals)
-    start, stop = _sane(timeline.run_start), _sane(timeline.run_stop)
+    start, stop = _usable(timeline.run_start), _usable(timeline.run_stop)
     if start is None or stop is None or intervals is None:
         return None
-    began, ended = _sane(timeline.init_start), _sane(timeline.init_stop)
+    began, ended = _usable(timeline.init_start), _usable(timeline.init_stop)
     return phases_of(intervals, (start, stop), None if began is None or ended is None else ended - began)
 
 
@@ -357,7 +357,7 @@ def _number(result: Result, key: str) -> float | None:
     return float(value)
 
 
-def _sane(value: float | None) -> float | None:
+def _usable(value: float | None) -> float | None:
     """A time that can be computed with; what is beyond comes from broken clocks."""
     return value if value is not None and abs(value) < BEYOND else None
 

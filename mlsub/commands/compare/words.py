@@ -26,7 +26,7 @@ _PHASES = {
 
 
 def phase_words(name: str) -> str:
-    """A phase in words."""
+    """Return a phase in words."""
     return _PHASES[name]
 
 
@@ -37,7 +37,7 @@ def answer(
     undivided: str | None,
     changes: tuple[Change, ...] = (),
 ) -> str:
-    """How the times compare, the parts that matter, largest first, and what else changed; A is old, B is new."""
+    """Return how the times compare, the parts that matter, largest first, and what else changed; A is old, B is new."""
     return f"{_times(old, new, parts, undivided)}{_changed(changes)}"
 
 
@@ -96,7 +96,7 @@ def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySid
 
 
 def part_words(part: Part, old: EntrySide, new: EntrySide) -> str:
-    """A part in words, without its minutes."""
+    """Return a part in words, without its minutes."""
     if part.name == "work":
         more = "fewer" if part.new < part.old else "as many" if part.new == part.old else "more"
         return f"{more} {part.unit} {amount(part.old)} -> {amount(part.new)}"
@@ -110,7 +110,7 @@ def part_words(part: Part, old: EntrySide, new: EntrySide) -> str:
 
 
 def amount(value: float) -> str:
-    """An amount of training: of thousands no fractions are shown."""
+    """Return an amount of training: of thousands no fractions are shown."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.6g}"
 
 
@@ -134,6 +134,6 @@ def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
 
 
 def side_words(side: EntrySide, *, organisation: bool) -> str:
-    """An entry, its round and division."""
+    """Return an entry, its round and division."""
     name = f"{side.organisation} {side.name}" if organisation and side.organisation else side.name
     return f"{name} ({side.usage} v{side.round}, {side.division or 'no division'})"

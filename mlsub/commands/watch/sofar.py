@@ -205,7 +205,7 @@ class LogSoFar:
         return self._elapsed(self.last_ms if stop is None else stop)
 
     def running_ms(self, now_ms: float) -> float | None:
-        """How long the timed region has lasted at a time of day; None unless the log is being written."""
+        """Return how long the timed region has lasted at a time of day; None unless the log is being written."""
         over = self._fold.timed.stop is not None or self.phase == "stopped"
         return None if over or not self._is_live(now_ms) else self._elapsed(now_ms)
 

@@ -31,7 +31,7 @@ from mlsub.judge.log import LogTask, judge_log
 from mlsub.workspace import Settings as CheckSettings
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings as Asked
-from tests.commands.watch.scene import FakeClock, Kept, append, ctrl_c, lines_of, wait, watched
+from tests.commands.watch.scene import FakeClock, Kept, Step, append, ctrl_c, lines_of, wait, watched
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.effort import HUNG
 
@@ -250,20 +250,6 @@ def test_a_log_that_stays_away_was_not_checked(file: Path) -> None:
     assert verdict(kept).official is Verdict.NOT_CHECKED
 
 
-def test_a_log_that_never_comes(file: Path) -> None:
-    status, kept = watched([file], [wait, wait, ctrl_c])
-    assert status == 2
-    assert verdict(kept).reason == "interrupted"
-
-
-def test_a_run_that_is_aborted(file: Path) -> None:
-    data = b"".join(lines_of()).replace(b'"success"', b'"aborted"')
-    file.write_bytes(data)
-    status, kept = watched([file])
-    assert kept.of(PhaseChanged)[-1].status == "aborted"
-    assert status == (0 if judge_log(LogTask(str(file), "", "training", "1.0")).compliant else 1)
-
-
 def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> None:
     first, second = tmp_path / "result_0.txt", tmp_path / "result_1.txt"
     first.write_bytes(b"".join(lines_of()))
@@ -279,25 +265,30 @@ def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> Non
     assert status == 1
 
 
-def test_idle_ends_the_watch(file: Path) -> None:
-    file.write_bytes(b"".join(lines_of()[:-1]))
-    clock = FakeClock()
-    status, kept = watched([file], clock=clock, settings=Settings(idle_s=30))
-    assert status == 1 and verdict(kept).reason == "idle"
-    assert clock.slept == 30
+ABORTED = b"".join(lines_of()).replace(b'"success"', b'"aborted"')
+ENDS: dict[str, tuple[bytes | None, list[Step], Settings, tuple[int, str, float]]] = {
+    "stopped": (b"".join(lines_of()), [], Settings(), (0, "stopped", 3)),
+    "aborted": (ABORTED, [], Settings(), (0, "stopped", 3)),
+    "idle": (b"".join(lines_of()[:-1]), [], Settings(idle_s=30), (1, "idle", 30)),
+    "idle without a log": (None, [], Settings(idle_s=5), (2, "idle", 5)),
+    "never there": (None, [wait, wait, ctrl_c], Settings(), (2, "interrupted", 3)),
+    "ctrl-c": (b"".join(lines_of()[:-1]), [wait, ctrl_c], Settings(), (1, "interrupted", 2)),
+}
 
 
-def test_idle_without_any_log(tmp_path: Path) -> None:
-    status, kept = watched([tmp_path], settings=Settings(idle_s=5))
-    assert (status, verdict(kept).reason, verdict(kept).logs) == (2, "idle", 0)
-
-
-def test_ctrl_c_gives_the_verdict_on_what_is_there(file: Path) -> None:
-    file.write_bytes(b"".join(lines_of()[:-1]))
-    status, kept = watched([file], [wait, ctrl_c])
-    assert status == 1
-    assert verdict(kept).reason == "interrupted"
-    assert ("key.run_stop.count", None, "exactly once") in findings(kept)
+@pytest.mark.parametrize("name", ENDS)
+def test_how_a_watch_ends(name: str, file: Path) -> None:
+    data, script, settings, expected = ENDS[name]
+    if data is not None:
+        file.write_bytes(data)
+    clock = FakeClock(script)
+    status, kept = watched([file], clock=clock, settings=settings)
+    assert (status, verdict(kept).reason, clock.slept) == expected
+    if data is not None:
+        missing = ("key.run_stop.count", None, "exactly once") in findings(kept)
+        assert missing == (b"run_stop" not in data)
+    if name == "aborted":
+        assert kept.of(PhaseChanged)[-1].status == "aborted"
 
 
 def test_a_folder_and_what_appears_in_it(tmp_path: Path) -> None:
@@ -326,6 +317,8 @@ def test_a_folder_that_comes_late(tmp_path: Path) -> None:
 def test_a_folder_with_nothing_in_it_waits(tmp_path: Path) -> None:
     status, kept = watched([tmp_path], [wait, wait, ctrl_c])
     assert (status, verdict(kept).logs) == (2, 0)
+    status, kept = watched([tmp_path], settings=Settings(idle_s=5))
+    assert (status, verdict(kept).reason, verdict(kept).logs) == (2, "idle", 0)
 
 
 def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:
