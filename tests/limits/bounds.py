@@ -174,7 +174,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "io.yamlfile": "_MAX_NUMBER",
         "log.lengths": "_MOST",
         "log.trace": "MAX_TIME_MS",
-        "review.facts": "MAX_COUNT",
         "systems.facts": "MAX_COUNT _LONGEST_COUNT",
         "systems.values": "MOST_OF_PLACEHOLDER",
     },
