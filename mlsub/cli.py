@@ -18,7 +18,7 @@ _STAGES = {
         "init": "Write the manifest of a submission.",
         "status": "Show where a submission stands, and what to do next.",
         "system": "List, show, write, capture and check system descriptions.",
-        "rules": "Look up rules: list, show, diff, keys, explain.",
+        "rules": "Look up rules: list, show, diff, keys.",
         "rcp": "Show, plan, plot and build reference convergence points.",
     },
     "Run": {
@@ -57,7 +57,10 @@ _MODULES = {name: f"mlsub.commands.{name}.command" for name in _COMMANDS}
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
 #: Commands that were removed, and what to do instead.
-_REMOVED: dict[str, str] = {}
+_REMOVED: dict[str, str] = {
+    "audit draft": "A person or a language model writes the claims file; mlsub schema claims prints its form.",
+    "rules explain": "Use mlsub explain RULE.",
+}
 
 
 class _Commands(LazyGroup):

@@ -48,7 +48,7 @@ class Verdict(StrEnum):
 class Suppression(msgspec.Struct, frozen=True, kw_only=True):
     """Why a finding no longer counts for ``--strict`` and for rules of your own. The official verdict is not affected.
 
-    ``source`` is the settings file and the line of the waiver, or the baseline; ``until`` the last day of a waiver.
+    ``source`` is the settings file and the waiver in it, or the baseline; ``until`` the last day of a waiver.
     """
 
     by: Annotated[str, Says(enum=["waiver", "baseline"])]

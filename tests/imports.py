@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
-OURS = ("mlsub", "tests", "bench")
-LOOKED_AT = ("tests", "bench", "examples")
+OURS = ("mlsub", "tests", "bench", "docs")
+LOOKED_AT = ("tests", "bench", "docs", "examples")
 
 
 def place(module: str) -> Path | None:

@@ -65,7 +65,7 @@ def expect(what: str, found: bool) -> None:
 
 
 def looks_installed() -> None:
-    """Version, data files, manual pages, completion."""
+    """Version, data files, completion."""
     from importlib.metadata import version
     from importlib.util import find_spec
 
@@ -74,8 +74,6 @@ def looks_installed() -> None:
     expect("the catalogue of systems", "ipu-pod16" in mlsub("system", "list"))
     expect("schemas", json.loads(mlsub("schema", "manifest"))["type"] == "object")
     expect("completion", "_MLSUB_COMPLETE" in mlsub("completion", "bash"))
-    pages = Path(sys.prefix, "share/man/man1")
-    expect("manual pages", {"mlsub.1", "mlsub-check.1"} <= {page.name for page in pages.glob("*.1")})
     for words, (library, extra) in EXTRAS.items():
         if find_spec(library) is None:
             expect(f"{library} is missed by name", extra in mlsub(*shlex.split(words), status=2))

@@ -151,8 +151,8 @@ def test_what_was_to_be_done_at_exit_is_done() -> None:
 
 UNCHANGED = """
 import json, sys
-from mlsub.workspace.memory import states
-states.SETTLED_NS = -10**18
+from mlsub.workspace import cache
+cache.SETTLED_NS = -10**18
 from mlsub.cli import main
 for _ in range(int(sys.argv.pop(1))):
     try:

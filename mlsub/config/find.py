@@ -63,7 +63,7 @@ def is_settings(file: Path, *, ours: bool = True) -> bool:
         with file.open("rb") as stream:
             if b"mlsub" not in stream.read(MAX_BYTES):
                 return False
-        tools = read_toml(file, from_here(file)).content.get("tool")
+        tools = read_toml(file, from_here(file)).get("tool")
     except OSError:
         return False
     except FileProblemsError:

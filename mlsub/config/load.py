@@ -1,30 +1,29 @@
-"""Read the settings of a call: the file, checked, with the line of everything in it."""
+"""Read the settings of a call from their file, and check them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from mlsub.config.find import PYPROJECT
-from mlsub.config.model import FILES, FORM, NOT_IN_FILES, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
+from mlsub.config.model import FILES, NOT_IN_FILES, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
 from mlsub.config.paths import from_here
-from mlsub.io.documents import tree_of
+from mlsub.io.documents import placed, read_as
 from mlsub.io.problems import FileProblemsError, Problem
-from mlsub.io.tomlfile import Place, TomlFile, line_of, read_toml
+from mlsub.io.schemas import Flaw
+from mlsub.io.tomlfile import read_toml
 from mlsub.rules.explain import suggestion
 
-_NOTHING: Mapping[Place, int] = MappingProxyType({})
 #: Findings of these are never waived: why nothing was checked, and what is wrong with waivers.
 UNWAIVABLE = ("check.", "waiver.")
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """The settings of a file, and where each stands.
+    """The settings of a file.
 
     ``shown`` is how people know the file: relative to the current folder if it lies there. ``passed_over`` is what it
     sets and may not.
@@ -33,7 +32,6 @@ class Loaded(msgspec.Struct, frozen=True):
     file: Path
     shown: str
     written: WrittenSettings
-    lines: Mapping[Place, int] = _NOTHING
     passed_over: tuple[str, ...] = ()
 
     @property
@@ -55,9 +53,9 @@ class Loaded(msgspec.Struct, frozen=True):
         said = ["per-path-ignores"] * bool(self.written.per_path_ignores)
         return (*said, *[f"{waivers} waiver{'s' * (waivers > 1)}"] * bool(waivers))
 
-    def where(self, *place: str | int) -> str:
-        """A place of the file, such as ``mlsub.toml:12``."""
-        return f"{self.shown}:{line_of(self.lines, *place)}"
+    def waiver(self, number: int) -> str:
+        """Return the place of a waiver, such as ``mlsub.toml: waivers.0``."""
+        return f"{self.shown}: waivers.{number}"
 
 
 def load(file: Path) -> Loaded:
@@ -68,10 +66,8 @@ def load(file: Path) -> Loaded:
     """
     absolute = Path(os.path.abspath(file))  # noqa: PTH100  (links keep the names people gave them)
     shown = from_here(absolute)
-    toml = read_toml(absolute, shown)
-    table = TABLE if absolute.name == PYPROJECT else ()
-    content: Any = toml.content
-    for key in table:
+    content: Any = read_toml(absolute, shown)
+    for key in TABLE if absolute.name == PYPROJECT else ():
         content = content.get(key) if isinstance(content, dict) else None
     if content is None:
         raise FileProblemsError((Problem(shown, 1, "has no table [tool.mlsub]"),))
@@ -83,49 +79,37 @@ def load(file: Path) -> Loaded:
         written = msgspec.convert(content, WrittenSettings)
     except msgspec.ValidationError:
         written = None
-    lines = {place[len(table) :]: line for place, line in toml.lines().items() if place[: len(table)] == table}
-    if written is None or not _sound(written):
-        _refuse(toml, content, lines)
-    return Loaded(absolute, shown, written or WrittenSettings(), lines, passed_over)
+    if written is None or any(True for _ in _flaws(written)):
+        raise FileProblemsError(tuple(Problem(shown, None, message) for message in _messages(content)))
+    return Loaded(absolute, shown, written, passed_over)
 
 
-def _sound(written: WrittenSettings) -> bool:
-    """Whether there is nothing that :func:`_refuse` would find in settings of the right types."""
-    return not any(True for _ in _flaws(written))
-
-
-def _refuse(toml: TomlFile, content: Any, lines: Mapping[Place, int]) -> None:
-    """Say what is wrong.
-
-    Raises:
-        FileProblemsError: always.
-    """
+def _messages(content: Any) -> Iterator[str]:
+    """Say what is wrong with settings that cannot be used, each message with its key."""
     for name in RENAMED.keys() & (content if isinstance(content, dict) else {}):
         if (message := renamed(name, content[name])) is not None:
-            raise FileProblemsError((Problem(toml.shown, line_of(lines, name), f"{name}: {message}"),))
-    tree = tree_of(toml.shown, content, lines)
-    written = tree.read(FORM.type)
-    if written is not None:
-        for message, place in _flaws(written):
-            tree.flaw(message, *place)
-    tree.settle()
+            yield f"{name}: {message}"
+            return
+    written, flaws = read_as(content, WrittenSettings)
+    for place, message in _flaws(written) if written is not None else flaws:
+        yield placed(place, message)
 
 
-def _flaws(written: WrittenSettings) -> Iterator[tuple[str, Place]]:
-    """What no schema says: names of rules that do not exist, and patterns that lead elsewhere."""
+def _flaws(written: WrittenSettings) -> Iterator[Flaw]:
+    """Say what no schema does: names of rules that do not exist, and patterns that lead elsewhere."""
     for name in ("select", "ignore"):
         for at, rule in enumerate(getattr(written, name)):
             if hint := suggestion(rule):
-                yield hint, (name, at)
+                yield (name, at), hint
     for pattern, rules in written.per_path_ignores.items():
         if not _below(pattern):
-            yield _ELSEWHERE, ("per-path-ignores", pattern)
+            yield ("per-path-ignores", pattern), _ELSEWHERE
         for at, rule in enumerate(rules):
             if hint := suggestion(rule):
-                yield hint, ("per-path-ignores", pattern, at)
+                yield ("per-path-ignores", pattern, at), hint
     for at, waiver in enumerate(written.waivers):
         for word, message in _flaws_of(waiver):
-            yield message, ("waivers", at, word)
+            yield ("waivers", at, word), message
 
 
 def _flaws_of(waiver: WrittenWaiver) -> Iterator[tuple[str, str]]:

@@ -72,7 +72,7 @@ def _in_force(loaded: Loaded, number: int, waiver: WrittenWaiver) -> _Waiver | N
     if not _reason(waiver):
         return None
     until = None if waiver.until is None else waiver.until.isoformat()
-    source = loaded.where("waivers", number)
+    source = loaded.waiver(number)
     return _Waiver(waiver, number, Suppression(by="waiver", reason=_reason(waiver), source=source, until=until))
 
 
@@ -102,13 +102,13 @@ def _marked(report: Report, loaded: Loaded, waivers: Sequence[_Waiver], used: se
 
 def _notes(loaded: Loaded, today: date) -> Iterator[Finding]:
     """What is wrong with waivers, whatever was found."""
-    for number, waiver in enumerate(loaded.written.waivers):
+    for waiver in loaded.written.waivers:
         if not _reason(waiver):
             message = f"The waiver of {waiver.rule} for {waiver.path} gives no reason, so it covers nothing"
-            yield _note("waiver.no-reason", loaded, number, message)
+            yield _note("waiver.no-reason", loaded, message)
         elif not _holds(waiver, today):
             message = f"The waiver of {waiver.rule} for {waiver.path} has expired"
-            yield _note("waiver.expired", loaded, number, message, actual=str(waiver.until))
+            yield _note("waiver.expired", loaded, message, actual=str(waiver.until))
 
 
 def _unused(waivers: Sequence[_Waiver], loaded: Loaded, paths: Sequence[str]) -> Iterator[Finding]:
@@ -119,12 +119,11 @@ def _unused(waivers: Sequence[_Waiver], loaded: Loaded, paths: Sequence[str]) ->
         place = os.path.normpath(loaded.folder / fixed(waiver.written.path))
         if any(place == path or place.startswith(path.rstrip(os.sep) + os.sep) for path in checked):
             message = f"There is no finding of {waiver.written.rule} in {waiver.written.path} to waive"
-            yield _note("waiver.unused", loaded, waiver.number, message)
+            yield _note("waiver.unused", loaded, message)
 
 
-def _note(rule: str, loaded: Loaded, number: int, message: str, actual: str | None = None) -> Finding:
-    line = int(loaded.where("waivers", number).rpartition(":")[2])
-    return finding(rule, loaded.shown, message, line=line, actual=actual)
+def _note(rule: str, loaded: Loaded, message: str, actual: str | None = None) -> Finding:
+    return finding(rule, loaded.shown, message, actual=actual)
 
 
 def _without_ignored(report: Report, loaded: Loaded) -> Report:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -17,12 +17,10 @@ import msgspec
 import yaml
 
 from mlsub.io.problems import FileProblemsError, Problem
-from mlsub.io.schemas import flaws_of
+from mlsub.io.schemas import Flaw, flaws_of
 from mlsub.io.yamlfile import content_of, read, twice
 
 T = TypeVar("T", bound=msgspec.Struct)
-#: So many problems of one file are reported.
-_MOST = 100
 
 
 class Form(msgspec.Struct, Generic[T], frozen=True):
@@ -68,8 +66,8 @@ class Tree:
 
     def flaw(self, message: str, *path: str | int) -> None:
         """Note what is wrong at a place."""
-        place = ".".join(self._shown_step(path[:at], step)[:80] for at, step in enumerate(path))
-        self.found.append(Problem(self._shown, self.line(*path), f"{place}: {message}" if place else message))
+        steps = [self._shown_step(path[:at], step) for at, step in enumerate(path)]
+        self.found.append(Problem(self._shown, self.line(*path), placed(steps, message)))
 
     def _shown_step(self, before: tuple[str | int, ...], step: str | int) -> str:
         """A key; of a list the id or name that an item has, else its position."""
@@ -86,15 +84,11 @@ class Tree:
         node = self._follow(path)[1]
         if node is None:
             return None
-        flaws = flaws_of(content_of(node), schema_of(kind))
-        try:
-            if not flaws:
-                return msgspec.convert(content_of(node, as_written=as_written), kind)
-        except msgspec.ValidationError as error:
-            flaws = [_refused(str(error))]
+        written = content_of(node, as_written=True) if as_written else None
+        found, flaws = read_as(content_of(node), kind, written)
         for steps, message in flaws:
             self.flaw(message, *path, *steps)
-        return None
+        return found
 
     def settle(self) -> None:
         """End here if anything is wrong.
@@ -103,10 +97,7 @@ class Tree:
             FileProblemsError: something is; the problems are in the order of their lines.
         """
         if self.found:
-            problems = sorted(dict.fromkeys(self.found), key=lambda problem: problem.line)
-            more = len(problems) - _MOST
-            last = [Problem(self._shown, problems[_MOST].line, f"and {more} more problems")] if more > 0 else []
-            raise FileProblemsError((*problems[:_MOST], *last))
+            raise FileProblemsError(sorted(dict.fromkeys(self.found), key=lambda problem: problem.line or 0))
 
     def _follow(self, path: Iterable[str | int]) -> tuple[int, yaml.Node | None]:
         """The line of a place, or of the last one on the way to it, and its node if there is one."""
@@ -156,25 +147,27 @@ def read_document(file: Path, form: Form[T]) -> tuple[T, Tree]:
     return content, tree
 
 
-def tree_of(shown: str, content: Any, lines: Mapping[tuple[str | int, ...], int]) -> Tree:
-    """Plain data of another language than YAML as a tree; ``lines`` has those of its keys and items, by their paths."""
-    return Tree(shown, _node(content, (), 1, lines))
+def placed(place: Iterable[str | int], message: str) -> str:
+    """Return a message with the keys and positions that lead to its place before it."""
+    path = ".".join(str(step)[:80] for step in place)
+    return f"{path}: {message}" if path else message
 
 
-def _node(value: Any, path: tuple[str | int, ...], line: int, lines: Mapping[tuple[str | int, ...], int]) -> yaml.Node:
-    """Plain data as a node, which stands where its path does, or what it is a part of."""
-    mark = yaml.Mark("", 0, line - 1, 0, None, 0)
-    if isinstance(value, dict | list):
-        steps = value.items() if isinstance(value, dict) else enumerate(value)
-        below = [(key, lines.get((*path, key), line), one) for key, one in steps]
-        nodes = [(key, at, _node(one, (*path, key), at, lines)) for key, at, one in below]
-        if isinstance(value, list):
-            return yaml.SequenceNode("tag:yaml.org,2002:seq", [node for *_, node in nodes], mark)
-        return yaml.MappingNode(
-            "tag:yaml.org,2002:map", [(_node(key, (), at, {}), node) for key, at, node in nodes], mark
-        )
-    kind = {bool: "bool", int: "int", float: "float"}.get(type(value), "str")
-    return yaml.ScalarNode(f"tag:yaml.org,2002:{kind}", str(value).lower() if kind == "bool" else str(value), mark)
+def read_as(content: Any, kind: type[T], as_written: Any = None) -> tuple[T | None, list[Flaw]]:
+    """Return plain data as a type, or None and what does not fit.
+
+    Args:
+        content: the data, which the schema of the type is asked about.
+        kind: the type.
+        as_written: what is made into the type in its place, such as the data with all digits of its numbers.
+    """
+    flaws = flaws_of(content, schema_of(kind))
+    if flaws:
+        return None, flaws
+    try:
+        return msgspec.convert(content if as_written is None else as_written, kind), []
+    except msgspec.ValidationError as error:
+        return None, [_refused(str(error))]
 
 
 @cache
@@ -204,7 +197,7 @@ def _optional(field: dict[str, Any]) -> dict[str, Any]:
     return {**rest, **choices[0]} if len(choices) == 1 else {**rest, "anyOf": choices}
 
 
-def _refused(message: str) -> tuple[tuple[str | int, ...], str]:
+def _refused(message: str) -> Flaw:
     """The path that a message of msgspec ends with, such as ``$.entries[0].system``, and the message."""
     place = re.search(r" - at `\$([^`]*)`$", message)
     steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]", place[1] if place else "")

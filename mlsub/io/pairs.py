@@ -85,7 +85,7 @@ def _of_json(file: Path, top: str) -> tuple[Pair, ...]:
             twice.append(Problem(shown, pair.line, f"{pair.key!r} is given twice, first on line {first[pair.key]}"))
         first.setdefault(pair.key, pair.line)
     if twice:
-        raise FileProblemsError(tuple(twice[:100]))
+        raise FileProblemsError(twice)
     return pairs
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -11,26 +11,29 @@ from mlsub.io.errors import MlsubError
 #: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20
 MAX_DEPTH = 100
-#: Characters of a message.
-_LONGEST = 600
+#: So many problems of one file are reported, with so many characters of a message.
+_MOST, _LONGEST = 100, 600
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing wrong with a file, at a 1-based line."""
+    """One thing wrong with a file, at a 1-based line; None where the reader of its language does not tell."""
 
     path: str
-    line: int
+    line: int | None
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"
+        return f"{self.path}: {self.message}" if self.line is None else f"{self.path}:{self.line}: {self.message}"
 
 
 class FileProblemsError(MlsubError):
     """A file that cannot be used; ``problems`` says why, at least one."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        self.problems = tuple(msgspec.structs.replace(one, message=_cut(one.message)) for one in problems)
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        shown = [msgspec.structs.replace(one, message=_cut(one.message)) for one in problems[:_MOST]]
+        if (more := len(problems) - _MOST) > 0:
+            shown.append(msgspec.structs.replace(problems[_MOST], message=f"and {more} more problems"))
+        self.problems = tuple(shown)
         super().__init__(*self.problems)
 
 

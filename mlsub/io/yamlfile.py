@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,6 @@ import yaml
 from mlsub.io.errors import reason_of
 from mlsub.io.problems import MAX_BYTES, MAX_DEPTH, FileProblemsError, Problem
 
-#: So many flaws of one file are reported; to have them counted would be to read on.
-_MOST = 100
 Flaws = Iterator[tuple[yaml.Node, str]]
 
 
@@ -37,8 +34,7 @@ def read(path: Path, name: str | None = None, *, kind: str, top: str) -> yaml.No
             raise _Refused(1, f"expected a mapping with {top}")
     except _Refused as refused:
         raise FileProblemsError((Problem(shown, *refused.args),)) from None
-    found = islice(not_plain(node, kind), _MOST)
-    flaws = tuple(Problem(shown, where.start_mark.line + 1, message) for where, message in found)
+    flaws = tuple(Problem(shown, where.start_mark.line + 1, message) for where, message in not_plain(node, kind))
     if flaws:
         raise FileProblemsError(flaws)
     return node

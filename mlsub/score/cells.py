@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from mlsub.io.show import plain
-from mlsub.score.columns import Column
-from mlsub.score.table import Row
 
 #: What makes a spreadsheet take a cell for a formula when it opens a CSV file, full-width forms among it.
 _FORMULA = frozenset("=+-@＝＋－＠")
@@ -13,12 +14,8 @@ _ABSURD = 1e13
 _SEPARATORS = frozenset("\t\r\n")
 
 Value = str | int | float | None
-
-
-def value_of(row: Row, column: Column) -> Value:
-    """The cell of a row, None where it is empty."""
-    value: Value = getattr(row, column.name)
-    return value
+#: The cells of a result by the names of its columns: what its ``columns()`` returns.
+Row = Mapping[str, Any]
 
 
 def legible(text: str) -> str:

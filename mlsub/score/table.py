@@ -10,11 +10,9 @@ from urllib.parse import quote
 import msgspec
 
 from mlsub.submission.report import EntryResult, Report
-from mlsub.systems.availability import aliases, category, close_category, shown
+from mlsub.systems.availability import shown
 from mlsub.systems.facts import SystemFacts
 
-#: Unknown statuses that are reported one by one.
-_MAX_NOTES = 10
 _EMPTY = SystemFacts()
 #: The repository of a round's results, by usage; other usages are not published.
 _REPOSITORIES = {
@@ -169,27 +167,6 @@ def _product(per_node: int | None, nodes: int | None) -> int | None:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def status_notes(reports: Sequence[Report]) -> tuple[str, ...]:
-    """A line for each system description whose status is not a known availability, with what it may mean."""
-    unknown = [
-        (system.path, system.facts.status)
-        for report in reports
-        for system in report.systems
-        if system.facts is not None and system.facts.status is not None and category(system.facts.status) is None
-    ]
-    notes = [_status_note(path, status) for path, status in unknown[:_MAX_NOTES]]
-    if len(unknown) > _MAX_NOTES:
-        notes.append(f"and {len(unknown) - _MAX_NOTES} more system descriptions with an unknown status")
-    return tuple(notes)
-
-
-def _status_note(path: str, status: str) -> str:
-    close = close_category(status)
-    known = ", ".join(dict.fromkeys(aliases().values()))
-    hint = f"Did you mean {close}?" if close else f"Known are {known}."
-    return f"{path}: the status {status[:80]!r} is not a known availability. {hint}"
 
 
 def details_url(usage: str, round_: str, organisation: str, system: str) -> str | None:

@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 
 from mlsub.divisions import DivisionName
 from mlsub.io.data import shipped
-from mlsub.io.documents import Form, Tree, read_document, tree_of
+from mlsub.io.documents import Form, placed, read_as, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError, Problem, meant
 from mlsub.io.yamlfile import text_of
@@ -277,15 +277,14 @@ def _places(one: RoundIds) -> Iterator[tuple[tuple[str | int, ...], Iterable[str
 def _read_table(file: Path, overlay: str | None) -> Ids:
     known, problems = _Known(), list[Problem]()
     for line, fields in _rows(file):
-        tree: Tree = tree_of(str(file), fields, {})
-        row = tree.read(_CsvRow)
+        row, flaws = read_as(fields, _CsvRow)
+        said = [placed(place, message) for place, message in flaws]
         if row is not None:
             one = One(**{name: value for name, value in asdict(row).items() if name not in ("round", "usage")})
-            for steps, message in _unknown(RoundIds(round=row.round, usage=row.usage, results=(one,)), overlay):
-                tree.flaw(message, *steps[2:])
-            for message in known.take(_key(row, row), ResultIds((row.id,))):
-                tree.flaw(message)
-        problems += [msgspec.structs.replace(problem, line=line) for problem in tree.found]
+            listed = RoundIds(round=row.round, usage=row.usage, results=(one,))
+            said += [placed(steps[2:], message) for steps, message in _unknown(listed, overlay)]
+            said += known.take(_key(row, row), ResultIds((row.id,)))
+        problems += [Problem(str(file), line, message) for message in said]
         if len(problems) >= _MOST:
             break
     if problems:

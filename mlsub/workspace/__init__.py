@@ -8,6 +8,7 @@ from mlsub.workspace.check import (
     check_paths,
     check_with_logs,
     not_checked,
+    results,
 )
 from mlsub.workspace.places import AS_FOUND, Found, Problem, Settings, find, in_one_line, known_round, organisations
 
@@ -27,4 +28,5 @@ __all__ = [
     "known_round",
     "not_checked",
     "organisations",
+    "results",
 ]

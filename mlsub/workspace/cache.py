@@ -23,7 +23,7 @@ import msgspec
 from mlsub.io.digest import blake2b
 from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
-from mlsub.io.whole import is_part, replace_whole
+from mlsub.io.write import is_part, replace_whole
 
 T = TypeVar("T")
 
@@ -152,7 +152,7 @@ def open_cache(folder: str | None, limit: int | None = None, paths: Sequence[str
     """The cache of a user.
 
     Args:
-        folder: where it is to lie; None for ``mlsub`` in the user's folder of caches (XDG Base Directory Specification).
+        folder: where it is to lie; None for ``mlsub`` in ``$XDG_CACHE_HOME``, or ``~/.cache``.
         limit: bytes that it may have; None for the usual number.
         paths: what is going to be read. Nothing is ever written into it.
 

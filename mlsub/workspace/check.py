@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,12 +24,31 @@ from mlsub.submission.report import Report
 from mlsub.workspace.places import AS_FOUND, Found, Settings, find
 from mlsub.workspace.schedule import Judged, logs_job, package_job, run
 
+if TYPE_CHECKING:
+    from mlsub.judge.result import Result
+
 
 class Checked(msgspec.Struct, frozen=True):
     """A report and the logs it rests on, for those who ask more of a run than a verdict."""
 
     report: Report
     logs: tuple[LogReport, ...] = ()
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The results of the entries, with their logs."""
+        from mlsub.judge.result import results_of
+
+        return results_of(self.report, self.logs)
+
+
+def results(paths: Sequence[str | os.PathLike[str]], settings: Settings = AS_FOUND) -> Iterator[Result]:
+    """Check paths and yield the result of each entry, without its logs."""
+    from mlsub.judge.result import results_of
+
+    _, reports = check_each(paths, settings)
+    for report in reports:
+        yield from results_of(report)
 
 
 def check_path(

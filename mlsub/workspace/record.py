@@ -94,15 +94,7 @@ class PackageRecord:
         if known is None or known.fingerprint != now:
             self._fingerprints[name] = now
             return None
-        try:
-            found = decoder(self._type).decode(known.answer)
-            if task.folds:
-                facts = zip(task.folds, known.facts, strict=True)
-                decoded = [decoder(Optional[_fact_type(fold)]).decode(raw) for fold, raw in facts]  # noqa: UP045
-                found = msgspec.structs.replace(found, facts=tuple(fact for fact in decoded if fact is not None))
-            return found.at(task.path)
-        except FAILURES:
-            return None
+        return unpack(known.answer, known.facts, self._type, task)
 
     def keep(self, task: LogTask, found: LogAnswer) -> None:
         """Keep what was found out of a log, as it was when its fingerprint was taken."""
@@ -110,15 +102,8 @@ class PackageRecord:
         fingerprint = self._fingerprints.get(name)
         if fingerprint is None or self._logs is None or not found.lasting:
             return
-        try:
-            facts: tuple[msgspec.Raw, ...] = ()
-            if isinstance(found, LogReport) and task.folds:
-                given = [found.fact(_fact_type(fold)) for fold in task.folds]
-                facts = tuple(msgspec.Raw(_ENCODER.encode(fact)) for fact in given)
-                found = msgspec.structs.replace(found, facts=())
-            self._logs[name] = _Known(fingerprint, msgspec.Raw(_ENCODER.encode(found)), facts)
-        except FAILURES:  # A value that no MessagePack holds.
-            self._logs.pop(name, None)
+        if (packed := pack(found, task)) is not None:
+            self._logs[name] = _Known(fingerprint, *packed)
 
     def save(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> None:
         """Write what is new: logs, without those that are gone, and the answer on the package, if there is one."""
@@ -142,6 +127,31 @@ def _logs_of(record: _Record) -> dict[bytes, _Known]:
         return dict(decoder(dict[bytes, _Known]).decode(record.logs))
     except FAILURES:
         return {}
+
+
+def pack(found: LogAnswer, task: LogTask) -> tuple[msgspec.Raw, tuple[msgspec.Raw, ...]] | None:
+    """What was found out of a log as MessagePack, and its facts; None where it has a value that does not fit."""
+    facts: list[object] = []
+    if isinstance(found, LogReport) and task.folds:
+        facts = [found.fact(_fact_type(fold)) for fold in task.folds]
+        found = msgspec.structs.replace(found, facts=())
+    try:
+        return msgspec.Raw(_ENCODER.encode(found)), tuple(msgspec.Raw(_ENCODER.encode(fact)) for fact in facts)
+    except FAILURES:
+        return None
+
+
+def unpack(answer: msgspec.Raw, facts: tuple[msgspec.Raw, ...], type_: type[Any], task: LogTask) -> Any | None:
+    """What :func:`pack` was given, under the path of the task; None for what is damaged."""
+    try:
+        found = decoder(type_).decode(answer)
+        if task.folds:
+            types = [Optional[_fact_type(fold)] for fold in task.folds]  # noqa: UP045  (only known now)
+            given = [decoder(kind).decode(raw) for kind, raw in zip(types, facts, strict=True)]
+            found = msgspec.structs.replace(found, facts=tuple(fact for fact in given if fact is not None))
+        return found.at(task.path)
+    except FAILURES:
+        return None
 
 
 @cache

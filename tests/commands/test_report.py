@@ -25,14 +25,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_site_of_an_accepted_round(here: Path) -> None:
     make_tree(here)
     outcome = run("site", "v1.0", "-o", "site")
-    assert outcome == (0, "A site of 1 result of 1 round, 5 runs, on 12 pages\n\nOpen site/index.html\n", "")
+    assert outcome == (0, "A site of 1 result of 1 round, 5 runs, on 11 pages\n\nOpen site/index.html\n", "")
     assert Html((here / "site" / "index.html").read_bytes()).text[:1] == ["MLPerf results"]
 
 
 def test_a_rejected_result_is_told_by_the_status_and_on_the_site(here: Path) -> None:
     two_rounds(here)
     outcome = run("site", "v1.0", "v1.1", "-o", "out/site", "--title", "Ours")
-    assert outcome == (1, "A site of 4 results of 2 rounds, 25 runs, on 20 pages\n\nOpen out/site/index.html\n", "")
+    assert outcome == (1, "A site of 4 results of 2 rounds, 25 runs, on 18 pages\n\nOpen out/site/index.html\n", "")
     assert "rejected" in Html((here / "out/site/rounds/training_1.1.html").read_bytes()).text
     assert "Ours" in Html((here / "out/site/index.html").read_bytes()).text
 

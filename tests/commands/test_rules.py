@@ -236,7 +236,6 @@ def test_looking_up_imports_no_more_than_it_needs(arguments: str) -> None:
         "mlperf_logging",
         "numpy",
         "mlsub.workspace",
-        "mlsub.commands.rules.pages",
     }
 
 

@@ -45,12 +45,12 @@ def _csv(content: str) -> list[dict[str, str]]:
 
 
 READ: dict[str, Callable[[bytes], list[Any]]] = {
-    "csv": lambda content: [float(row["result_minutes"]) for row in _csv(content.decode())],
+    "csv": lambda content: [float(row["published_minutes"]) for row in _csv(content.decode())],
     "markdown": lambda content: [float(line.split(" | ")[11]) for line in content.decode().splitlines()[6:]],
     "html": lambda content: [
         float(row.split("</td><td")[11].partition(">")[2]) for row in content.decode().splitlines() if "<td" in row
     ],
-    "parquet": lambda content: parquet.read_table(io.BytesIO(content)).column("result_minutes").to_pylist(),
+    "parquet": lambda content: parquet.read_table(io.BytesIO(content)).column("published_minutes").to_pylist(),
     "xlsx": lambda content: [
         sheet.cell(2, 12).value for sheet in openpyxl.load_workbook(io.BytesIO(content)) if sheet.max_row > 1
     ],
@@ -128,7 +128,7 @@ def test_a_table_in_a_file_has_no_colours_and_is_not_broken(tmp_path: Path) -> N
 
 def test_hostile_text_starts_no_formula(tmp_path: Path) -> None:
     rows = _csv(run("score", _tree(tmp_path).folder, "--format", "csv").stdout)
-    assert {row["system"] for row in rows} == {"rack1", "'=cmd|x"}
+    assert {row["system_name"] for row in rows} == {"rack1", "'=cmd|x"}
     assert {row["availability"] for row in rows} == {"Available on-premise", "Available cloud"}
 
 
@@ -137,8 +137,10 @@ def test_one_benchmark_folder_alone_is_enough(tmp_path: Path) -> None:
     outcome = run("score", "--round", "1.0", folder, "--format", "csv")
     (row,) = _csv(outcome.stdout)
     assert (outcome.status, outcome.stderr) == (0, "")
-    assert (row["benchmark"], row["division"], row["result_minutes"], row["runs"]) == ("resnet", "closed", "12", "5")
-    assert {row[name] for name in ("availability", "submitter", "system", "number_of_nodes", "details_url")} == {""}
+    assert (row["benchmark"], row["division"], row["published_minutes"], row["runs"]) == ("resnet", "closed", "12", "5")
+    assert {row[name] for name in ("availability", "submitter", "system_name", "number_of_nodes", "details_url")} == {
+        ""
+    }
 
 
 def test_several_rounds_make_one_table(tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def test_a_rejected_entry_has_its_row_and_status_1(tmp_path: Path) -> None:
     spoil(tree, 0, 1)
     outcome = run("score", tree.folder, "--format", "csv")
     (row,) = _csv(outcome.stdout)
-    assert (outcome.status, row["verdict"], row["result_minutes"], row["compliant"]) == (1, "rejected", "", "3")
+    assert (outcome.status, row["verdict"], row["published_minutes"], row["compliant"]) == (1, "rejected", "", "3")
 
 
 @pytest.mark.parametrize("format_", ROWS)

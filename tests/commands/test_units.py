@@ -59,7 +59,7 @@ def test_the_json_document_has_no_mean_and_says_what_the_logs_count(tree: Tree) 
 def test_a_results_table_has_no_convergence_and_says_what_the_logs_count(tree: Tree) -> None:
     head, row = run("score", tree.folder, "--format", "csv").stdout.splitlines()
     found = dict(zip(head.split(","), row.split(","), strict=True))
-    assert (found["convergence"], found["rcp"], found["rcp_logs_unit"]) == ("", "fail", "epochs")
+    assert (found["rcp_mean"], found["rcp_verdict"], found["rcp_logs_unit"]) == ("", "fail", "epochs")
 
 
 def test_the_database_has_no_mean_and_says_what_the_logs_count(tree: Tree, tmp_path: Path) -> None:

@@ -84,8 +84,6 @@ def test_exit_status_of_a_bad_log_and_of_none(log: Path, tmp_path: Path) -> None
         (["result_0.txt", "--round", "9.9"], "mlsub watch: There are no rules for training round 9.9"),
         (["-"], "mlsub watch: No folder above the runs"),
         (["a.gz", "--round", "1.0"], "a.gz is compressed, so it cannot be followed. Use mlsub check."),
-        (["a", "--round", "1.0", "--exec", "'"], "mlsub watch: --exec: No closing quotation"),
-        (["a", "--round", "1.0", "--exec", "no-such-program"], "mlsub watch: --exec: there is no program"),
         (["a", "--round", "1.0", "--rules", "nowhere.yaml"], "mlsub watch: nowhere.yaml"),
         (["a", "--round", "1.0", "--until", "forever"], "neither stop nor idle:SECONDS"),
         (["a", "--round", "1.0", "--until", "idle:soon"], "neither stop nor idle:SECONDS"),
@@ -273,28 +271,6 @@ def test_text_is_text_on_a_terminal_too(log: Path) -> None:
     assert process.wait(HUNG) == 0
     os.close(ours)
     assert "\x1b" not in written
-
-
-def test_exec_is_told(log: Path, tmp_path: Path) -> None:
-    script, notes = tmp_path / "note.py", tmp_path / "notes"
-    script.write_text(
-        "import os, sys\n"
-        "with open(sys.argv[1], 'a') as out:\n"
-        "    print(os.environ['MLSUB_EVENT'], os.environ['MLSUB_OFFICIAL'], sys.argv[2], file=out)\n"
-    )
-    to_run = f"'{sys.executable}' -S '{script}' '{notes}' '$(id) ; x'"
-    result = watch(log, "--round", "1.0", "--exec", to_run)
-    assert result.exit_code == 0
-    assert notes.read_text().splitlines() == ["end compliant $(id) ; x", "verdict accepted $(id) ; x"]
-
-
-def test_exec_that_fails_changes_no_verdict(log: Path) -> None:
-    result = watch(
-        log, "--round", "1.0", "--format", "jsonl", "--exec", f"{sys.executable} -S -c 'raise SystemExit(4)'"
-    )
-    assert result.exit_code == 0
-    warnings = [event["message"] for event in read_events(result.stdout) if event["event"] == "warning"]
-    assert warnings == ["the command of --exec ended with status 4"]
 
 
 def test_an_output_that_knows_few_characters(tmp_path: Path) -> None:

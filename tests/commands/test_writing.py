@@ -305,11 +305,12 @@ def test_a_repair_never_takes_the_name_of_a_file_that_is_there(here: Path) -> No
     assert (entry / "Result-0.log").exists()
 
 
-def test_a_second_file_that_somebody_changed_is_kept_beside_the_first(here: Path) -> None:
-    for number in (1, 2, 3):
+def test_there_is_one_backup_and_its_replacement_is_said(here: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for number in (1, 2):
         (here / "table.csv").write_bytes(MINE * number)
         assert run(*SCORE, "--force").status == 0
-    assert [(here / f"table.csv.~{n}~").read_bytes() for n in (1, 2, 3)] == [MINE, MINE * 2, MINE * 3]
+        assert (here / "table.csv.~1~").read_bytes() == MINE * number
+    assert caplog.messages == ["mlsub: replaced table.csv.~1~, an earlier backup"]
 
 
 def is_document(command: click.Command) -> bool:

@@ -30,7 +30,9 @@ def follow(request: pytest.FixtureRequest, expected_text: ExpectedText) -> Follo
         if request.config.getoption("--update-expected"):
             file.write_text(now, encoding="utf-8")
             text = now
-        assert now.splitlines() == text.splitlines(), f"{page}: make expected writes what the commands print now"
+        assert now.splitlines() == text.splitlines(), (
+            f"{page}: pytest --update-expected writes what the commands print now"
+        )
 
     return check
 
@@ -47,7 +49,6 @@ def workplace(rehearsed: Path, tmp_path_factory: pytest.TempPathFactory) -> Read
     (folder / "house.yaml").write_text(blocks("docs/overlay.md", "yaml")[0])
     (folder / "next.yaml").write_text(blocks("docs/overlay.md", "yaml")[1])
     (folder / "per-dollar.yaml").write_text(blocks("docs/claims.md", "yaml")[0])
-    (folder / "post.md").write_text(blocks("docs/claims.md", "markdown")[0])
     (folder / "quoted.yaml").write_text(blocks("docs/messaging.md", "yaml")[0])
     (folder / "hyperparameters.yaml").write_text(blocks("docs/emit.md", "yaml")[0])
     (folder / "passphrase.txt").write_text("correct horse battery staple\n")

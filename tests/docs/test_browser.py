@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.cli import main
-from mlsub.commands.rules.build import build
+from docs.reference import build
 from tests.commands.site.browser import Opened, absent, chromium
 from tests.docs.pages import REPOSITORY
 
@@ -32,7 +31,7 @@ def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
         absent("needs MkDocs with Material: pip install '.[docs]'")
     folder = tmp_path_factory.mktemp("docs in a folder, with 'odd' #1 name")
     shutil.copy(REPOSITORY / "mkdocs.yml", folder)
-    build(REPOSITORY, folder / "build" / "pages", main)
+    build(folder / "build" / "pages")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"],
         cwd=folder,

@@ -19,17 +19,12 @@ from tests.docs.reader import Reader
 MAKE_CALLS = {
     "test": "-m pytest",
     "test-fast": "tests/rules",
-    "test-long": "MLSUB_TESTS=long",
+    "test-all": "tests/emit/adapters",
     "lint": "mypy",
     "bench": "bench/run.py",
-    "bench-history": "bench/history.py",
-    "bench-page": "bench/run.py --page",
-    "bench-site": "bench/site_pages.py",
     "parity": "bench/parity.py",
-    "parity-long": "tests.differential.package_search",
-    "faults": "-m tests.faults",
-    "fuzz": "-m tests.fuzz run",
-    "fuzz-replay": "-m tests.fuzz replay",
+    "campaigns": "-m tests.fuzz run",
+    "supply": "tests.supply.licences",
     "docs": "mkdocs build --strict",
 }
 #: Pages whose commands follow one from another: run in order, in a place of their own.
@@ -121,10 +116,10 @@ def test_make_demo_does_the_same(tmp_path: Path) -> None:
 
 def check_demo(printed: str) -> None:
     """The demo prints what README promises."""
-    assert printed.count("run 5 of 5: reached the target") == 4
-    counts = "4 of 4 entries accepted, 20 of 20 logs compliant"
+    assert printed.count("run 5 of 5: reached the target") == 2
+    counts = "2 of 2 entries accepted, 10 of 10 logs compliant"
     assert (printed.count(f"\naccepted: {counts}"), printed.count(f"\n  {counts}")) == (2, 1)
-    assert "Written to demo/package/rehearsal-v1.0/Rehearsal: 23 files (23 new)." in printed
+    assert "Written to demo/package/rehearsal-v1.0/Rehearsal: 13 files (13 new)." in printed
     assert "not an MLPerf result" in printed
     assert "Nothing differs: Rehearsal.tar.gz.age" in printed
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +14,9 @@ import click
 import pytest
 
 from mlsub.commands.settings import Setting
-from mlsub.commands.watch.notify import VARIABLES
 from mlsub.config.find import find_settings
 from mlsub.config.model import NOT_IN_FILES, formats, names
 from mlsub.present import CI_FORMATS, FORMATS
-from mlsub.workspace import Settings
-from mlsub.workspace.executors.base import Executor
-from mlsub.workspace.executors.local import LocalExecutor
 from tests.commands.runner import Outcome, answer_schema, check, run
 from tests.commands.tree import leaves
 from tests.make_tree import Tree, make_tree, spoil
@@ -70,7 +67,6 @@ PRECEDENCE = {
 }
 #: Options of the same name as a setting that ask for something else.
 OTHERS = {
-    ("audit draft", "--round"),
     ("demo", "--round"),
     ("fix", "--select"),
     ("init", "--round"),
@@ -118,7 +114,7 @@ def test_the_command_line_wins_over_the_environment_over_the_file(name: str, mon
     of_file = (source.default, "default")
     if source.file is not None:
         settings(f"# ours\n\n{name} = {source.file[0]}\n")
-        of_file = (source.file[1], "mlsub.toml:3")
+        of_file = (source.file[1], "mlsub.toml")
     assert shown()[name] == of_file
     monkeypatch.setenv(variable, source.variable[0])
     assert shown()[name] == (source.variable[1], variable)
@@ -146,10 +142,6 @@ def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> No
     assert {command for command, _ in taken} >= {"check", "score", "inspect", "rcp margin", "db build", "site", "audit"}
     for name in {command for command, _ in taken}:
         assert {"--config", "--isolated"} <= {flag for param in leaves()[name].params for flag in param.opts}
-
-
-def test_what_watch_tells_a_command_is_no_setting_of_it() -> None:
-    assert set(VARIABLES).isdisjoint(f"MLSUB_{name.upper().replace('-', '_')}" for name in (*names(), *NOT_IN_FILES))
 
 
 def test_the_format_is_a_setting_of_the_commands_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +203,7 @@ def test_what_is_shown_fits_a_terminal() -> None:
     settings('ignore = ["seed"]\n[[waivers]]\nrule = "rcp.too-fast"\npath = "v5.1"\nreason = "an appeal"\n')
     text = run("check", "--show-settings").stdout
     assert text.startswith(f"Settings of mlsub check\n\nSettings file: {Path.cwd() / 'mlsub.toml'}\n")
-    assert "rcp.too-fast in v5.1: an appeal  mlsub.toml:2" in text
+    assert "rcp.too-fast in v5.1: an appeal  mlsub.toml" in text
     assert run("check").stderr.endswith("Error: Missing argument 'PATH...'.\n")
 
 
@@ -283,10 +275,8 @@ def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check(tree.folder).report["entries"][0]["rcp"]["reference_points"] == "published"
     settings('rcp-points = "deadline"\nrcp-bert-train-samples = true\njobs = 1\n')
     asked: list[int | None] = []
-    choose = module.executor_for
-    monkeypatch.setattr(
-        module, "executor_for", lambda settings, weight: asked.append(settings.jobs) or choose(settings, weight)
-    )
+    opened = module.open_pool
+    monkeypatch.setattr(module, "open_pool", lambda words, jobs, size: asked.append(jobs) or opened(words, jobs, size))
     rcp = check(tree.folder).report["entries"][0]["rcp"]
     assert (rcp["reference_points"], rcp["counted"], asked) == ("deadline", "train_samples", [1])
     settings('rcp = "own.json"\n')
@@ -321,11 +311,11 @@ def test_the_closer_one_of_jobs_and_executor_counts(
         monkeypatch.setenv(name, value)
     asked: list[tuple[int | None, str | None]] = []
 
-    def noted(settings: Settings, weight: int) -> Executor:
-        asked.append((settings.jobs, settings.executor))
-        return LocalExecutor(1)
+    def noted(words: str | None, jobs: int | None, _: int) -> AbstractContextManager[None]:
+        asked.append((jobs, words))
+        return nullcontext()
 
-    monkeypatch.setattr(schedule, "executor_for", noted)
+    monkeypatch.setattr(schedule, "open_pool", noted)
     assert check(tree.folder, *words).status == 0
     assert asked == [expected]
 
@@ -355,25 +345,23 @@ def test_jobs_and_executor_must_not_contradict() -> None:
 )
 def test_three_names(name: str, text: str) -> None:
     settings(text, name=name)
-    value, source = shown()["jobs"]
-    assert (value, source.rpartition(":")[0]) == (2, name)
-    assert text.splitlines()[int(source.rpartition(":")[2]) - 1].find("jobs") >= 0
+    assert shown()["jobs"] == (2, name)
 
 
 def test_the_nearest_file_counts_and_only_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     settings("jobs = 2\nstrict = true\n")
     settings("[project]\nname = 'not ours'\n", tmp_path / "a", "pyproject.toml")
-    assert shown("a/b")["jobs"] == (2, "mlsub.toml:1")
+    assert shown("a/b")["jobs"] == (2, "mlsub.toml")
     settings("jobs = 3\n", tmp_path / "a")
-    assert shown("a/b")["jobs"] == (3, "a/mlsub.toml:1")
+    assert shown("a/b")["jobs"] == (3, "a/mlsub.toml")
     assert shown("a/b")["strict"] == (False, "default"), "files are not merged"
     # Several paths: from the folder that they have in common.
-    assert shown("a/b", ".")["jobs"] == (2, "mlsub.toml:1")
+    assert shown("a/b", ".")["jobs"] == (2, "mlsub.toml")
     monkeypatch.chdir(tmp_path / "a" / "b")
-    assert shown()["jobs"] == (3, "../mlsub.toml:1")
+    assert shown()["jobs"] == (3, "../mlsub.toml")
     # A path that does not exist has folders above it all the same.
-    assert shown("nothing/there")["jobs"] == (3, "../mlsub.toml:1")
+    assert shown("nothing/there")["jobs"] == (3, "../mlsub.toml")
 
 
 def test_named_files_and_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +370,7 @@ def test_named_files_and_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown("--config", "other.toml")["jobs"] == (3, "other.toml:1")
     monkeypatch.setenv("MLSUB_CONFIG", "other.toml")
     assert shown()["jobs"] == (3, "other.toml:1")
-    assert shown("--config", "mlsub.toml")["jobs"] == (2, "mlsub.toml:1")
+    assert shown("--config", "mlsub.toml")["jobs"] == (2, "mlsub.toml")
     monkeypatch.setenv("MLSUB_ISOLATED", "1")
     assert shown()["jobs"] == (None, "default")
     assert run("check", "--isolated", "--config", "other.toml", ".").status == 2

@@ -55,9 +55,9 @@ def test_a_waiver_takes_a_finding_out_of_the_count_and_shows_it(tree: Tree) -> N
     outcome = check(tree.folder, "--strict")
     assert (outcome.status, counted(outcome)) == (0, set())
     [waived] = outcome.of("system.placeholder")
-    said = {"by": "waiver", "reason": "The committee knows.", "source": "mlsub.toml:1", "until": until}
+    said = {"by": "waiver", "reason": "The committee knows.", "source": "mlsub.toml: waivers.0", "until": until}
     assert waived["suppressed"] == said
-    line = f"1 finding of system.placeholder: The committee knows. (until {until}; mlsub.toml:1)"
+    line = f"1 finding of system.placeholder: The committee knows. (until {until}; mlsub.toml: waivers.0)"
     for format_ in ("text", "markdown", "html"):
         shown = run("check", tree.folder, "--strict", "--format", format_)
         assert shown.status == 0
@@ -73,7 +73,7 @@ def test_a_waiver_takes_a_finding_out_of_the_count_and_shows_it(tree: Tree) -> N
 def test_formats_of_ci_show_waivers_and_do_not_fail_for_them(tree: Tree) -> None:
     waive(*PLACEHOLDER, REASON)
     answers = {name: run("check", tree.folder, "--strict", "--format", name).stdout for name in CI_FORMATS}
-    assert all("The committee knows. (mlsub.toml:1)" in text for text in answers.values())
+    assert all("The committee knows. (mlsub.toml: waivers.0)" in text for text in answers.values())
     [result] = json.loads(answers["sarif"])["runs"][0]["results"]
     assert (result["suppressions"][0]["status"], result["properties"]["outcome"]) == ("accepted", "waived")
     assert 'failures="0"' in answers["junit"]
@@ -124,7 +124,7 @@ def test_a_waiver_that_does_not_hold_is_a_finding(
     outcome = check(tree.folder, "--strict")
     assert (outcome.status, counted(outcome)) == (1, {"system.placeholder", rule})
     [finding] = outcome.of(rule)
-    assert (finding["kind"], finding["line"], finding["actual"]) == ("review", 3, found)
+    assert (finding["kind"], finding["actual"]) == ("review", found)
     assert (tree.folder / finding["path"]).resolve() == Path("mlsub.toml").resolve()
 
 

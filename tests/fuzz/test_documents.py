@@ -14,7 +14,6 @@ from mlsub.findings import Verdict
 from mlsub.io.problems import FileProblemsError, Problem
 from tests.fuzz.harness import BrokenError, harnesses
 from tests.fuzz.surfaces import (
-    documents_draft,
     documents_json,
     documents_kinds,
     documents_power,
@@ -26,7 +25,7 @@ from tests.fuzz.surfaces import (
 NAMES = sorted(
     harness.name
     for module in (
-        *(documents_draft, documents_json, documents_kinds, documents_power),
+        *(documents_json, documents_kinds, documents_power),
         *(documents_systems, documents_toml, documents_yaml),
     )
     for harness in module.HARNESSES
@@ -59,11 +58,6 @@ def another(found: str) -> str:
 def leaving(found: Any) -> Any:
     """A manifest that writes a file outside of the package."""
     return replaced(files=tuple(replaced(to="../x")(one) for one in found.files))(found)
-
-
-def later(found: Any) -> Any:
-    """The same with a line more."""
-    return {place: line + 1 for place, line in found.items()}
 
 
 _CLAIMS = documents_kinds._CLAIMS.encode()
@@ -105,11 +99,8 @@ DEFECTS: tuple[tuple[str, Any, str, Spoil, bytes], ...] = (
     ("capture", documents_json, "to_json", lambda found: found.replace("EPYC", "EPIC"), documents_json._CAPTURE),
     ("baseline", documents_json.Baseline, "content", lambda found: found.replace(b'"a"', b'"b"'), _BASELINE),
     ("checker-params", documents_json, "read_flags", lambda found: replaced(rcp_bypass="x")(found), b"rcp-bypass\n"),
-    ("toml", documents_toml.TomlFile, "lines", later, b"a = 1\n"),
-    ("toml", documents_toml.TomlFile, "lines", lambda found: {}, b"a = 1\n"),
-    ("toml", documents_toml, "read_toml", lambda found: replaced(content={"a": 2})(found), b"a = 1\n"),
+    ("toml", documents_toml, "read_toml", lambda found: {"a": 2}, b"a = 1\n"),
     ("toml", documents_toml, "read_toml", refused("not TOML: no"), b"a = 1\n"),
-    ("config", documents_toml, "load", lambda found: replaced(lines={("round",): 99})(found), b'round = "5.1"\n'),
     (
         *("config", documents_toml, "weigh", lambda found: [replaced(official=Verdict.ACCEPTED)(one) for one in found]),
         b'round = "5.1"\n',
@@ -117,15 +108,6 @@ DEFECTS: tuple[tuple[str, Any, str, Spoil, bytes], ...] = (
     ("system-description", documents_systems, "read_description", lambda found: replaced(findings=())(found), b"{}"),
     ("system-description", documents_systems, "read_description", lambda found: replaced(findings=())(found), _STATUS),
     ("system-description", documents_systems, "read_description", lambda found: replaced(content={})(found), _STATUS),
-    (
-        "draft-text",
-        documents_draft,
-        "sentences_of",
-        lambda found: [replaced(line=0)(one) for one in found],
-        b"A 5 min.\n",
-    ),
-    ("draft-markdown", documents_draft, "draft", lambda found: replaced(file=found.file + "x: 1\n")(found), b""),
-    ("draft-html", documents_draft, "draft", without_last("claims"), b""),
     ("power", documents_power, "run_joules", lambda found: 1.01 * found, b""),
 )
 

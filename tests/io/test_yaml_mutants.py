@@ -19,7 +19,7 @@ import pytest
 import mlsub
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.db.records import read_records
-from mlsub.commands.demo.model import read_manifest as read_rehearsal
+from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.io.problems import FileProblemsError
 from mlsub.rounds import get_round, known_rounds, overlay_content, usages

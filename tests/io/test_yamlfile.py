@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.db.records import read_records
-from mlsub.commands.demo.model import read_manifest as read_rehearsal
+from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.io import yamlfile
 from mlsub.io.problems import FileProblemsError
@@ -192,4 +192,5 @@ def test_a_note_of_a_key_without_a_rule_stops_no_check(tmp_path: Path) -> None:
 def test_of_many_flaws_a_hundred_are_reported(tmp_path: Path) -> None:
     lines = "\n".join(f"k{number}: !mine x" for number in range(500))
     found = problems(read_records, tmp_path / "x.yaml", f"documents: {{}}\n{lines}\n")
-    assert [line for line, _ in found] == list(range(2, 102))
+    assert [line for line, _ in found] == list(range(2, 103))
+    assert found[-1][1] == "and 400 more problems"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mlsub.findings import Verdict
-from mlsub.score.table import Row, rows_of
+from mlsub.judge.result import Result, results_of
+from mlsub.score.cells import Row
 from mlsub.submission.report import (
     EnergyResult,
     EntryResult,
@@ -13,9 +14,9 @@ from mlsub.submission.report import (
     RcpResult,
     Report,
     ScoreResult,
-    SystemFacts,
     SystemResult,
 )
+from mlsub.systems.facts import SystemFacts
 
 UNTESTED = RcpResult(verdict="not-required", how="open-division")
 
@@ -119,10 +120,21 @@ def make_log(**changes: Any) -> LogResult:
     return LogResult(**content | changes)
 
 
-def make_row(report: Report | None = None) -> Row:
-    """The row of a report with one entry."""
-    (row,) = rows_of([report or make_report()])
-    return row
+def make_result(report: Report | None = None) -> Result:
+    """The result of a report with one entry."""
+    (result,) = results_of(report or make_report())
+    return result
+
+
+def rows_of(*reports: Report) -> list[Row]:
+    """The cells of the results of reports."""
+    return [result.columns() for report in reports for result in results_of(report)]
+
+
+def make_row(report: Report | None = None, **changes: Any) -> Row:
+    """The cells of a report with one entry, some of them changed."""
+    (row,) = rows_of(report or make_report())
+    return {**row, **changes}
 
 
 def variety() -> Report:

@@ -36,6 +36,7 @@ COLUMNS = (
     "framework",
     "notes",
 )
+LINKS = ("details_url", "code_url")
 
 
 def published() -> list[Path]:
@@ -67,7 +68,7 @@ def our_row(organisation: Path, system: str, usage: str, name: str) -> dict[str,
     )
     entry = make_entry(path=f"results/{system}/bert", system=system, organisation=organisation.name)
     row = make_row(make_report(entry, systems=(description,), usage=usage, round=name))
-    return {column: getattr(row, column) for column in (*COLUMNS, "details_url", "code_url")}
+    return {column: row["system_name" if column == "system" else column] for column in (*COLUMNS, *LINKS)}
 
 
 @pytest.mark.parametrize("organisation", published(), ids=lambda folder: f"{folder.parent.name}-{folder.name}")

@@ -169,7 +169,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_trouble(tmp_path: Path, monkey
         raise OSError(28, "No space left on device")
 
     cache = Cache(tmp_path / "cache")
-    monkeypatch.setattr("mlsub.io.whole.os.replace", full)
+    monkeypatch.setattr("mlsub.io.write.os.replace", full)
     cache.write("answers", "0" * 32, STATE, Thing(1))
     assert not list(cache.records())
 

@@ -58,7 +58,7 @@ def _option(ctx: click.Context, option: Setting, given: Given) -> ShownSetting:
     elif source is ParameterSource.ENVIRONMENT:
         said = option.variable
     elif source is ParameterSource.DEFAULT_MAP and given.loaded is not None:
-        said = given.loaded.where(option.setting)
+        said = given.loaded.shown
     else:
         said = "default"
     return ShownSetting(option.setting, None if value == () else value, said)
@@ -67,11 +67,11 @@ def _option(ctx: click.Context, option: Setting, given: Given) -> ShownSetting:
 def _of_file_alone(loaded: Loaded) -> Iterator[ShownSetting]:
     """What has no option."""
     for pattern, rules in loaded.written.per_path_ignores.items():
-        yield ShownSetting("per-path-ignores", (pattern, *rules), loaded.where("per-path-ignores", pattern))
-    for number, waiver in enumerate(loaded.written.waivers):
+        yield ShownSetting("per-path-ignores", (pattern, *rules), loaded.shown)
+    for waiver in loaded.written.waivers:
         until = f" until {waiver.until}" if waiver.until else ""
         said = f"{waiver.rule} in {waiver.path}{until}: {waiver.reason or 'no reason'}"
-        yield ShownSetting("waivers", said, loaded.where("waivers", number))
+        yield ShownSetting("waivers", said, loaded.shown)
 
 
 def _misspelled(options: list[Setting]) -> Iterator[str]:

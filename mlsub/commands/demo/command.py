@@ -11,8 +11,8 @@ import click
 from mlsub.commands.lazy import Command
 
 if TYPE_CHECKING:
-    from mlsub.commands.demo.model import RehearsalEntry
-    from mlsub.commands.demo.train import Result
+    from mlsub.commands.demo.run import RehearsalEntry
+    from mlsub.commands.demo.train import Trained
 
 
 @click.command("demo", cls=Command, example="mlsub demo submissions/rehearsal/training.yaml")
@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 def command(manifest: Path, output: Path, force: bool) -> None:
     """Train the rehearsal that MANIFEST describes, and lay it out as a submission in DIR.
 
-    The runs are real, of small networks on 1,797 digits and on some old poems: a rehearsal, not an MLPerf result.
+    The runs are real, of a small network on 1,797 handwritten digits: a rehearsal, not an MLPerf result.
 
     Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
-    from mlsub.commands.demo.model import read_manifest
-    from mlsub.commands.demo.run import rehearse
+    from mlsub.commands.demo.run import read_manifest, rehearse
     from mlsub.emit.errors import DoomedRunError
     from mlsub.io.errors import MlsubError, needs_extra
     from mlsub.io.show import message_line
@@ -56,7 +55,7 @@ def command(manifest: Path, output: Path, force: bool) -> None:
 
 
 def _say(text: str) -> None:
-    """Print a line when it happens: training takes its time."""
+    """Print a line at once, for training takes long."""
     from mlsub.present.document import Text
     from mlsub.present.output import put
 
@@ -64,10 +63,10 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _progress(entry: RehearsalEntry, number: int, runs: int, result: Result) -> None:
-    ending = "reached" if result.success else "did not reach"
-    epochs = f"{result.epochs:g} epoch{'s' if result.epochs != 1 else ''}"
+def _progress(entry: RehearsalEntry, number: int, runs: int, trained: Trained) -> None:
+    ending = "reached" if trained.success else "did not reach"
+    epochs = f"{trained.epochs} epoch{'s' if trained.epochs != 1 else ''}"
     _say(
         f"{entry.system}, {entry.benchmark} ({entry.division}) run {number} of {runs}: "
-        f"{ending} the target in {epochs}, quality {result.quality:.4f}"
+        f"{ending} the target in {epochs}, quality {trained.quality:.4f}"
     )

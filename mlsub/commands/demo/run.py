@@ -1,4 +1,4 @@
-"""Run a whole rehearsal: train every run, lay the logs out as a submission, describe the machine."""
+"""Run a rehearsal: train every run, lay the logs out as a submission, describe the machine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import os
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from mlsub.commands.demo.model import Manifest, RehearsalEntry
-from mlsub.commands.demo.train import Result, train_run
+import msgspec
+from msgspec import Meta
+
+from mlsub.commands.demo.train import Parameters, Trained, train_run
+from mlsub.emit import Recorder
+from mlsub.io.documents import Form, read_document
 from mlsub.io.errors import MlsubError
-from mlsub.io.output import write_file
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import staging_beside, write_file
 from mlsub.io.written import check_free, replace_folder
 from mlsub.rules.load import benchmark
 from mlsub.systems.capture.machine import capture_here
@@ -23,7 +26,53 @@ from mlsub.systems.draft import TO_FILL_IN, Asked, finish
 ROUND_FOLDER = "rehearsal-v1.0"
 _NOTE = "A rehearsal made with mlsub: real training of a small network, but not an MLPerf result.\n"
 
-Progress = Callable[[RehearsalEntry, int, int, Result], None]
+Name = Annotated[
+    str,
+    Meta(
+        pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+        extra_json_schema={
+            "patternErrorMessage": "becomes a folder's name; use up to 100 letters, digits, '.', '_' and '-'"
+        },
+    ),
+]
+
+
+class RehearsalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One system and division to rehearse."""
+
+    system: Name
+    division: Literal["closed", "open"]
+    hyperparameters: Parameters = Parameters()
+    benchmark: Literal["digits"] = "digits"
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole rehearsal."""
+
+    organisation: Name
+    status: Literal["cloud", "onprem", "preview", "research"]
+    entries: tuple[RehearsalEntry, ...]
+
+
+FORM = Form(type=Manifest, kind="manifests", title="What mlsub demo runs")
+
+Progress = Callable[[RehearsalEntry, int, int, Trained], None]
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest.
+
+    Raises:
+        FileProblemsError: it cannot be read, is not YAML, lacks a field or has one that is not known.
+    """
+    manifest, tree = read_document(path, FORM)
+    systems = {entry.system for entry in manifest.entries}
+    if not systems:
+        tree.flaw("name at least one system", "entries")
+    if len(systems) < len(manifest.entries):
+        tree.flaw("name each system once; one system cannot have two divisions", "entries")
+    tree.settle()
+    return manifest
 
 
 def rehearse(manifest: Manifest, output: Path, *, force: bool, progress: Progress | None = None) -> Path:
@@ -33,7 +82,7 @@ def rehearse(manifest: Manifest, output: Path, *, force: bool, progress: Progres
         manifest: what to rehearse.
         output: the folder that gets ``rehearsal-v1.0/<organisation>``.
         force: whether an earlier rehearsal there may be replaced.
-        progress: called after each run with entry, number of the run, number of runs and result.
+        progress: called after each run with entry, number of the run, number of runs and how the run ended.
 
     Returns:
         The organisation's folder. It appears complete or not at all.
@@ -68,17 +117,33 @@ def _fill(folder: Path, manifest: Manifest, progress: Progress | None) -> None:
         results = folder / "results" / entry.system / entry.benchmark
         results.mkdir(parents=True)
         for number in range(runs):
-            log = results / f"result_{number}.txt"
-            result = train_run(log, manifest.organisation, manifest.status, entry)
+            recorder = open_recorder(results / f"result_{number}.txt", manifest.organisation, manifest.status, entry)
+            trained = train_run(recorder, entry.hyperparameters)
             if progress is not None:
-                progress(entry, number + 1, runs, result)
+                progress(entry, number + 1, runs, trained)
         description = describe_machine(manifest.organisation, entry.system, entry.division, manifest.status)
         text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
         (systems / f"{entry.system}.json").write_text(text, encoding="utf-8")
 
 
+def open_recorder(log: Path, organisation: str, status: str, entry: RehearsalEntry) -> Recorder:
+    """Return the recorder that writes the log of one run of an entry."""
+    return Recorder(
+        log,
+        usage="rehearsal",
+        round="1.0",
+        benchmark=entry.benchmark,
+        division=entry.division,
+        organisation=organisation,
+        platform=entry.system,
+        status=status,
+        namespace="rehearsal, no MLPerf result",
+        root=Path(__file__).resolve().parents[3],
+    )
+
+
 def describe_machine(organisation: str, system: str, division: str, status: str) -> dict[str, Any]:
-    """A system description of this machine with every required field; what is not known is ``N/A``."""
+    """Return a system description of this machine with every required field; what is not known is ``N/A``."""
     found, _ = merge([("this host", capture_here())])
     changes = {
         "submitter": organisation,

@@ -65,7 +65,7 @@ def _one_benchmark(function: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-@click.group("rules", cls=LazyGroup, modules={"explain": "mlsub.commands.explain.command"})
+@click.group("rules", cls=LazyGroup)
 def command() -> None:
     """Look the rules up: which there are, what they demand, what changes between rounds."""
 

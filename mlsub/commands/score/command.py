@@ -16,7 +16,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
-    from mlsub.score.table import Row
+    from mlsub.score.cells import Row
     from mlsub.submission.report import Report
 
 
@@ -79,7 +79,7 @@ def _write_scaling(reports: Sequence[Report]) -> None:
     import json
     import os
 
-    from mlsub.io.output import write_file
+    from mlsub.io.write import write_file
     from mlsub.score.scaled import FILE
 
     written = False
@@ -107,9 +107,10 @@ def _check_before(target: Target) -> None:
 
 def _deliver(reports: Sequence[Report], target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
+    from mlsub.commands.score.document import document_of, status_notes
     from mlsub.findings import Verdict
+    from mlsub.judge.result import results_of
     from mlsub.present.entries import missing_results
-    from mlsub.score.table import rows_of, status_notes
 
     if target.format == "json":
         from mlsub.present.entries import Reports
@@ -122,12 +123,10 @@ def _deliver(reports: Sequence[Report], target: Target) -> None:
     if target.format == "json":
         return
     if target.format == "text":
-        from mlsub.commands.score.document import document_of
-
         target.put(target.rendered(document_of(reports)))
     elif any(report.official is not Verdict.NOT_CHECKED for report in reports):
         # Else there is nothing: an empty table would look like an answer.
-        rows = rows_of(reports)
+        rows = [result.columns() for report in reports for result in results_of(report)]
         if not rows:
             tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
         target.put(_rendered_rows(rows, target))

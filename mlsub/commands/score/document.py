@@ -26,16 +26,18 @@ from mlsub.present.document import (
 )
 from mlsub.present.entries import missing_results, notes_on_rcp, partly_checked, rcp_words, round_line
 from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
-from mlsub.score.cells import legible, rounded, value_of
+from mlsub.score.cells import Row, legible, rounded
 from mlsub.score.columns import Column as Described
 from mlsub.score.columns import ColumnKind, Shown, columns
-from mlsub.score.table import Row
 from mlsub.submission.report import EntryResult, Report
+from mlsub.systems.availability import aliases, category, close_category
 
 #: Bypasses that are named one by one; JSON has them all.
 MAX_BYPASSES = 10
 #: Characters shown of a benchmark or a division, which may be any text; no real one is longer.
 _LONGEST = 20
+#: Unknown statuses that are reported one by one.
+_MAX_NOTES = 10
 _JOULES_IN_MJ = 1e6
 _NONE = "-"
 _UNTESTED = "not-required"
@@ -200,7 +202,7 @@ def _bypasses(entries: Sequence[EntryResult]) -> Iterator[tuple[Span | str, ...]
 
 def rows_document(rows: Sequence[Row]) -> Document:
     """The rows of the official table, numbers rounded: one table a round."""
-    rounds = groupby(rows, lambda row: (row.usage, row.round))
+    rounds = groupby(rows, lambda row: (row["usage"], row["round"]))
     return document(
         "Results", *(_round(list(group), *of) for of, group in rounds), None if rows else Text("No results.")
     )
@@ -218,14 +220,35 @@ def _round(rows: Sequence[Row], usage: str, round_: str) -> Section | None:
 
 def _is_shown(column: Described, rows: Sequence[Row]) -> bool:
     if column.markdown is Shown.FILLED:
-        return any(value_of(row, column) is not None for row in rows)
+        return any(row[column.name] is not None for row in rows)
     return column.markdown is Shown.ALWAYS
 
 
 def _row_cell(row: Row, column: Described) -> Cell:
-    value = value_of(row, column)
+    value = row[column.name]
     if value is None:
         return ""
     if not isinstance(value, str):
         return rounded(value, column.decimals)
     return Span(column.title.lower(), link=value) if column.link else " ".join(legible(value).split())
+
+
+def status_notes(reports: Sequence[Report]) -> tuple[str, ...]:
+    """A line for each system description whose status is not a known availability, with what it may mean."""
+    unknown = [
+        (system.path, system.facts.status)
+        for report in reports
+        for system in report.systems
+        if system.facts is not None and system.facts.status is not None and category(system.facts.status) is None
+    ]
+    notes = [_status_note(path, status) for path, status in unknown[:_MAX_NOTES]]
+    if len(unknown) > _MAX_NOTES:
+        notes.append(f"and {len(unknown) - _MAX_NOTES} more system descriptions with an unknown status")
+    return tuple(notes)
+
+
+def _status_note(path: str, status: str) -> str:
+    close = close_category(status)
+    known = ", ".join(dict.fromkeys(aliases().values()))
+    hint = f"Did you mean {close}?" if close else f"Known are {known}."
+    return f"{path}: the status {status[:80]!r} is not a known availability. {hint}"

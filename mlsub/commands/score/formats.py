@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.present import columnar
-from mlsub.score.cells import Value, encodable, exact, is_formula, legible, rounded, value_of
+from mlsub.score.cells import Row, Value, encodable, exact, is_formula, legible, rounded
 from mlsub.score.columns import Column, ColumnKind, columns
-from mlsub.score.table import Row
 
 #: The most characters that a cell of a workbook can have.
 MAX_CELL = 32_767
@@ -96,7 +95,7 @@ def csv_of(names: Sequence[str], rows: Iterable[Iterable[Value]]) -> bytes:
 
 
 def _cells(rows: Sequence[Row]) -> Iterator[list[Value]]:
-    return ([value_of(row, column) for column in columns()] for row in rows)
+    return ([row[column.name] for column in columns()] for row in rows)
 
 
 def _csv_cell(value: Value) -> str:
@@ -162,8 +161,8 @@ def render_xlsx(rows: Sequence[Row]) -> bytes:
 
 def _sheets(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     for division in DIVISIONS:
-        yield division, [row for row in rows if row.division == division]
-    others = [row for row in rows if row.division not in DIVISIONS]
+        yield division, [row for row in rows if row["division"] == division]
+    others = [row for row in rows if row["division"] not in DIVISIONS]
     if others:
         yield _OTHERS, others
 
@@ -180,7 +179,7 @@ def _fill(sheet: Any, rows: Sequence[Row]) -> None:
         longest = len(column.title)
         for line, row in enumerate(rows, start=2):
             cell = sheet.cell(line, number)
-            _put(cell, value_of(row, column), column)
+            _put(cell, row[column.name], column)
             longest = max(longest, _width(cell.value, column))
         sheet.column_dimensions[get_column_letter(number)].width = min(longest, _WIDEST) + 2
     sheet.freeze_panes = "A2"

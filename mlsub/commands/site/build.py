@@ -13,13 +13,11 @@ from msgspec.structs import replace
 
 from mlsub.commands.db.records import Records
 from mlsub.commands.site.chartdata import SHARED
-from mlsub.commands.site.comparison import COMPARED, compare_script, compared
 from mlsub.commands.site.dataset import DATA, RESULTS, downloads, results_script
-from mlsub.commands.site.further import FOLDERS, further_pages
+from mlsub.commands.site.further import further_pages
 from mlsub.commands.site.home import overview
 from mlsub.commands.site.model import counted
 from mlsub.commands.site.pages import Page, all_results
-from mlsub.commands.site.performance import FOLDER as PERFORMANCES
 from mlsub.commands.site.performance import performance
 from mlsub.commands.site.render import STATIC, write_page
 from mlsub.commands.site.result_page import of_result
@@ -27,9 +25,8 @@ from mlsub.commands.site.results import Result, RoundResults, rounds_of
 from mlsub.commands.site.round_page import of_round
 from mlsub.commands.site.whole import Whole
 from mlsub.io.errors import MlsubError
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import staging_beside
 from mlsub.io.written import check_free, replace_folder
-from mlsub.log.intervals import Intervals
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
@@ -149,28 +146,26 @@ def build_site(
     )
     results = [result for one in rounds for result in one.results]
     whole = Whole(rounds)
-    stated, *stated_more = performance(rounds, wanted.records)
+    stated = performance(rounds, wanted.records)
     files = downloads(results)
-    scripts = {RESULTS: results_script(results), COMPARED: compare_script(results)}
     pages = (
         overview(whole, wanted.title),
         all_results(rounds, files),
-        *compared(results),
-        stated,
+        *stated[:1],
         *wanted.more,
     )
     further = tuple(further_pages(whole))
     named = (*(page for page in further if "/" not in page.path), *pages[1:])
     navigation = (("Overview", "index.html"), *((page.title, page.path) for page in named))
     pages += further
-    pages += (*(of_round(one, whole.keys("family", one.results)) for one in rounds), *stated_more)
+    pages += (*(of_round(one, whole.keys("family", one.results)) for one in rounds), *stated[1:])
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.
     final = Path(os.path.abspath(output))  # noqa: PTH100
     with staging_beside(final) as staging:
         site = staging / "site"
         try:
             _lay_out(site)
-            for path, content in (files | scripts).items():
+            for path, content in (files | {RESULTS: results_script(results)}).items():
                 (site / path).write_bytes(content)
             for page in pages:
                 write_page(site, navigation, page)
@@ -204,7 +199,7 @@ def _lay_out(site: Path) -> None:
     site.mkdir()
     shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile)
     (site / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
-    for folder in ("results", "rounds", PERFORMANCES, SHARED, DATA, *FOLDERS):
+    for folder in (SHARED, DATA):
         (site / folder).mkdir()
 
 
@@ -226,9 +221,8 @@ def _alone(result: Result) -> Result:
     """A result with no more of its report than its page shows, fit to be sent to another process."""
     report, path = result.report, result.entry.path
     own = tuple(log for log in report.logs if (log.path.rpartition("/")[0] or ".") == path)
-    logs = tuple(replace(log, facts=tuple(f for f in log.facts if not isinstance(f, Intervals))) for log in result.logs)
     report = replace(report, logs=own, entries=(result.entry,), systems=(), findings=())
-    return replace(result, report=report, logs=logs)
+    return replace(result, report=report)
 
 
 def _write(task: _Task) -> str | None:

@@ -127,14 +127,13 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     """
     from msgspec.structs import replace
 
-    from mlsub.log.intervals import IntervalFold
     from mlsub.workspace import check_with_logs
 
-    folds: tuple[NewFold, ...] = (IntervalFold,)
+    folds: tuple[NewFold, ...] = ()
     if inspected:
         from mlsub.log.trace import TraceFold
 
-        folds = (IntervalFold, TraceFold)
+        folds = (TraceFold,)
     with progress_bar() as progress:
         read = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
     reports = weighed([one.report for one in read], paths)

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 from mlsub.commands.rcp.picture.chart import VERDICTS, reference_series
 from mlsub.commands.site.model import Cell, Drawn, Row, Section, Table, cell_of, heads, number_of, text_of
-from mlsub.commands.watch.reference import number
 from mlsub.convergence.curves import Reference, limit_lines, reference_of, spans_a_decade
 from mlsub.convergence.in_force import Which, which_of
 from mlsub.convergence.margin import benchmark_held, untested
 from mlsub.io.errors import MlsubError
+from mlsub.log.reading import usable_number as number
 from mlsub.present.chart import Axis, Series
 from mlsub.rounds import Round
 from mlsub.submission.report import EntryResult, RcpResult, Report

@@ -16,6 +16,8 @@ from mlsub.commands.site.whole import NO_ACCELERATOR, Whole
 _KIND = "dots"
 #: The line of the record in a legend.
 RECORD_KEY = ("record", 7, "line")
+#: Rounds from which on there is a change to draw.
+_SEVERAL = 2
 _SCALING = (
     "Minutes to train over the number of accelerators, both axes logarithmic, one mark a result; pale marks are those "
     "of other rounds. A dotted line is ideal scaling: from the smallest system of an accelerator on, twice the "
@@ -38,12 +40,12 @@ def record_chart(whole: Whole, history: History, key: str, root: str = "", shown
         shown: the results that are drawn; without any the best Closed one of each vendor in each round.
 
     Returns:
-        The chart, None where no date of publication is known.
+        The chart, None where the results are not of several rounds whose dates of publication are known.
     """
     dated = [result for result in history.closed if result.named.published]
     drawn = list(shown) or list(best_of(dated, lambda one: (round_name(one), one.named.vendor)).values())
     drawn = [result for result in drawn if result.named.published]
-    if not dated or not drawn:
+    if len({round_name(result) for result in drawn}) < _SEVERAL:
         return None
     by = "family" if shown else "vendor"
     return Live(

@@ -27,9 +27,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """One page.
 
     ``path`` is where it lies in the site; ``crumbs`` are the pages above it, as title and path; ``scripts`` the names
-    of further scripts of its own in ``static``, and ``data`` scripts with data, from the root of the site; ``whole``
-    whether it needs the results of the whole site (see :mod:`.dataset`). ``score`` is the figure that a page is about,
-    its note says what it is.
+    of further scripts of its own in ``static``; ``whole`` whether it needs the results of the whole site (see
+    :mod:`.dataset`). ``score`` is the figure that a page is about, its note says what it is.
     """
 
     path: str
@@ -40,7 +39,6 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[tuple[str, Cell], ...] = ()
     sections: tuple[Section, ...] = ()
     scripts: tuple[str, ...] = ()
-    data: tuple[str, ...] = ()
     whole: bool = False
 
 

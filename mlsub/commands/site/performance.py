@@ -1,8 +1,9 @@
 """Performance pages: one organisation's MLPerf results with their IDs, and the figures of records beside them.
 
 A page is of one organisation, as pages of performance are that organisations publish; figures of two of them are for
-the comparison and the pages of benchmarks. ``performance.html`` is the page of the one organisation whose records are
-given, or of the only one that has results. With several it lists them: those with records have a page each.
+the pages of benchmarks. There are such pages only with records. ``performance.html`` is the page of the one
+organisation whose records are given, or of the only one that has results. With several it lists them: those with
+records have a page each.
 """
 
 from __future__ import annotations
@@ -70,13 +71,15 @@ class _Line(NamedTuple):
 
 
 def performance(rounds: Sequence[RoundResults], records: Iterable[Records] = ()) -> tuple[Page, ...]:
-    """The pages; the first is ``performance.html``.
+    """The pages, of which the first is ``performance.html``; none without records.
 
     Args:
         rounds: all results of the site.
         records: figures of other sources.
     """
     records = tuple(records)
+    if not records:
+        return ()
     everyone = _houses(rounds, records)
     houses = [house for house in everyone if house.records] or everyone
     if len(houses) == 1:

@@ -58,6 +58,7 @@ def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) 
     """
     shared = _shared(page)
     text = page_text(navigation, page, shared)
+    (site / page.path).parent.mkdir(exist_ok=True)
     (site / page.path).write_bytes(text.encode("utf-8", "backslashreplace"))
     for path, script in shared.items():
         # Where two processes write one at a time, both write the same.
@@ -88,7 +89,6 @@ def _scripts(page: Page) -> Iterator[str]:
     """The scripts of a page in the order in which they run, from the root of the site."""
     if page.whole:
         yield RESULTS
-    yield from page.data
     kinds = dict.fromkeys(chart.kind for part in page.sections for chart in part.charts)
     for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "tables")):
         yield f"static/{name}.js"

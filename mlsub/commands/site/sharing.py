@@ -58,24 +58,21 @@ def counts_fact(results: Sequence[Result]) -> Cell:
     )
 
 
-def over_time(whole: Whole, results: Sequence[Result], words: str, rounds: int = 1) -> tuple[Section, ...]:
-    """Small charts, one a benchmark: the fastest Closed results in each round, beside the record of all.
+def over_time(whole: Whole, results: Sequence[Result], words: str) -> tuple[Section, ...]:
+    """Small charts, one a benchmark of several rounds: the fastest Closed results in each, beside the record of all.
 
     Args:
         whole: the results of the site.
         results: whose fastest of each round and family are drawn.
         words: what the charts show.
-        rounds: benchmarks of fewer rounds have no chart.
     """
     own = grouped(closed(results), lambda one: benchmark_href(one.named))
     charts: list[Live] = []
     drawn: list[Result] = []
     for history in whole.histories:
         some = own.get(history.href, [])
-        if len({round_name(result) for result in some}) < max(rounds, 1):
-            continue
         shown = list(best_of(some, lambda one: (round_name(one), one.named.family)).values())
-        chart = record_chart(whole, history, f"time-{len(charts)}", "../", shown)
+        chart = record_chart(whole, history, f"time-{len(charts)}", "../", shown) if shown else None
         if chart is not None:
             charts.append(chart)
             drawn += shown

@@ -14,8 +14,6 @@ from mlsub.commands.site.whole import Whole, grouped
 from mlsub.systems.values import is_unsaid
 
 INDEX = "systems.html"
-#: Rounds from which on there is a change to draw.
-_SEVERAL = 2
 #: Systems that the index lists, so that it does not grow without end.
 _MOST = 1200
 _TIME = (
@@ -38,7 +36,7 @@ def system_pages(whole: Whole) -> Iterator[Page]:
 
 
 def _page(whole: Whole, one: Shared) -> Page:
-    charts = over_time(whole, one.results, _TIME, rounds=_SEVERAL)
+    charts = over_time(whole, one.results, _TIME)
     table = brief_table("Results by benchmark, the newest round first", by_benchmark(one.results), *_SAME)
     organisation = one.results[-1].named
     return Page(

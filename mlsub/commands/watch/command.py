@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +14,7 @@ from mlsub.commands.ending import INTERRUPTED
 from mlsub.commands.lazy import Command
 
 if TYPE_CHECKING:
-    from mlsub.commands.watch.outlet import Outlet
+    from mlsub.commands.watch.document import Outlet
 
 _IDLE = re.compile(r"idle[ :=]\s*(\d+(?:\.\d+)?)")
 
@@ -39,7 +39,6 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     show_default=True,
     help="Set the output format; auto is a live view on a terminal and otherwise text, one line per change.",
 )
-@click.option("--exec", "exec_", metavar="CMD", help="Run CMD on a finding and at the end, without a shell; see above.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.05, max=3600),
@@ -59,7 +58,6 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
 def command(
     asked: Asked,
     format_: str,
-    exec_: str | None,
     interval: float,
     until: float | None,
     logs: int,
@@ -73,28 +71,22 @@ def command(
       ssh host tail -n +1 -f result_0.txt | mlsub watch - --round 5.1
 
     The watch ends when all runs have stopped, at Ctrl-C, or as --until says, with the verdict of mlsub check on each
-    log. The command of --exec is split into words and run without a shell; the variables MLSUB_EVENT (finding, end or
-    verdict), MLSUB_PATH, MLSUB_RULE, MLSUB_MESSAGE and others say what happened.
+    log. To act on what happens, pipe --format jsonl into a program.
 
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
     from mlsub.commands.watch.logs import Logs
-    from mlsub.commands.watch.notify import parse_command
-    from mlsub.commands.watch.outside import Clock, Interrupts
-    from mlsub.commands.watch.watch import Settings, Watch
+    from mlsub.commands.watch.run import Clock, Settings, Watch
 
-    given = asked.settings()
-    to_run = parse_command(exec_) if exec_ is not None else ()
-    watched = Logs(asked.paths, given, 0)
-    settings = Settings(interval_s=interval, idle_s=until, logs=logs)
-    interrupts = Interrupts(_signals())
-    status = Watch(watched, Clock(), _outlet(format_), settings, to_run, interrupts).run()
-    sys.exit(INTERRUPTED if interrupts.by is signal.SIGINT else status)
+    logs_ = Logs(asked.paths, asked.settings(), 0)
+    clock = Clock()
+    status = Watch(logs_, clock, _outlet(format_), Settings(interval_s=interval, idle_s=until, logs=logs)).run()
+    sys.exit(INTERRUPTED if clock.signal is signal.SIGINT else status)
 
 
 def _outlet(format_: str) -> Outlet:
-    """Where to show what happens."""
-    from mlsub.commands.watch.outlet import JsonlOutlet, TextOutlet
+    """Return where to show what happens."""
+    from mlsub.commands.watch.document import JsonlOutlet, TextOutlet
     from mlsub.io.show import tolerate
 
     tolerate(sys.stdout)
@@ -106,10 +98,3 @@ def _outlet(format_: str) -> Outlet:
     from mlsub.present.terminal import console
 
     return LiveView(console())
-
-
-def _signals() -> tuple[Any, ...]:
-    """Those that ask for an end; only the main thread can take them."""
-    import threading
-
-    return (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()

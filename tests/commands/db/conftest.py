@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.workspace.memory import Memory, states, witness
+from mlsub.workspace import cache as caches
+from mlsub.workspace.cache import Cache
 
 
 @pytest.fixture
-def remembering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """A memory, for which files need not be old, and which asks no file whether its state tells the truth."""
-    monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
-    monkeypatch.setattr(witness, "ONE_IN", 1 << 60)
-    return Memory(tmp_path / "cache")
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
+    """A cache, for which files need not be old."""
+    monkeypatch.setattr(caches, "SETTLED_NS", -(10**18))
+    return Cache(tmp_path / "cache")

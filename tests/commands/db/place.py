@@ -32,7 +32,7 @@ class Place:
 
     def build(self, *folders: Path, **more: Any) -> Built:
         """Build the database of the folders, of all rounds unless told."""
-        settings = {name: more.pop(name) for name in ("round", "usage", "convergence", "memory") if name in more}
+        settings = {name: more.pop(name) for name in ("round", "usage", "convergence", "cache") if name in more}
         asked: dict[str, Any] = {"folders": folders or (self.rounds,), "output": self.database} | more
         return build(Ask(settings=Settings(jobs=1, **settings), **asked))
 

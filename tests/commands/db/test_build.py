@@ -16,7 +16,7 @@ import pytest
 from mlsub.commands.db.build import build
 from mlsub.commands.db.model import Ask
 from mlsub.io.errors import MlsubError
-from mlsub.workspace.memory import Memory
+from mlsub.workspace.cache import Cache
 from tests.commands.db.place import RECORDS, Place, content_of, duckdb
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
@@ -83,12 +83,12 @@ def test_the_same_files_are_not_read_again_and_the_file_stays(place: Place) -> N
 
 
 def test_a_database_that_has_not_changed_is_not_opened(
-    place: Place, remembering: Memory, monkeypatch: pytest.MonkeyPatch
+    place: Place, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place.build(memory=remembering)
-    first = place.build(memory=remembering)
+    place.build(cache=cache)
+    first = place.build(cache=cache)
     monkeypatch.delattr(duckdb, "connect")
-    assert place.build(memory=remembering) == first
+    assert place.build(cache=cache) == first
 
 
 REPLACED: dict[str, Callable[[Path, Path], object]] = {
@@ -104,23 +104,23 @@ REPLACED: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.parametrize("how", REPLACED)
-def test_a_database_that_somebody_replaced_is_opened_again(how: str, place: Place, remembering: Memory) -> None:
+def test_a_database_that_somebody_replaced_is_opened_again(how: str, place: Place, cache: Cache) -> None:
     other = place.folder / "other.duckdb"
     place.build(place.acme.folder, output=other)
     for _ in range(2):
-        place.build(memory=remembering)
+        place.build(cache=cache)
     REPLACED[how](place.database, other)
-    built = place.build(memory=remembering)
+    built = place.build(cache=cache)
     assert (built.read, built.kept, built.written) == (("v1.1/Bolt",), ("v1.0/ACME",), True)
     assert place.select("SELECT count(*) FROM submissions") == [(2,)]
 
 
-def test_what_is_no_database_any_more_is_refused_though_one_is_remembered(place: Place, remembering: Memory) -> None:
+def test_what_is_no_database_any_more_is_refused_though_one_is_remembered(place: Place, cache: Cache) -> None:
     for _ in range(2):
-        place.build(memory=remembering)
+        place.build(cache=cache)
     place.database.write_bytes(b"mine")
     with pytest.raises(MlsubError, match="is not a database of mlsub db"):
-        place.build(memory=remembering)
+        place.build(cache=cache)
     assert place.database.read_bytes() == b"mine"
 
 
@@ -319,7 +319,7 @@ KILLED = """
 import os, signal, sys
 from mlsub.cli import main
 from mlsub.commands.db import fill
-fill.put_in_place = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+fill.put_file = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 main(sys.argv[1:])
 """
 

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from mlsub.commands.db.fingerprint import Files, Fingerprint, files_below
 from mlsub.commands.db.fingerprint import fingerprint as fingerprint_of
 from mlsub.workspace import Settings
-from mlsub.workspace.memory import Memory
+from mlsub.workspace.cache import Cache
 from tests.refused import Refusals
 
 _NAMES = st.sampled_from(["a", "b", "c/d", "c/e", "f/g/h"])
 _TREES = st.dictionaries(_NAMES, st.binary(max_size=4), max_size=5)
 
 
-def fingerprint(folder: Path, *also: str, memory: Memory | None = None) -> Fingerprint:
-    (files,) = files_below([folder], Settings(memory=memory))
+def fingerprint(folder: Path, *also: str, cache: Cache | None = None) -> Fingerprint:
+    (files,) = files_below([folder], Settings(cache=cache))
     assert isinstance(files, Files)
     return fingerprint_of(files, *also)
 
@@ -79,34 +79,32 @@ def test_the_target_of_a_link_counts(tmp_path: Path) -> None:
     assert fingerprint(tmp_path / "tree").digest != before
 
 
-def test_what_has_not_changed_is_not_read_again(
-    tmp_path: Path, remembering: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_has_not_changed_is_not_read_again(tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = lay(tmp_path / "tree", {"a": b"1", "c/d": b"2"})
-    first = fingerprint(folder, "x", memory=remembering)
+    first = fingerprint(folder, "x", cache=cache)
     assert first == fingerprint(folder, "x")
     opened: list[str] = []
     read = Path.open
     monkeypatch.setattr(
         Path, "open", lambda self, *how, **more: (opened.append(self.name), read(self, *how, **more))[1]
     )
-    assert fingerprint(folder, "x", memory=remembering) == first
+    assert fingerprint(folder, "x", cache=cache) == first
     assert not {"a", "d"} & set(opened)
     (folder / "c" / "d").write_bytes(b"3")
-    changed = fingerprint(folder, "x", memory=remembering)
+    changed = fingerprint(folder, "x", cache=cache)
     assert {"a", "d"} <= set(opened)
     assert changed == fingerprint(folder, "x") != first
 
 
-def test_what_cannot_be_read_is_looked_at_again(tmp_path: Path, remembering: Memory) -> None:
+def test_what_cannot_be_read_is_looked_at_again(tmp_path: Path, cache: Cache) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "link").symlink_to("nowhere")
-    fingerprint(tmp_path / "tree", memory=remembering)
-    assert list(remembering.store.kept()) == []
+    fingerprint(tmp_path / "tree", cache=cache)
+    assert list(cache.records()) == []
 
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.EACCES], ids=errno.errorcode.get)
-@pytest.mark.usefixtures("remembering")
+@pytest.mark.usefixtures("cache")
 def test_a_folder_that_cannot_be_listed_for_a_moment_is_looked_at_again(
     error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,13 +112,13 @@ def test_a_folder_that_cannot_be_listed_for_a_moment_is_looked_at_again(
     healthy = fingerprint(folder)
     refusals = Refusals(folder, monkeypatch)
     refusals.at_call(-1, 0)
-    fingerprint(folder, memory=Memory(tmp_path / "counted"))
+    fingerprint(folder, cache=Cache(tmp_path / "counted"))
     for number in range(refusals.calls):
-        memory = Memory(tmp_path / f"cache-{number}")
+        cache = Cache(tmp_path / f"cache-{number}")
         refusals.at_call(number, error)
-        files_below([folder], Settings(memory=memory))
+        files_below([folder], Settings(cache=cache))
         refusals.at_call(-1, 0)
-        assert fingerprint(folder, memory=memory) == healthy, number
+        assert fingerprint(folder, cache=cache) == healthy, number
 
 
 def test_folders_are_read_by_several_processes_and_stay_in_order(tmp_path: Path) -> None:

@@ -9,43 +9,39 @@ import numpy as np
 import pytest
 
 import mlsub
-from mlsub.commands.demo.model import Manifest, Parameters, RehearsalEntry
-from mlsub.commands.demo.reference import FIRST_SEED, RUNS, SIZES, train_reference
-from mlsub.commands.demo.run import rehearse
-from mlsub.commands.demo.verses import run as verses_run
-from mlsub.commands.demo.verses.run import Samples, verses
-from mlsub.commands.rcp.build import Built
+from mlsub.commands.demo import train
+from mlsub.commands.demo.run import Manifest, RehearsalEntry, rehearse
+from mlsub.commands.demo.train import Parameters
 from mlsub.convergence.algorithm import newest_algorithm
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.reference import points_of, reference_file
+from tests.commands.demo.reference import FIRST_SEED, RUNS, SIZES, train_reference
 
 
-def file_of(benchmark: str) -> Path:
-    file = reference_file("rehearsal", "1.0.0", benchmark)
+@pytest.fixture
+def reference() -> Path:
+    file = reference_file("rehearsal", "1.0.0", "digits")
     assert file is not None
     return file
 
 
-@pytest.mark.parametrize("benchmark", SIZES)
-def test_the_files_are_whole_and_have_the_batch_sizes(benchmark: str) -> None:
-    assert check_reference_file(file_of(benchmark)) == ()
-    points = points_of(file_of(benchmark), benchmark, 5, newest_algorithm())
-    assert [(point.batch_size, point.runs) for point in points] == [(size, RUNS) for size in SIZES[benchmark]]
+def test_the_file_is_whole_and_has_the_batch_sizes(reference: Path) -> None:
+    assert check_reference_file(reference) == ()
+    points = points_of(reference, "digits", 5, newest_algorithm())
+    assert [(point.batch_size, point.runs) for point in points] == [(size, RUNS) for size in SIZES]
 
 
-@pytest.mark.parametrize("benchmark", SIZES)
-def test_a_reference_run_comes_to_the_same_again(benchmark: str, tmp_path: Path) -> None:
+def test_a_reference_run_comes_to_the_same_again(reference: Path, tmp_path: Path) -> None:
     """On another processor arithmetic may round otherwise, so an evaluation more or less is no difference."""
-    size = max(SIZES[benchmark])
-    logs = train_reference(benchmark, size, tmp_path, runs=2)
-    recorded = json.loads(file_of(benchmark).read_text())[f"{benchmark}_ref_{size}"]["Epochs to converge"][:2]
-    key, step = ("samples_count", 1024) if benchmark == "verses" else ("epoch_num", 1)
+    size = max(SIZES)
+    logs = train_reference(size, tmp_path, runs=2)
+    recorded = json.loads(reference.read_text())[f"digits_ref_{size}"]["Epochs to converge"][:2]
     for number, (log, before) in enumerate(zip(logs, recorded, strict=True)):
         text = log.read_text()
         assert f'"value": {FIRST_SEED + number}' in text
         evaluations = [line for line in text.splitlines() if '"eval_accuracy"' in line]
         last = json.loads(evaluations[-1].removeprefix(":::MLLOG "))
-        assert abs(last["metadata"][key] - before) <= 2 * step
+        assert abs(last["metadata"]["epoch_num"] - before) <= 2
 
 
 def entry_of(folder: Path, entry: RehearsalEntry) -> mlsub.submission.report.EntryResult:
@@ -54,42 +50,21 @@ def entry_of(folder: Path, entry: RehearsalEntry) -> mlsub.submission.report.Ent
     return result
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "parameters"),
-    [
-        ("digits", Parameters(opt_base_learning_rate=0.01)),
-        ("verses", Parameters(opt_base_learning_rate=0.012)),
-    ],
-)
-def test_an_honest_entry_passes(benchmark: str, parameters: Parameters, tmp_path: Path) -> None:
-    result = entry_of(tmp_path, RehearsalEntry("here", "closed", parameters, benchmark))
+def test_an_honest_entry_passes(tmp_path: Path) -> None:
+    result = entry_of(tmp_path, RehearsalEntry("here", "closed", Parameters(opt_base_learning_rate=0.01)))
     assert (result.rcp.verdict, result.official, result.rcp.batch_size) == ("pass", "accepted", 32)
 
 
 def test_training_on_what_is_held_out_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = verses()
-    leaked = text._replace(
-        train=Samples(
-            np.concatenate([text.train.contexts[:-2750], text.held_out.contexts, text.held_out.contexts]),
-            np.concatenate([text.train.following[:-2750], text.held_out.following, text.held_out.following]),
-        )
-    )
-    monkeypatch.setattr(verses_run, "verses", lambda: leaked)
-    result = entry_of(tmp_path, RehearsalEntry("here", "closed", Parameters(), "verses"))
+    (pixels, labels), held_out = train._data()
+    leaked = [
+        np.concatenate([kept[:-1080], *[part] * 3]) for kept, part in zip((pixels, labels), held_out, strict=True)
+    ]
+    monkeypatch.setattr(train, "_data", lambda: (tuple(leaked), held_out))
+    result = entry_of(tmp_path, RehearsalEntry("here", "closed"))
     assert (result.rcp.verdict, result.official) == ("fail", "rejected")
 
 
 def test_an_open_entry_is_not_tested(tmp_path: Path) -> None:
     result = entry_of(tmp_path, RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)))
     assert (result.rcp.verdict, result.rcp.how) == ("not-required", "open-division")
-
-
-def test_reference_points_are_made_anew_where_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.commands.demo import reference as command
-
-    written: list[Path] = []
-    monkeypatch.setattr(command, "build_reference", lambda *_: Built(records={}, problems=(), notes=()))
-    monkeypatch.setattr(command, "write_file", lambda file, content, force: written.append(file))
-    monkeypatch.setattr("sys.argv", ["reference"])
-    assert command.main() == 0
-    assert written == [file_of(benchmark) for benchmark in SIZES]

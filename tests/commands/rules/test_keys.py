@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from docs.reference import keys_with_pages
 from mlsub.commands.rules.keys import KeyLine, descriptions, key_list
-from mlsub.commands.rules.pages import keys_with_pages
 from mlsub.divisions import DIVISIONS
 from mlsub.rounds import get_round, usages
 from mlsub.rounds.names import all_rounds

@@ -10,8 +10,8 @@ import io
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,12 +20,21 @@ from mlsub.commands.score.document import MAX_BYPASSES, document_of, rows_docume
 from mlsub.commands.score.formats import render_csv
 from mlsub.findings import Verdict
 from mlsub.present import html, markdown, text
-from mlsub.score.cells import exact, is_formula, legible
+from mlsub.score.cells import Row, exact, is_formula, legible
 from mlsub.score.columns import ColumnKind, Shown, columns
-from mlsub.score.table import Row, rows_of
 from mlsub.submission.report import EntryResult, RcpResult, Report, ScoreResult
 from tests.conftest import ExpectedText
-from tests.score.reports import bases, make_entry, make_log, make_report, make_row, make_score, organisations, variety
+from tests.score.reports import (
+    bases,
+    make_entry,
+    make_log,
+    make_report,
+    make_row,
+    make_score,
+    organisations,
+    rows_of,
+    variety,
+)
 
 #: Any text that JSON or a file name can hold, halves of surrogate pairs among it.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -46,20 +55,20 @@ def read_csv(content: bytes) -> list[dict[str, str]]:
 
 def with_text(text: str) -> Row:
     """A row with the text in every cell of text."""
-    texts = {column.name: text for column in columns() if column.kind is ColumnKind.TEXT}
-    return msgspec.structs.replace(make_row(), **texts)
+    texts: dict[str, Any] = {column.name: text for column in columns() if column.kind is ColumnKind.TEXT}
+    return make_row(**texts)
 
 
 DOCUMENTS = {
-    "variety.csv": lambda: render_csv(rows_of([variety()])).decode("utf-8"),
-    "variety.md": lambda: render_markdown(rows_of([variety()])),
+    "variety.csv": lambda: render_csv(rows_of(variety())).decode("utf-8"),
+    "variety.md": lambda: render_markdown(rows_of(variety())),
     "variety.txt": lambda: table(variety()),
     "bases.txt": lambda: table(bases()),
-    "bases.md": lambda: render_markdown(rows_of([bases()])),
+    "bases.md": lambda: render_markdown(rows_of(bases())),
     "organisations.txt": lambda: table(organisations()),
     "organisations-narrow.txt": lambda: table(organisations(), width=60),
     "variety-wide.txt": lambda: table(variety(), width=160),
-    "two-rounds.md": lambda: render_markdown(rows_of([variety(), organisations()])),
+    "two-rounds.md": lambda: render_markdown(rows_of(variety(), organisations())),
 }
 
 
@@ -69,13 +78,13 @@ def test_the_document_reads_to_the_letter(name: str, expected_text: ExpectedText
 
 
 def test_csv_has_one_header_and_all_values_unrounded() -> None:
-    rows = rows_of([variety(), organisations()])
+    rows = rows_of(variety(), organisations())
     read = read_csv(render_csv(rows))
     assert len(read) == len(rows) == 8
     for row, cells in zip(rows, read, strict=True):
         assert list(cells) == NAMES
         for column in columns():
-            value, cell = getattr(row, column.name), cells[column.name]
+            value, cell = row[column.name], cells[column.name]
             if value is None:
                 assert cell == ""
             elif column.kind is ColumnKind.TEXT:
@@ -153,7 +162,7 @@ def unescaped(cell: str) -> str:
 @given(TEXT)
 def test_markdown_keeps_hostile_text_in_its_cell(text: str) -> None:
     shown = [column for column in columns() if column.markdown is Shown.ALWAYS]
-    row = msgspec.structs.replace(make_row(), submitter=text, notes=text)
+    row = make_row(submitter=text, notes=text)
     lines = render_markdown([row]).rstrip("\n").split("\n")
     assert len(lines) == 7
     # Split as GitHub does: at each pipe without a backslash before it.
@@ -179,14 +188,14 @@ def test_markdown_keeps_hostile_text_in_its_cell(text: str) -> None:
     ],
 )
 def test_markdown_text(notes: str, cell: str) -> None:
-    assert f" | {cell} | [details](" in render_markdown([msgspec.structs.replace(make_row(), notes=notes)])
+    assert f" | {cell} | [details](" in render_markdown([make_row(notes=notes)])
 
 
 def test_links_lead_to_the_published_files_and_nowhere_else() -> None:
-    page = html.render(rows_document(rows_of([make_report()])))
+    page = html.render(rows_document(rows_of(make_report())))
     assert '<a href="https://github.com/mlcommons/training_results_v5.1/blob/main/ACME/systems/rack1.json">' in page
     for address in ("javascript:alert(1)", 'https://x/"onclick="', "https://x/a)b", "https://x/\n", "http://x"):
-        rows = [msgspec.structs.replace(make_row(), details_url=address, code_url=address)]
+        rows = [make_row(details_url=address, code_url=address)]
         assert "<a " not in html.render(rows_document(rows))
         assert "](" not in render_markdown(rows)
 
@@ -196,7 +205,7 @@ def test_markdown_without_rows_says_so() -> None:
 
 
 def test_markdown_says_of_a_rehearsal_that_it_is_one() -> None:
-    text = render_markdown(rows_of([make_report(usage="rehearsal", round="1.0")]))
+    text = render_markdown(rows_of(make_report(usage="rehearsal", round="1.0")))
     assert "## rehearsal v1.0\n\nA rehearsal: real training, but not an MLPerf result.\n\n| Division |" in text
     assert "github.com" not in text
 
@@ -279,7 +288,7 @@ def test_numbers_that_no_honest_log_could_come_to_are_kept_short() -> None:
         "1e+299",
         "accepted",
     ]
-    assert " 1e+300 | 1.5e+299 | samples | pass | 1e+308 | 1e+307 | " in render_markdown(rows_of([report]))
+    assert " 1e+300 | 1.5e+299 | samples | pass | 1e+308 | 1e+307 | " in render_markdown(rows_of(report))
 
 
 def test_columns_without_anything_to_show_are_left_out() -> None:

@@ -1,4 +1,4 @@
-"""The table of all results in a real browser: facets, sort, columns, the address, files of a selection, and ticks."""
+"""The table of all results in a real browser: facets, sort, columns, the address, and files of a selection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked, one_round
 from tests.make_tree import make_tree
 
-TITLE, MINUTES = 2, 4
+TITLE, MINUTES = 1, 3
 
 
 class Table(Opened):
@@ -83,7 +83,7 @@ def test_closed_results_come_first_and_both_divisions_with_a_note(browser: Any, 
         assert opened.shown == "4 of 4 results"
         assert "not comparable" in note.inner_text()
         opened.page.locator("th button", has_text="Time to train").click()
-        assert opened.column_of(10) == ["closed", "closed", "closed", "open"], "never ranked together"
+        assert opened.column_of(9) == ["closed", "closed", "closed", "open"], "never ranked together"
         assert opened.column_of(MINUTES) == ["12.0", "14.5", "–", "12.0"], "what has no value comes last of its own"
         opened.screenshot("table/both.html")
 
@@ -146,7 +146,7 @@ def test_a_link_restores_the_view_and_the_back_button_undoes_a_choice(browser: A
     with Table(browser, site, link) as pasted:
         assert pasted.column_of(MINUTES) == rows
         assert pasted.page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
-        assert pasted.page.locator("thead th").all_inner_texts()[1:4] == [
+        assert pasted.page.locator("thead th").all_inner_texts()[:3] == [
             "Benchmark",
             "Round",
             "Time to train (minutes)",
@@ -175,10 +175,10 @@ def test_rows_beyond_the_first_hundred_come_by_a_button(browser: Any, many: Path
         assert (opened.shown, rows.count()) == ("105 of 105 results", 100)
         opened.page.get_by_role("button", name="Show 5 more").press("Enter")
         assert rows.count() == 105
-        focused = "document.activeElement === document.querySelectorAll('.results tbody input')[100]"
+        focused = "document.activeElement === document.querySelectorAll('.results tbody a')[100]"
         assert opened.page.evaluate(focused), "keys go on with the rows that came"
         assert opened.page.get_by_role("button", name="more").count() == 0
-        assert opened.column_of(7)[0] == '=HYPERLINK("x"), a "quoted", name'
+        assert opened.column_of(6)[0] == '=HYPERLINK("x"), a "quoted", name'
 
 
 def test_on_paper_all_rows_are_there_and_no_choices(browser: Any, many: Path, tmp_path: Path) -> None:
@@ -224,22 +224,6 @@ def test_columns_of_files_have_one_type_even_without_values(browser: Any, site: 
     assert {field.name: str(field.type) for field in saved} == {field.name: str(field.type) for field in whole}
 
 
-def test_two_ticked_rows_are_compared(browser: Any, site: Path) -> None:
-    with Table(browser, site) as opened:
-        ticks = opened.page.locator(".results tbody input")
-        assert not opened.page.locator(".picked").is_visible()
-        ticks.nth(0).check()
-        assert "Tick another row" in opened.page.locator(".picked").inner_text()
-        ticks.nth(1).check()
-        ticks.nth(2).check()
-        assert [tick.is_checked() for tick in ticks.all()] == [False, True, True], "a third takes the first one's place"
-        opened.screenshot("table/ticked.html")
-        opened.page.get_by_role("link", name="Compare the two").click()
-        assert opened.page.url.partition("#")[2] == (
-            "a=training_1.1_zeta_rack1_resnet&b=training_1.0_acme_rack1_resnet"
-        )
-
-
 def test_without_scripts_there_are_links_to_all_of_it(browser: Any, site: Path) -> None:
     with Opened(browser, site, "results.html", java_script_enabled=False) as opened:
         assert "Without them, the pages of the rounds have all rows" in opened.page.locator("#all").inner_text()
@@ -257,7 +241,6 @@ def test_the_table_is_accessible_and_fits(browser: Any, site: Path, width: int, 
             opened.page.set_viewport_size({"width": width, "height": 844})
             opened.page.locator(".facets > summary").click()
         opened.page.locator(".columns summary").click()
-        opened.page.locator(".results tbody input").first.check()
         assert opened.overflow() == 0
         if width != 320:
             assert opened.violations() == []

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.site.comparison import compare_script, compared
 from mlsub.commands.site.dataset import FIELDS, downloads, results_script
 from mlsub.commands.site.results import Result
 from mlsub.score.columns import ColumnKind
@@ -65,19 +64,3 @@ def test_text_that_a_spreadsheet_would_calculate_with_is_text_in_csv(tmp_path: P
     found = [result for one in rounds(tree.folder) for result in one.results]
     (row,) = csv.DictReader(io.StringIO(downloads(found)["data/results.csv"].decode()))
     assert (row["system"], row["framework"]) == ("'=1+1", "'\N{FULLWIDTH PLUS SIGN}x")
-
-
-def test_a_comparison_needs_two_results(results: list[Result]) -> None:
-    assert compared(results[:1]) == ()
-    assert [page.path for page in compared(results)] == ["compare.html"]
-
-
-def test_what_results_logged_stands_once(results: list[Result]) -> None:
-    found = script(compare_script(results))
-    assert len(found["sides"]) == len(found["logged"]["rows"]) == len(results)
-    assert {len(side) for side in found["sides"]} == {len(found["fields"])}
-    resnet = [
-        row for row, result in zip(found["logged"]["rows"], results, strict=True) if result.named.benchmark == "resnet"
-    ]
-    assert resnet[0] == resnet[1]
-    assert all(len(set(values)) == len(values) for values in found["logged"]["values"])

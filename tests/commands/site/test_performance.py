@@ -78,21 +78,22 @@ def test_the_page_is_of_the_organisation_whose_records_are_given(tmp_path: Path)
     assert "ZETA" not in str(msgspec.to_builtins(page.sections))
 
 
-def test_the_page_of_a_site_of_one_organisation_needs_no_records_and_takes_those_of_others(tmp_path: Path) -> None:
-    found = rounds(two_rounds(tmp_path)[0])
-    for given, count in (((), 1), ([records(publisher="Somebody")], 5)):
-        (page,) = performance(found, given)
-        assert (page.path, len(page.sections)) == ("performance.html", count)
+def test_without_records_there_is_no_page(tmp_path: Path) -> None:
+    assert performance(rounds(*two_rounds(tmp_path))) == ()
 
 
-def test_several_organisations_are_listed(tmp_path: Path) -> None:
-    found = rounds(*two_rounds(tmp_path))
-    (page,) = performance(found)
-    assert [row["organisation"] for row in rows(page.sections[0].tables[0])] == ["ACME", "ZETA"]
+def test_the_page_of_a_site_of_one_organisation_takes_the_records_of_others(tmp_path: Path) -> None:
+    (page,) = performance(rounds(two_rounds(tmp_path)[0]), [records(publisher="Somebody")])
+    assert (page.path, len(page.sections)) == ("performance.html", 5)
+
+
+def test_records_of_none_of_several_organisations_stand_below_a_list_of_these(tmp_path: Path) -> None:
+    (page,) = performance(rounds(*two_rounds(tmp_path)), [records(publisher="Somebody")])
     assert [row.cells[0].href for row in page.sections[0].tables[0].rows] == [
         "organisations/acme.html",
         "organisations/zeta.html",
     ]
+    assert part(page, "sources").tables[0].rows[0].cells[2].text == "Somebody"
 
 
 def test_several_organisations_with_records_have_a_page_each(tmp_path: Path) -> None:
@@ -117,10 +118,10 @@ def test_several_organisations_with_records_have_a_page_each(tmp_path: Path) -> 
 
 def test_every_result_is_there_also_without_minutes_and_with_its_verdict(tmp_path: Path) -> None:
     acme, zeta = two_rounds(tmp_path)
-    (page,) = performance(rounds(zeta))
+    (page,) = performance(rounds(zeta), [records()])
     assert rows(page.sections[0].tables[0])[0]["Closed verdict"] == "rejected"
     assert rows(page.sections[0].tables[0])[0]["Closed minutes"] == "–"
-    (page,) = performance(rounds(acme))
+    (page,) = performance(rounds(acme), [records()])
     table = {row["benchmark"]: row for row in rows(page.sections[0].tables[0])}
     assert (table["ResNet-50"]["Closed minutes"], table["ResNet-50"]["Open minutes"]) == ("12.000000", "12.000000")
     assert (table["BERT"]["Closed minutes"], table["BERT"]["Open minutes"]) == ("14.500000", "")

@@ -14,7 +14,7 @@ import pytest
 from mlperf_logging.result_summarizer import result_summarizer
 
 import mlsub
-from mlsub.score.table import Row, rows_of
+from mlsub.judge.result import Result, results_of
 from tests.commands.runner import run
 from tests.convergence.logs import judged, log_of, write_logs
 from tests.differential.generate import Combination, usage_and_round
@@ -42,13 +42,13 @@ def official_rows(package: Package) -> list[dict[str, Any]]:
     return rows
 
 
-def our_rows(package: Package) -> tuple[Row, ...]:
+def our_rows(package: Package) -> tuple[Result, ...]:
     """The rows of mlsub's table."""
     usage, name = usage_and_round(package.combination.round)
-    return rows_of([mlsub.check(package.folder, round=name, usage=usage, jobs=1)])
+    return results_of(mlsub.check(package.folder, round=name, usage=usage, jobs=1))
 
 
-def both_rows(package: Package) -> tuple[dict[str, Any], Row]:
+def both_rows(package: Package) -> tuple[dict[str, Any], Result]:
     """The only row of either."""
     (ours,) = our_rows(package)
     (theirs,) = official_rows(package)
@@ -61,7 +61,7 @@ def test_a_row_is_a_system_there_and_a_result_here(tmp_path: Path) -> None:
     ours, theirs = our_rows(package), official_rows(package)
     assert [row.benchmark for row in ours] == ["flux1", "retinanet"]
     assert len(theirs) == 1
-    assert {row.benchmark: row.result_minutes for row in ours} == {
+    assert {row.benchmark: row.published_minutes for row in ours} == {
         name: pytest.approx(theirs[0][name]) for name in ("flux1", "retinanet")
     }
     assert "private_id" in theirs[0]
@@ -121,7 +121,7 @@ def test_a_description_that_lacks_a_field_ends_the_summarizer(
 ) -> None:
     package = described(tmp_path, combination, **{field: None})
     (ours,) = our_rows(package)
-    assert ours.result_minutes is not None
+    assert ours.published_minutes is not None
     with pytest.raises(NameError, match="system_file"):
         official_rows(package)
 

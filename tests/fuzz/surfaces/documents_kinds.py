@@ -19,8 +19,8 @@ from mlsub.commands.audit.words import entries
 from mlsub.commands.audit.written import FORM as CLAIMS
 from mlsub.commands.db.records import FORM as RECORDS
 from mlsub.commands.db.records import read_records
-from mlsub.commands.demo.model import FORM as REHEARSAL
-from mlsub.commands.demo.model import read_manifest as read_rehearsal
+from mlsub.commands.demo.run import FORM as REHEARSAL
+from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import FORM as MANIFESTS
 from mlsub.commands.pack.read import read_manifest
 from mlsub.convergence.entry import USUAL
@@ -197,7 +197,7 @@ _HINTS: dict[str, Mapping[str, Sequence[Any]]] = {
         "benchmark": ("resnet", "bert", "resent"),
         "usage": ("training", "hpc", "rehearsal"),
     },
-    "rehearsal": {"system": ("a", "b"), "benchmark": ("digits", "verses"), "runs": (1, 5), "organisation": ("ACME",)},
+    "rehearsal": {"system": ("a", "b"), "benchmark": ("digits",), "runs": (1, 5), "organisation": ("ACME",)},
     "overlay": {
         **dict.fromkeys(("rounds:", "common:", "benchmarks*:"), ("5.1", "1.0", "7.0", "99.0", "title")),
         "benchmarks:": ("resnet", "bert", "llama31_8b", "digits", "newthing", "common_x"),

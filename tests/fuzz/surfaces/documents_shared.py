@@ -76,15 +76,18 @@ def check_error(error: MlsubError) -> None:
 
 
 def check_problems(error: FileProblemsError, data: bytes, file: Path) -> None:
-    """Whether each problem of a file names it, and a line that it has; an unknown word stands on its line."""
+    """Whether each problem of a file names it, and a line that it has if any; an unknown word stands on its line."""
     check_error(error)
     lines = lines_of(data)
     for problem in error.problems:
-        if not problem.path.endswith(file.name) or not 1 <= problem.line <= len(lines) or not problem.message:
+        line = 1 if problem.line is None else problem.line
+        if not problem.path.endswith(file.name) or not 1 <= line <= len(lines) or not problem.message:
             raise BrokenError(f"{problem} of a file of {len(lines)} lines")
+        if problem.line is None:
+            continue
         word = re.match(r"(?:\S*\.)?([a-z_]{3,20}): unknown word", problem.message)
-        if word and word[1] not in lines[problem.line - 1] and word[1] in data.decode("utf-8", "replace"):
-            raise BrokenError(f"{problem}, but that line is {lines[problem.line - 1][:100]!r}")
+        if word and word[1] not in lines[line - 1] and word[1] in data.decode("utf-8", "replace"):
+            raise BrokenError(f"{problem}, but that line is {lines[line - 1][:100]!r}")
 
 
 def lines_of(data: bytes) -> list[str]:

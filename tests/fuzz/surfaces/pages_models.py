@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 
 from mlsub.commands.audit.document import document_of as audit_document
 from mlsub.commands.check.document import document_of as check_document
-from mlsub.commands.compare.packages.document import document_of as packages_document
-from mlsub.commands.compare.trainings.document import document_of as trainings_document
+from mlsub.commands.compare.document import packages_document, trainings_document
+from mlsub.commands.db.records import read_records
 from mlsub.commands.inspect.document import document_of as inspection_document
 from mlsub.commands.score.document import document_of as score_document
-from mlsub.commands.site.comparison import compare_script, compared
 from mlsub.commands.site.dataset import downloads, results_script
 from mlsub.commands.site.further import further_pages
 from mlsub.commands.site.home import overview
@@ -30,6 +29,7 @@ from mlsub.present.document import Document
 from mlsub.present.findings import View
 from mlsub.rounds import get_round
 from mlsub.submission.ids import Ids
+from tests.commands.site.sites import RECORDS
 from tests.fuzz.documents import NO_DIGITS, Harmless
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.marked import NAMES, TEXTS, Filled, Models, models
@@ -59,10 +59,9 @@ def _rounds(found: Models) -> tuple[RoundResults, ...]:
 
 def _pages(found: Models) -> Sequence[Callable[[], Sequence[Page]]]:
     rounds = _rounds(found)
-    results = [result for one in rounds for result in one.results]
     return (
         lambda: (overview(Whole(rounds), None), all_results(rounds, ())),
-        lambda: (*compared(results), *performance(rounds)),
+        lambda: performance(rounds, [read_records(RECORDS)]),
         lambda: tuple(further_pages(Whole(rounds)))[:6],
         lambda: (of_round(rounds[-1]),),
         lambda: (of_result(rounds[-1].results[-1], rounds[-1]),),
@@ -103,12 +102,11 @@ def _site(data: bytes) -> None:
 def _scripts(found: Models) -> None:
     """The scripts with the results define what they say, and the files to download read back."""
     results = [result for one in _rounds(found) for result in one.results]
-    for script, name in ((results_script(results), "mlsubResults"), (compare_script(results), "mlsubCompare")):
-        line = script.decode("utf-8")
-        start = f'"use strict";\nwindow.{name} = '
-        if not line.startswith(start) or any(sign in line for sign in "<>&\u2028\u2029"):
-            raise BrokenError(f"another script: {line[:200]!r}")
-        json.loads(line.removeprefix(start).removesuffix(";\n"))
+    line = results_script(results).decode("utf-8")
+    start = '"use strict";\nwindow.mlsubResults = '
+    if not line.startswith(start) or any(sign in line for sign in "<>&\u2028\u2029"):
+        raise BrokenError(f"another script: {line[:200]!r}")
+    json.loads(line.removeprefix(start).removesuffix(";\n"))
     files = downloads(results)
     rows = list(csv.DictReader(io.StringIO(files["data/results.csv"].decode("utf-8"), newline="")))
     records = json.loads(files["data/results.json"])

@@ -77,7 +77,7 @@ class _Maker:
         data = {self._plain(): self._plain(), "list": [self._plain()]}
         if self._said.below(2):
             self.data.append(data)
-            return Live(kind="compare", key="k", title=self._text(), about=self._text(), data=data, href="index.html")
+            return Live(kind="dots", key="k", title=self._text(), about=self._text(), data=data, href="index.html")
         points = tuple((self._number(), self._number()) for _ in range(self._said.below(3)))
         series = (Series(name=self._plain(), style="line", points=points),)
         self.data.append({"x": self._plain(), "name": series[0].name})

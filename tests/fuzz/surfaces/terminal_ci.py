@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,7 +17,6 @@ from mlsub.present.document import Findings, document
 from mlsub.present.results import Result, Results, of_verdict
 from mlsub.score.cells import Value, encodable, exact, legible
 from mlsub.score.columns import ColumnKind, columns
-from mlsub.score.table import Row
 from tests.ci_formats import github as read_github
 from tests.ci_formats import gitlab as read_gitlab
 from tests.ci_formats import junit as read_junit
@@ -178,21 +176,13 @@ def _parquet(names: list[str], rows: list[list[Value]]) -> None:
         raise BrokenError("Parquet reads back something else")
 
 
-@cache
-def _empty() -> dict[str, Any]:
-    filled = {"division": "closed", "benchmark": "resnet", "usage": "training", "round": "1.0", "path": "p", "rcp": "r"}
-    filled |= {"organisation": "o", "system_folder": "s", "verdict": "accepted"}
-    numbers = {"runs": 5, "compliant": 5, "converged": 5, "scaling": 1.0, "expected_scaling": 1.0}
-    return dict.fromkeys(Row.__struct_fields__) | filled | numbers
-
-
 def _workbook(texts: list[str]) -> None:
     """Texts as fields of rows: in a workbook each is a text, and in the table as CSV nothing is calculated."""
     from openpyxl import load_workbook
 
     fields = [column.name for column in columns() if column.kind is ColumnKind.TEXT and column.name != "division"]
     values = dict(zip(fields, texts, strict=False))
-    row = Row(**_empty() | values)
+    row = dict.fromkeys(column.name for column in columns()) | {"division": "closed"} | values
     sheet = load_workbook(io.BytesIO(render_xlsx([row])))["closed"]
     for number, column in enumerate(columns(), 1):
         cell = sheet.cell(2, number)

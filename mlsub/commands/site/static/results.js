@@ -1,6 +1,6 @@
 "use strict";
-// The table of all results: facets with counts, search, sort, columns, downloads, and two results to compare. What is
-// chosen stands in the address after "#", so that a link restores it and the back button undoes it:
+// The table of all results: facets with counts, search, sort, columns and downloads. What is chosen stands in the address
+// after "#", so that a link restores it and the back button undoes it:
 //   KEY=VALUE     a value of a facet, once for each; KEY= alone for none where some are chosen at first
 //   q=WORDS       what all rows shown have in one of their texts
 //   sort=KEY      the column sorted by; -KEY for the largest first
@@ -45,7 +45,6 @@
     const column = new Map(columns.map((one) => [one.key, one]));
     const closed = rows.some((row) => row.division === "closed");
     const valueOf = (row, key) => (row[key] === null ? NONE : String(row[key]));
-    const slug = (row) => row.href.replace(/^results\//, "").replace(/\.html$/, "");
     const heading = ({ title, unit }) => (unit ? `${title} (${unit})` : title);
 
     // What is chosen, and its address.
@@ -132,12 +131,9 @@
     const caption = make("caption");
     const table = make("table", { className: "results" }, caption, head, body);
     const more = make("p", { className: "more" });
-    const picked = make("p", { className: "picked" });
-    picked.setAttribute("aria-live", "polite");
     let state = read();
     let view = { found: [], counts: new Map() };
     let ordered = [];
-    const ticked = [];
 
     const go = (change, { keep = true } = {}) => {
       state = { ...state, ...change };
@@ -216,12 +212,8 @@
       const whole = nine(value);
       return make("td", { textContent: shown, className: "number", title: Number(shown.replaceAll(",", "")) === value ? "" : whole });
     };
-    const label = (row) => [row.title, row.organisation, row.system, row.round, row.division].filter(Boolean).join(", ");
     const rowOf = (row, keys) => {
-      const tick = make("input", { type: "checkbox", checked: ticked.includes(row) });
-      tick.setAttribute("aria-label", `Compare: ${label(row)}`);
-      tick.addEventListener("change", () => pick(row, tick.checked));
-      const made = make("tr", {}, make("td", { className: "tick" }, tick));
+      const made = make("tr");
       for (const [at, key] of keys.entries()) {
         const cell = cellOf(row, column.get(key));
         if (at) made.append(cell);
@@ -233,26 +225,6 @@
       }
       return made;
     };
-
-    // Two results to compare; a third takes the place of the first.
-    const pick = (row, is) => {
-      const at = ticked.indexOf(row);
-      if (at >= 0) ticked.splice(at, 1);
-      if (is) ticked.push(row);
-      if (ticked.length > 2) ticked.shift();
-      for (const [at, made] of Array.from(body.rows).entries()) made.querySelector("input").checked = ticked.includes(ordered[at]);
-      picked.hidden = !ticked.length;
-      const names = ticked.map((row, at) => make("span", { textContent: `${"AB"[at]}: ${label(row)}` }));
-      const end = button("Clear ticks", () => {
-        ticked.length = 0;
-        pick(null, false);
-        table.querySelector("tbody input")?.focus();
-      });
-      const asked = new URLSearchParams(ticked.map((row, at) => ["ab"[at], slug(row)]));
-      const link = make("a", { href: `compare.html#${asked}`, textContent: "Compare the two", className: "act" });
-      picked.replaceChildren(...names, ...(ticked.length === 2 ? [link] : ["Tick another row to compare with."]), end);
-    };
-    picked.hidden = true;
 
     const several = () => new Set(view.found.map((row) => row.division)).size > 1;
     const shownColumns = () => state.columns ?? (several() ? [...COLUMNS, "division"] : COLUMNS);
@@ -270,8 +242,7 @@
         if (sorted === key) cell.setAttribute("aria-sort", up ? "ascending" : "descending");
         return cell;
       });
-      const tick = make("th", { scope: "col", className: "tick" }, make("span", { className: "unseen", textContent: "Compare" }));
-      head.replaceChildren(make("tr", {}, tick, ...cells));
+      head.replaceChildren(make("tr", {}, ...cells));
     };
     const showRows = (count) => {
       const keys = shownColumns();
@@ -280,7 +251,7 @@
       const next = (by) => () => {
         const first = body.rows.length;
         showRows(first + by);
-        body.rows[first].querySelector("input").focus();
+        body.rows[first].querySelector("a").focus();
       };
       const all = left > PAGE ? [button(`Show all ${number(ordered.length)}`, next(Infinity))] : [];
       more.replaceChildren(...(left > 0 ? [button(`Show ${number(Math.min(left, PAGE))} more`, next(PAGE)), ...all] : []));
@@ -358,7 +329,7 @@
     const narrow = matchMedia("(max-width: 60rem)");
     const side = make("details", { className: "facets", open: !narrow.matches }, make("summary", { textContent: "Filters" }), ...facets.map(({ box }) => box));
     const region = make("div", { className: "table", tabIndex: 0 }, table);
-    const main = make("div", { className: "chosen" }, form, chips, note, region, more, picked, downloads);
+    const main = make("div", { className: "chosen" }, form, chips, note, region, more, downloads);
     place.append(make("div", { className: "explorer" }, side, main));
     narrow.addEventListener("change", () => (side.open = !narrow.matches));
 

@@ -1,0 +1,288 @@
+"""The result: what is known of one entry of a report, under the names that tables, files and pages use."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from mlsub.divisions import division_meant
+from mlsub.findings import Finding, Verdict
+from mlsub.log.report import LogReport
+from mlsub.rounds.benchmarks import benchmark_of, group_of
+from mlsub.rounds.publication import published
+from mlsub.submission.organisations import organisation
+from mlsub.submission.report import EntryResult, Report
+from mlsub.systems.availability import shown
+from mlsub.systems.chips import chip_of
+from mlsub.systems.facts import SystemFacts
+
+_NO_FACTS = SystemFacts()
+#: The repository of a round's results, by usage; other usages are not published.
+_REPOSITORIES = {
+    "training": "https://github.com/mlcommons/training_results_v{round}",
+    "hpc": "https://github.com/mlcommons/hpc_results_v{round}",
+}
+_BRANCH = "main"
+#: Fields that hold more than a cell: what they hold has columns of its own, or none.
+_NESTED = frozenset(("official", "minutes", "rcp", "score", "energy", "logs", "findings"))
+
+
+class Result(EntryResult, frozen=True, kw_only=True):
+    """An entry of a report with its place, its names, and what the description of its system says.
+
+    Place: ``usage``, ``round`` (such as ``5.1``) and ``root``, the folder that ``path`` is relative to.
+
+    Names that are the same in every round, beside what the folders are called: ``organisation_name``,
+    ``benchmark_name``, ``benchmark_title`` and ``task`` (None where no table has the benchmark), ``division_name``
+    (``closed``, ``open`` or None), ``accelerator_name``, its ``vendor`` and ``family`` (None where no table has it).
+    ``compatible_rounds`` may be compared with this one, ``compatible_group`` names them. ``publication_date`` is the
+    day on which the results of the round came out; with the precision ``month`` it is the middle of the month.
+
+    The system, None where there is no description that can be read: ``availability`` to ``notes``, as the official
+    results table has them. ``details_url`` and ``code_url`` are None outside a tree and for what is not published.
+
+    ``without_logs`` counts the folders of the same benchmark in the report that have no result logs. ``findings`` are
+    those on the entry, its logs and its system's description. ``logs`` are there where the logs were kept.
+    """
+
+    usage: str
+    round: str
+    root: str
+    organisation_name: str
+    benchmark_name: str
+    benchmark_title: str
+    task: str | None
+    compatible_rounds: tuple[str, ...]
+    compatible_group: str
+    division_name: str | None
+    accelerator_name: str | None
+    vendor: str | None
+    family: str | None
+    publication_date: datetime.date | None
+    publication_precision: str | None
+    availability: str | None
+    submitter: str | None
+    system_name: str | None
+    number_of_nodes: int | None
+    host_processor_model_name: str | None
+    host_processors_count: int | None
+    accelerator_model_name: str | None
+    accelerators_count: int | None
+    framework: str | None
+    notes: str | None
+    details_url: str | None
+    code_url: str | None
+    without_logs: int = 0
+    findings: tuple[Finding, ...] = ()
+    logs: tuple[LogReport, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """``accepted`` or ``rejected``, by the official checker."""
+        return self.official.value
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the official checker accepts it."""
+        return self.official is Verdict.ACCEPTED
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its logs."""
+        return Path(self.root, self.path)
+
+    @property
+    def description_path(self) -> str | None:
+        """Where its system's description lies, relative to ``root``; None outside a tree."""
+        return description_path(self)
+
+    @property
+    def published_minutes(self) -> float | None:
+        """The published score in minutes; None without one that is a number."""
+        return _finite(self.score.published)
+
+    @property
+    def chip_minutes(self) -> float | None:
+        """The published score in minutes times the number of accelerators; None without either."""
+        minutes, count = self.published_minutes, self.accelerators_count
+        return minutes * count if minutes is not None and minutes > 0 and count else None
+
+    @property
+    def round_key(self) -> str:
+        """The round in a word: ``v1.0`` for training, ``hpc-v3.0`` for other usages."""
+        return round_key(self.usage, self.round)
+
+    def columns(self) -> dict[str, Any]:
+        """Return all facts by the names of their columns; a number that is not finite is None.
+
+        Fields of ``rcp`` start with ``rcp_``, those of its other way of counting with ``rcp_also_``; the three bases
+        of ``score`` end with ``_minutes``; of ``energy`` it is ``energy_joules``, scaled as the time is.
+        """
+        rcp, score = self.rcp, self.score
+        cells = {
+            **{name: getattr(self, name) for name in self.__struct_fields__ if name not in _NESTED},
+            **{f"rcp_{name}": value for name, value in msgspec.structs.asdict(rcp).items()},
+            **{f"rcp_also_{name}": getattr(rcp.also, name, None) for name in rcp.__struct_fields__},
+            "verdict": self.verdict,
+            "batch_size": rcp.batch_size,
+            "unscaled_minutes": score.unscaled,
+            "published_minutes": score.published,
+            "expected_minutes": score.expected,
+            "chip_minutes": self.chip_minutes,
+            "scaling": score.scaling,
+            "expected_scaling": score.expected_scaling,
+            "instance_scale": score.instance_scale,
+            "energy_joules": self.energy.scaled if self.energy else None,
+        }
+        return {name: _finite(value) if isinstance(value, float) else value for name, value in cells.items()}
+
+
+def results_of(report: Report, logs: Iterable[LogReport] = ()) -> tuple[Result, ...]:
+    """Return the result of each entry of a report, in the report's order.
+
+    Args:
+        report: what judging gave; one that checked nothing has no results.
+        logs: what was read of the logs of the report, in any order.
+    """
+    facts = {system.path: system.facts for system in report.systems}
+    read: dict[str, list[LogReport]] = {}
+    for log in logs:
+        read.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
+    found = _findings(report)
+    return tuple(
+        Result(
+            **msgspec.structs.asdict(entry),
+            **_names(report, entry, facts.get(description_path(entry) or "") or _NO_FACTS),
+            root=report.root,
+            without_logs=sum(folder.benchmark == entry.benchmark for folder in report.without_logs),
+            findings=tuple(found[entry.path]),
+            logs=tuple(read.get(entry.path, ())),
+        )
+        for entry in report.entries
+    )
+
+
+def description_path(entry: EntryResult) -> str | None:
+    """Return where an entry's system description lies, relative to the report's root; None outside a tree."""
+    parts = entry.path.split("/")
+    below = 4 if entry.scaling_type else 3
+    if len(parts) < below or parts[-below] != "results":
+        return None
+    return "/".join([*parts[:-below], "systems", f"{entry.system}.json"])
+
+
+def round_key(usage: str, round_name: str) -> str:
+    """Return a round in a word: ``v1.0`` for training, ``hpc-v3.0`` for other usages."""
+    return f"v{round_name}" if usage == "training" else f"{usage}-v{round_name}"
+
+
+def _findings(report: Report) -> Mapping[str, list[Finding]]:
+    """The findings on each entry, by its path: on it, what lies in it, and the description of its system."""
+    owned: dict[str, list[Finding]] = {entry.path: [] for entry in report.entries}
+    described: dict[str, list[str]] = {}
+    for entry in report.entries:
+        described.setdefault(description_path(entry) or "", []).append(entry.path)
+    for finding in report.findings:
+        about = [path for path in _upwards(finding.path) if path in owned][:1] or described.get(finding.path, [])
+        for path in about:
+            owned[path].append(finding)
+    return owned
+
+
+def _upwards(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+    yield "."
+
+
+def _names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, Any]:
+    """What the tables of names and the description of the system say of an entry."""
+    usage, round_ = report.usage or "", report.round or ""
+    held = benchmark_of(usage, round_, entry.benchmark)
+    name, compatible = held.name if held else entry.benchmark, group_of(usage, entry.benchmark, round_)
+    ends = dict.fromkeys((compatible or (round_,))[place] for place in (0, -1))
+    division, came_out = division_meant(entry.division), published(usage, round_)
+    system, model = _system_name(facts), _accelerator_model(facts)
+    chip = chip_of(model or "", system or "", entry.system)
+    in_tree = description_path(entry) is not None
+    return {
+        "usage": usage,
+        "round": round_,
+        "organisation_name": organisation(entry.organisation),
+        "benchmark_name": name,
+        "benchmark_title": held.title if held else entry.benchmark,
+        "task": held.task if held else None,
+        "compatible_rounds": compatible,
+        # A round that may be compared with no other is a group of its own.
+        "compatible_group": f"{name} {' to '.join(round_key(usage, one) for one in ends)}",
+        "division_name": division.name if division else None,
+        "accelerator_name": chip.name if chip else None,
+        "vendor": chip.vendor[0] if chip else None,
+        "family": chip.family if chip else None,
+        "publication_date": came_out.around if came_out else None,
+        "publication_precision": None if came_out is None else "day" if came_out.date else "month",
+        "availability": None if facts.status is None else shown(facts.status),
+        "submitter": facts.submitter,
+        "system_name": system,
+        "number_of_nodes": facts.number_of_nodes,
+        "host_processor_model_name": facts.host_processor_model_name,
+        "host_processors_count": _product(facts.host_processors_per_node, facts.number_of_nodes),
+        "accelerator_model_name": model,
+        "accelerators_count": _product(facts.accelerators_per_node, facts.number_of_nodes),
+        "framework": _framework(facts),
+        "notes": _notes(facts),
+        "details_url": _url(usage, round_, entry.organisation, "systems", f"{entry.system}.json") if in_tree else None,
+        "code_url": _url(usage, round_, entry.organisation, "benchmarks") if in_tree else None,
+    }
+
+
+def _system_name(facts: SystemFacts) -> str | None:
+    """The name as the official table prints it, which names the sizes of ``tpu-v3`` by their cores."""
+    if facts.system_name == "tpu-v3" and facts.accelerators_per_node is not None:
+        return f"TPUv3.{facts.accelerators_per_node * 2}"
+    return facts.system_name
+
+
+def _accelerator_model(facts: SystemFacts) -> str | None:
+    """The accelerator as the official table prints it."""
+    return "TPUv3" if facts.accelerator_model_name == "tpu-v3" else facts.accelerator_model_name
+
+
+def _framework(facts: SystemFacts) -> str | None:
+    """The framework as the official table prints it: TensorFlow without the hash of its commit."""
+    if facts.framework is None or "TensorFlow" not in facts.framework:
+        return facts.framework
+    return re.sub(r" commit hash = .*", "", facts.framework)
+
+
+def _notes(facts: SystemFacts) -> str | None:
+    """Notes on hardware and software in one, as the official table joins them; None without a description."""
+    if facts.hw_notes is None and facts.sw_notes is None:
+        return None
+    return ";".join(note for note in (facts.hw_notes, facts.sw_notes) if note)
+
+
+def _url(usage: str, round_: str, *parts: str) -> str | None:
+    """The address of what lies in an organisation's tree, by the names of folders; None where it is not published."""
+    repository = _REPOSITORIES.get(usage)
+    if repository is None:
+        return None
+    # The bytes of the name, also where they are no UTF-8.
+    path = "/".join(quote(part.encode("utf-8", "surrogatepass"), safe="") for part in parts)
+    return f"{repository.format(round=quote(round_, safe=''))}/blob/{_BRANCH}/{path}"
+
+
+def _product(per_node: int | None, nodes: int | None) -> int | None:
+    return None if per_node is None or nodes is None else per_node * nodes
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
