@@ -172,7 +172,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "io.read": "_MAX_NUMBER",
         "log.intervals": "_MOST",
         "log.trace": "MAX_TIME_MS",
-        "review.facts": "MAX_COUNT",
         "systems.facts": "MAX_COUNT _LONGEST_COUNT",
         "systems.values": "MOST_OF_PLACEHOLDER",
     },
