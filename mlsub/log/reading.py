@@ -47,7 +47,6 @@ _COUNTED = {
     "either": (frozenset((ERROR, ACCURACY)),),
 }
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
-_NUMBERS = frozenset((int, float))
 _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -232,7 +231,7 @@ def _alone(event: Event) -> _Record:
 def _are_numbers(events: Sequence[Event], unit: str) -> bool:
     """Whether the events have a number each for what of their metadata counts, so that no reader ends at them."""
     try:
-        return {type(event.metadata[unit]) for event in events} <= _NUMBERS
+        return {type(event.metadata[unit]) for event in events} <= {int, float}
     except (KeyError, TypeError):
         return False
 
