@@ -11,10 +11,11 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import several, show
+from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run, expected_event_type
 from mlsub.review.cadence import audit_cadence
 from mlsub.review.dataset import audit_dataset
-from mlsub.review.facts import all_numbers, batch_size, fact_of, grouped, number
+from mlsub.review.facts import all_numbers, batch_size, fact_of, grouped
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.systems.values import placeholders_in
@@ -44,7 +45,7 @@ _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
 
 
 def audit_run(run: Run, path: str, usage: str, round_: str) -> list[Finding]:
-    """The findings on one run.
+    """Return the findings on one run.
 
     Args:
         run: what the log shows.
@@ -136,7 +137,7 @@ def _afterwards(run: Run, usage: str, round_: str) -> bool:
 
 
 def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
-    """A run most of whose evaluations take no time, although there is time between them."""
+    """Yield a run most of whose evaluations take no time, although there is time between them."""
     lengths, duration = run.lengths, run.duration_ms
     if duration is None or 2 * lengths.short <= lengths.count or _afterwards(run, usage, round_):
         return
@@ -149,7 +150,7 @@ def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
 
 
 def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
-    """Evaluations whose place in training goes backwards, or is not their steps times the batch size."""
+    """Yield evaluations whose place in training goes backwards, or is not their steps times the batch size."""
     # Evaluations made beside the training end in any order: the short ones overtake the first, which compiles.
     beside = run.lengths.beside and run.lengths.count > 0
     if not beside and not _in_order(run.evaluations) and not _afterwards(run, usage, round_):
@@ -170,8 +171,8 @@ def _backwards(run: Run, path: str) -> Iterator[Finding]:
     steps: list[tuple[Evaluation, str, float, float]] = []
     for evaluation in run.evaluations:
         name, place = "samples_count", evaluation.samples_count
-        if place is None or (place := number(place)) is None:
-            name, place = "epoch_num", number(evaluation.epoch_num)
+        if place is None or (place := usable_number(place)) is None:
+            name, place = "epoch_num", usable_number(evaluation.epoch_num)
             if place is None:
                 continue
         before = furthest.get(name, place)
@@ -198,7 +199,7 @@ def _progress_steps(run: Run, path: str) -> Iterator[Finding]:
     for evaluation in run.evaluations:
         if evaluation.step_num is None:
             continue
-        samples, steps = number(evaluation.samples_count), number(evaluation.step_num)
+        samples, steps = usable_number(evaluation.samples_count), usable_number(evaluation.step_num)
         # The last batch of an epoch may be smaller than the others, or padded.
         if samples is not None and steps is not None and abs(samples - steps * size) > size + samples / 100:
             yield finding(
@@ -212,7 +213,7 @@ def _progress_steps(run: Run, path: str) -> Iterator[Finding]:
 
 
 def audit_ending(run: Run, path: str) -> Iterator[Finding]:
-    """A successful run whose last block of training ends without an evaluation."""
+    """Yield a successful run whose last block of training ends without an evaluation."""
     if not run.converged or len(run.evaluations) >= MAX_EVALUATIONS:
         return
     if not run.evaluations:

@@ -16,12 +16,9 @@ from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import add_package, record_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.io import version
-from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import alone_in, clear_leftovers
-from mlsub.io.output import check_output, put_in_place
-from mlsub.io.output_folder import recover_folder, staging_beside
-from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign
+from mlsub.io.write import check_output, put_file, staging_beside, sync_file
+from mlsub.io.written import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.judge.result import round_key
 from mlsub.present.envelope import Answer
 from mlsub.submission.locate import Target
@@ -90,8 +87,6 @@ def build(ask: Ask) -> Built:
     """
     places = [ask.output, *([ask.parquet] if ask.parquet else [])]
     check_ready(*places)
-    for place in places:
-        clear_leftovers(place.parent)
     packages, passed_over = find_packages(ask.folders, ask.settings) if ask.folders else ((), ())
     records = record_rows(ask.records)
     _check_places(ask, packages)
@@ -226,15 +221,11 @@ def _write(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]],
             connection.execute("CHECKPOINT")
         with _named(f"{ask.output} cannot be written"):
             with part.open("rb") as stream:
-                finish(stream)
-            with alone_in(ask.output.parent):
-                aside = set_aside_foreign(ask.output, [ask.output])
-                new = {ask.output.name: digest(part)}
-                record(ask.output, new, besides=True)
-                put_in_place(part, ask.output, force=True)
-                settle(ask.output.parent)
-                record(ask.output, new)
-                return aside[0].name if aside else None
+                sync_file(stream)
+            aside = back_up_foreign(ask.output, [ask.output])
+            record(ask.output, {ask.output.name: digest(part)})
+            put_file(part, ask.output, force=True)
+            return aside[0].name if aside else None
 
 
 def _about(state: str) -> list[int | str]:
@@ -244,7 +235,6 @@ def _about(state: str) -> list[int | str]:
 def _export(connection: DuckDBPyConnection, folder: Path) -> None:
     """Write one Parquet file a table; the folder is put in place whole."""
     with staging_beside(folder) as staging:
-        recover_folder(folder)
         new = staging / "tables"
         new.mkdir()
         with _named(f"{folder} cannot be written"):

@@ -25,7 +25,7 @@ from mlsub.commands.site.results import Result, RoundResults, rounds_of
 from mlsub.commands.site.round_page import of_round
 from mlsub.commands.site.whole import Whole
 from mlsub.io.errors import MlsubError
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import staging_beside
 from mlsub.io.written import check_free, replace_folder
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs

@@ -148,7 +148,7 @@ Event = Watching | Identified | PhaseChanged | Evaluated | Found | Warned | Rest
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of one line of ``--format jsonl``."""
+    """Return the JSON Schema of one line of ``--format jsonl``."""
     kinds = get_args(Event)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

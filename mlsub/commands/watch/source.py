@@ -59,7 +59,7 @@ class FileSource:
         self._tail = b""
 
     def look(self) -> Look:
-        """What is new since the last look."""
+        """Return what is new since the last look."""
         try:
             # Without waiting: the name may meanwhile be that of a pipe.
             opened = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -148,7 +148,7 @@ class PipeSource:
         return () if self._closed else (self._descriptor,)
 
     def look(self) -> Look:
-        """What came since the last look."""
+        """Return what came since the last look."""
         parts: list[bytes] = []
         size = 0
         problem = None
