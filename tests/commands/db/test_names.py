@@ -104,7 +104,8 @@ def test_benchmarks_and_the_rounds_that_go_together(place: Place) -> None:
 
 def test_a_system_without_accelerators_has_no_chip_minutes(place: Place) -> None:
     found = place.select(
-        "SELECT accelerator_model_name, accelerator_name, accelerators_count, chip_minutes FROM results WHERE organisation = 'Bolt'"
+        "SELECT accelerator_model_name, accelerator_name, accelerators_count, chip_minutes FROM results "
+        "WHERE organisation = 'Bolt'"
     )
     assert found == [("N/A", None, 0, None)]
 
