@@ -9,8 +9,8 @@ from mlsub.commands.site.model import Cell, Drawn, Row, Section, Table, cell_of,
 from mlsub.convergence.curves import Reference, limit_lines, reference_of, spans_a_decade
 from mlsub.convergence.in_force import Which, which_of
 from mlsub.convergence.margin import benchmark_held, untested
-from mlsub.convergence.runs import usable_number as number
 from mlsub.io.errors import MlsubError
+from mlsub.log.reading import usable_number as number
 from mlsub.present.chart import Axis, Series
 from mlsub.rounds import Round
 from mlsub.submission.report import EntryResult, RcpResult, Report

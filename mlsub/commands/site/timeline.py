@@ -17,7 +17,7 @@ from mlsub.commands.site.model import (
     table_of,
     text_of,
 )
-from mlsub.convergence.runs import usable_number as number
+from mlsub.log.reading import usable_number as number
 from mlsub.log.report import LogReport
 from mlsub.present.chart import Axis, Series
 
