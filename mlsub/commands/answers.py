@@ -24,7 +24,7 @@ _ANSWERS = {
     "inspect rates": "mlsub.commands.inspect.run.Rates",
     "merge": "mlsub.commands.merge.model.Merge",
     "pack": "mlsub.commands.pack.model.Packing",
-    "redact": "mlsub.commands.redact.model.Redaction",
+    "redact": "mlsub.commands.redact.document.Redaction",
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
     "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",
     "rules keys": "mlsub.commands.rules.keys.KeyList",
