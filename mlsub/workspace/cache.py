@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.io.write import is_part, replace_whole
@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 #: Bytes of all records together, unless the settings say otherwise.
 LIMIT = 500 << 20
-#: The kinds of records: folders below that of the cache. Earlier versions had "logs" too, which go as others do.
-KINDS = ("packages", "answers", "fingerprints", "logs")
+#: The kinds of records: folders below that of the cache; the last two are of earlier versions, and go as others do.
+KINDS = ("packages", "answers", "logs", "fingerprints")
 #: A larger record is not written.
 MAX_RECORD = 64 << 20
 #: A file may change once more within the resolution of the clock, and keep its times: younger ones have no fingerprint.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from mlsub.workspace import cache as caches
-from mlsub.workspace.cache import Cache
+from mlsub.workspace import cache
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
-    """A cache, for which files need not be old."""
-    monkeypatch.setattr(caches, "SETTLED_NS", -(10**18))
-    return Cache(tmp_path / "cache")
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files need not be old for a database to be up to date."""
+    monkeypatch.setattr(cache, "SETTLED_NS", -(10**18))
