@@ -119,7 +119,7 @@ class PackageRecord:
         self._cache.write("packages", self._name, self._state, record)
 
     def _name_of(self, task: LogTask) -> bytes:
-        return os.fsencode(task.file.removeprefix(f"{self._folder}/"))
+        return os.fsencode(os.path.abspath(task.file).removeprefix(f"{self._folder}/"))  # noqa: PTH100
 
 
 def _logs_of(record: _Record) -> dict[bytes, _Known]:
