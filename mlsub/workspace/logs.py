@@ -83,7 +83,8 @@ def _records_of(tasks: Iterable[LogTask], cache: Cache, type_: type[LogAnswer]) 
         above = Path(task.file).parent
         if above not in folders:
             with suppress(OSError):
-                folders[above] = locate(Path(task.file)).organisation or above
+                real = Path(os.path.realpath(task.file))
+                folders[above] = locate(real).organisation or real.parent
         key = folders.setdefault(above, above), task.usage, task.round, task.overlay
         if key not in records:
             records[key] = PackageRecord(cache, key[0], task, type_)

@@ -119,7 +119,12 @@ class PackageRecord:
         self._cache.write("packages", self._name, self._state, record)
 
     def _name_of(self, task: LogTask) -> bytes:
-        return os.fsencode(os.path.abspath(task.file).removeprefix(f"{self._folder}/"))  # noqa: PTH100
+        file = task.file
+        if not file.startswith(f"{self._folder}/"):
+            real = os.path.realpath(file)
+            # Whether a log is unpacked depends on the name that is asked for.
+            file = real if real.endswith(".gz") == file.endswith(".gz") else file
+        return os.fsencode(file.removeprefix(f"{self._folder}/"))
 
 
 def _logs_of(record: _Record) -> dict[bytes, _Known]:

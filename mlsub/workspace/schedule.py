@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -130,7 +131,10 @@ class _Reading:
         if isinstance(tasks, Outline):
             self._package = list_package(tasks, job.root, self._round)
             tasks = tuple(msgspec.structs.replace(task, folds=job.settings.folds) for task in self._package.tasks)
-        self.logs = LogReading(tasks, job.settings.cache, LogReport, job.record())
+        linked = bool(tasks) and os.path.islink(tasks[0].file)  # noqa: PTH114
+        #: None for a tree of links too, such as one that is packed: what is known of a log lies where it really is.
+        self._record = job.record() if not linked else None
+        self.logs = LogReading(tasks, job.settings.cache, LogReport, self._record)
 
     def finish(self, found: Iterable[LogReport]) -> Judged:
         """The answer, which is kept in the cache."""
@@ -144,7 +148,7 @@ class _Reading:
         none: tuple[Print, ...] = ()
         prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
         judged = Judged(parts, prints, crashed)
-        fingerprint = job.fingerprint() if job.settings.cache is not None and judged.lasting else None
+        fingerprint = job.fingerprint() if self._record is not None and judged.lasting else None
         self.logs.save(fingerprint or b"", exactly(judged) if fingerprint is not None else None)
         return msgspec.structs.replace(judged, logs=tuple(logs) if job.keep else (), reused=self.logs.reused)
 
