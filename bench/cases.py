@@ -77,6 +77,11 @@ class Target(NamedTuple):
         """Whether a figure keeps to it."""
         return value >= self.bound if self.least else value <= self.bound
 
+    def shown(self, value: float) -> str:
+        """A line that says whether a figure keeps to it."""
+        bound = f"at {'least' if self.least else 'most'} {self.bound:g}"
+        return f"{self.figure} {value:.3g}, {bound}: {'met' if self.met(value) else 'NOT MET'}"
+
 
 class Case(NamedTuple):
     """A command on a tree."""
@@ -89,7 +94,7 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What names it in tables and in the history."""
+        """What names it in what is printed."""
         tree = () if self.tree == NOTHING else (self.tree,)
         return ", ".join((self.command, *tree, *(("warm",) if self.cache == "warm" else ())))
 

@@ -1,12 +1,10 @@
-"""What came of a case: one line of JSON, in a history of such lines."""
+"""What came of a case, and where it was measured."""
 
 from __future__ import annotations
 
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -28,11 +26,8 @@ class Beside(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """Medians of a case, on a machine, at a commit. ``busy`` is a share of all cores; memory is of one run."""
+    """Medians of a case. ``busy`` is a share of all cores; memory is of one run."""
 
-    date: str
-    commit: str
-    machine: str
     case: str
     pairs: int
     logs: int
@@ -70,9 +65,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         return 1 / self.beside[LOCAL].wall_ratio
 
 
-def line_of(
-    case: str, size: tuple[int, int], costs: list[Cost], others: dict[str, list[Cost]], memory: Memory, when: Where
-) -> Line:
+def line_of(case: str, size: tuple[int, int], costs: list[Cost], others: dict[str, list[Cost]], memory: Memory) -> Line:
     """The line of a case.
 
     Args:
@@ -81,7 +74,6 @@ def line_of(
         costs: of each run.
         others: the costs of what it is compared with, in the same turns.
         memory: of one run.
-        when: date, commit and machine.
     """
     walls, cpus = [cost.wall for cost in costs], [cost.cpu for cost in costs]
     beside = {}
@@ -89,9 +81,6 @@ def line_of(
         wall, cpu = [cost.wall for cost in theirs], [cost.cpu for cost in theirs]
         beside[name] = Beside(*(round(x, 4) for x in (median(wall), median(cpu), ratio(walls, wall), ratio(cpus, cpu))))
     return Line(
-        date=when.date,
-        commit=when.commit,
-        machine=when.machine,
         case=case,
         pairs=len(costs),
         logs=size[0],
@@ -105,21 +94,12 @@ def line_of(
     )
 
 
-class Where(msgspec.Struct, frozen=True):
-    """When, of which commit and on which machine something is measured."""
-
-    date: str
-    commit: str
-    machine: str
-
-
-def here() -> Where:
-    """Now, this commit (with a + where files have changed), this machine."""
-    date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
+def here() -> str:
+    """This commit (with a + where files have changed) and this machine."""
     commit = _git("rev-parse", "--short", "HEAD") + ("+" if _git("status", "--porcelain", "mlsub") else "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     system = f"{platform.system()}, Python {platform.python_version()}"
-    return Where(date, commit, f"{_processor()}, {CORES} cores, {memory:.0f} GB, {system}")
+    return f"{commit}, {_processor()}, {CORES} cores, {memory:.0f} GB, {system}"
 
 
 def _git(*words: str) -> str:
@@ -133,22 +113,3 @@ def _processor() -> str:
     except OSError:
         lines = []
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
-
-
-def usual_history() -> Path:
-    """The history of this machine: in the user's data folder, outside of the repository."""
-    data = os.environ.get("XDG_DATA_HOME") or Path("~/.local/share").expanduser()
-    return Path(data, "mlsub", "bench.jsonl")
-
-
-def append(file: Path, lines: Iterable[Line]) -> None:
-    """Add lines to a history."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("ab") as stream:
-        for line in lines:
-            stream.write(msgspec.json.encode(line) + b"\n")
-
-
-def read(file: Path) -> list[Line]:
-    """The lines of a history, oldest first."""
-    return [msgspec.json.decode(line, type=Line) for line in file.read_bytes().splitlines()]

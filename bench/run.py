@@ -1,6 +1,6 @@
 """Time mlsub beside a floor script and the official tools: the table of cases is bench/cases.py.
 
-    python bench/run.py [--only TEXT ...] [--pairs N] [--history [FILE]] [--page]
+    python bench/run.py [--only TEXT ...] [--pairs N] [--no-official]
 
 Trees are the published packages beside the repository, and generated ones, which are kept below build/bench. mlsub is
 what its users have: a wheel in an environment of its own. Commands that are compared run in turn, as whole processes;
@@ -25,7 +25,7 @@ from bench.cases import CASES, COMMANDS, OFFICIAL, OTHERS, RECORDS, TREES, Case,
 from bench.cluster import cluster
 from bench.installed import installed
 from bench.measure import Command, cost, in_turn, memory
-from bench.results import REPOSITORY, Line, Where, append, here, line_of, usual_history
+from bench.results import REPOSITORY, Line, here, line_of
 
 BENCH = REPOSITORY / "bench"
 KEPT = REPOSITORY / "build" / "bench"
@@ -34,23 +34,16 @@ _NO_CACHE = {True: " --no-cache", False: ""}
 
 
 def main() -> int:
-    """Run the cases, print a line each, and keep them where that is asked for."""
+    """Run the cases, and print a line for each, with its targets."""
     options = _options()
     cases = [case for case in CASES if not options.only or any(text in case.name for text in options.only)]
-    when = here()
-    print(f"{when.commit}, {when.machine}, {options.pairs} pairs")
-    lines = []
+    print(f"{here()}, {options.pairs} pairs")
     for case in cases:
         with tempfile.TemporaryDirectory(prefix="mlsub-bench-") as scratch:
-            line = measured(case, Path(scratch), options, when)
+            line = measured(case, Path(scratch), options)
         print(shown(line), flush=True)
-        lines.append(line)
-        if options.history:
-            append(options.history, [line])
-    if options.page:
-        from bench.page import renew
-
-        renew(lines)
+        for target in case.targets:
+            print(f"  {target.shown(getattr(line, target.figure))}", flush=True)
     return 0
 
 
@@ -60,17 +53,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=5, help="how often each command counts (default 5)")
     parser.add_argument("--published", type=Path, default=PUBLISHED, help="a folder of rounds with published packages")
     parser.add_argument("--no-official", action="store_true", help="leave the official tools out, which take longest")
-    parser.add_argument(
-        "--history", type=Path, nargs="?", const=usual_history(), metavar="FILE", help="add a line a case to a history"
-    )
-    parser.add_argument("--page", action="store_true", help="renew the figures and the picture of docs/performance.md")
-    options = parser.parse_args()
-    if options.page and options.only:
-        parser.error("--page needs every case")
-    return options
+    return parser.parse_args()
 
 
-def measured(case: Case, scratch: Path, options: argparse.Namespace, when: Where) -> Line:
+def measured(case: Case, scratch: Path, options: argparse.Namespace) -> Line:
     """The figures of a case; ``scratch`` is an empty folder."""
     tree, below = place(TREES[case.tree], options.published, scratch)
     against = [name for name in case.against if not (options.no_official and name in OFFICIAL)]
@@ -98,7 +84,7 @@ def measured(case: Case, scratch: Path, options: argparse.Namespace, when: Where
     if failed := [one.status for one in costs if one.status not in (0, 1)]:
         raise SystemExit(f"{case.name}: {' '.join(ours.words)} ended with {failed[0]}")
     size = (0, RECORDS) if "{records}" in words[0] else _size(tree)
-    return line_of(case.name, size, costs, dict(zip(against, theirs, strict=True)), used, when)
+    return line_of(case.name, size, costs, dict(zip(against, theirs, strict=True)), used)
 
 
 def _size(tree: Path) -> tuple[int, int]:

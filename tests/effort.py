@@ -1,11 +1,11 @@
-"""How long the tests search: a part in ``make test``, everything in ``make test-long``, always with the same seeds."""
+"""How long the tests search: a part in ``make test``, everything in ``make campaigns``, always with the same seeds."""
 
 from __future__ import annotations
 
 import os
 
 _ASKED = os.environ.get("MLSUB_TESTS", "")
-#: ``make test-long``: every try, and the tests marked as long.
+#: ``make campaigns``: every try, and the tests marked as long.
 LONG = _ASKED == "long"
 #: ``make test-fast``: few examples, and one differential test in ten.
 FAST = _ASKED == "fast"

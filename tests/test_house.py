@@ -60,7 +60,7 @@ MEASURING = frozenset(
 
 
 def test_no_test_measures_time_or_memory() -> None:
-    """Such a test fails by luck. Count instead (``tests/counted.py``), or measure in ``make limits``."""
+    """Such a test fails by luck. Count instead (``tests/counted.py``), or measure in ``make campaigns``."""
     found = []
     for file in sorted((REPOSITORY / "tests").rglob("*.py")):
         shown, text = file.relative_to(REPOSITORY).as_posix(), file.read_text("utf-8")

@@ -163,7 +163,7 @@ def _write_step_summary(document: Document) -> None:
         return
     from pathlib import Path
 
-    from mlsub.io.output import cannot_write
+    from mlsub.io.write import cannot_write
     from mlsub.present import markdown
     from mlsub.present.github import MOST_OF_SUMMARY, summary
 
@@ -216,7 +216,7 @@ def output_options(
         def called(format_: str | None, output: Path | None, force: bool, **others: Any) -> None:
             output = None if output is not None and str(output) == "-" else output
             if output is not None:
-                from mlsub.io.output import check_output
+                from mlsub.io.write import check_output
 
                 check_output(output, force=force)
                 format_ = format_ or (format_of_file(output) if format_of_file else None)
@@ -267,9 +267,9 @@ def write_output(file: Path, content: bytes, *, force: bool) -> None:
     """Write a file that -o names, and say where what it replaces is kept.
 
     Raises:
-        MlsubError: see :func:`mlsub.io.output.write_file`.
+        MlsubError: see :func:`mlsub.io.write.write_file`.
     """
-    from mlsub.io.output import write_file
+    from mlsub.io.write import write_file
 
     tell_kept(file, write_file(file, content, force=force))
 

@@ -123,7 +123,7 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
             continue
         if any(one.file == file for one in also):
             raise click.UsageError(f"-o {file} is given twice.")
-        from mlsub.io.output import check_output
+        from mlsub.io.write import check_output
 
         check_output(file, force=force)
         also.append(Target(command, format_, file, force))

@@ -13,9 +13,8 @@ import sys
 from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
-from mlsub.io.durable import CANNOT_SYNC, settle
-from mlsub.io.leftovers import tell_removed
 from mlsub.io.show import plain
+from mlsub.io.write import CANNOT_SYNC, sync_folder, tell_removed
 
 #: What a lock says of its holder.
 _MAX_HOLDER = 200
@@ -80,7 +79,7 @@ class LogFile(logging.Handler):
         except (OSError, ValueError) as error:
             raise self._no_lock(error) from None
         if left:
-            tell_removed([self._lock_path])
+            tell_removed(self._lock_path)
         try:
             os.ftruncate(lock, 0)
             os.pwrite(lock, me.encode("utf-8", "replace")[:_MAX_HOLDER], 0)
@@ -124,7 +123,7 @@ class LogFile(logging.Handler):
         try:
             if os.fstat(file).st_size:  # A device or a pipe has no size.
                 os.ftruncate(file, 0)
-            settle(self.path.parent)
+            sync_folder(self.path.parent)
         except OSError as error:
             os.close(file)
             raise EmitError(f"{self._shown} cannot be brought to the disk: {_reason(error)}") from None

@@ -18,8 +18,6 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from mlsub.io.whole import replace_whole
-
 T = TypeVar("T")
 
 
@@ -63,6 +61,8 @@ def _beside(path: Path) -> Path | None:
 
 def _keep(file: Path, text: bytes, content: Any) -> None:
     """Put the content in place whole; where that cannot be, the next one to ask reads YAML again."""
+    from mlsub.io.write import replace_whole
+
     with suppress(OSError, OverflowError, TypeError):
         packed = msgspec.msgpack.encode(content)
         if repr(msgspec.msgpack.decode(packed)) == repr(content):  # Dates, say, come out as text.

@@ -99,3 +99,16 @@ def names_in(folder: Where) -> list[str]:
         raise
     except ValueError:
         return []
+
+
+def content_digest(path: Where) -> bytes | None:
+    """Return the SHA-256 of a regular file's content; None where it is none, or cannot be read."""
+    import hashlib
+
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  (as above)
+            return None
+        with open(path, "rb") as stream:  # noqa: PTH123
+            return hashlib.file_digest(stream, "sha256").digest()
+    except (OSError, ValueError):
+        return None

@@ -1,4 +1,4 @@
-"""What mlsub wrote, so that what others wrote or changed is never replaced or removed.
+"""Know again what mlsub wrote, so that what others wrote or changed is never replaced or removed.
 
 Beside each folder that mlsub puts in place lies a record, ``.NAME.mlsub-written``, with the digest of every file it put
 there. A file whose digest is another, or that the record does not know, is a person's work. Without a record every file
@@ -8,36 +8,24 @@ is.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
-from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.leftovers import alone_in, new_part
-from mlsub.io.output import cannot_write, set_aside
-from mlsub.io.output_folder import put_folder, recover_folder
-
-_SUFFIX = ".mlsub-written"
-#: Far above what a record of the largest package needs.
-_MAX_RECORD = 1 << 26
-_SHOWN = 10
+from mlsub.io.write import back_up, put_folder, staging_beside, sync_file
 
 #: Digests by the path of a file, relative to the folder.
 Digests = Mapping[str, str]
-
-
-class _Record(msgspec.Struct, frozen=True):
-    """The content of a record: for each path the digests of what mlsub wrote there."""
-
-    files: dict[str, list[str]]
+#: So many paths are named in a message.
+_SHOWN = 10
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The digest of each file and link in a folder; none where there is no such folder.
+    """Return the digest of each file and link in a folder; none where there is no such folder.
 
     Raises:
         OSError: something in it cannot be read.
@@ -46,7 +34,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def digest(file: Path) -> str:
-    """The digest of a file's content, or of what a link says; that of anything else is of no use.
+    """Return the digest of a file's content, or of what a link says; of anything else an empty text.
 
     Raises:
         OSError: it cannot be read.
@@ -61,44 +49,39 @@ def digest(file: Path) -> str:
 
 
 def digest_of(content: bytes) -> str:
-    """The digest of a file with this content."""
+    """Return the digest of a file with this content."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def somebodys(place: Path, found: Digests, new: Digests | None = None) -> tuple[str, ...]:
-    """The files that would be lost: neither as mlsub wrote them, nor the same in what comes.
+def foreign_files(place: Path, found: Digests, new: Digests | None = None) -> tuple[str, ...]:
+    """Return the files that would be lost: neither as mlsub wrote them, nor the same in what comes.
 
     Args:
         place: the folder or file that has the record.
         found: what is there.
         new: what comes in its place.
     """
-    ours, new = _read(place).files, new or {}
+    ours, new = _read(place), new or {}
     return tuple(
         path for path, has in found.items() if not has or (has not in ours.get(path, ()) and new.get(path) != has)
     )
 
 
-def record(place: Path, new: Digests, *, besides: bool = False) -> None:
-    """Remember what mlsub writes; ``besides`` adds it to what the record holds already.
+def record(place: Path, *known: Digests) -> None:
+    """Remember what mlsub writes, and what it wrote earlier that is still there until then.
 
     Raises:
         MlsubError: the record cannot be written.
     """
-    files = {path: [has] for path, has in new.items()}
-    if besides:
-        for path, known in _read(place).files.items():
-            files[path] = [*dict.fromkeys([*files.get(path, ()), *known])]
-    content = msgspec.json.encode(_Record({_as_text(path): known for path, known in sorted(files.items())}))
-    file = _beside(place)
-    try:
-        with new_part(file.parent) as (part, stream):
-            stream.write(content + b"\n")
-            finish(stream)
-            part.replace(file)
-            settle(file.parent)
-    except OSError as error:
-        raise cannot_write(file, error) from error
+    files: dict[str, list[str]] = {}
+    for one in known:
+        for path, has in one.items():
+            files.setdefault(path, []).append(has)
+    file = _record_of(place)
+    with staging_beside(file) as staging, (staging / "record").open("xb") as stream:
+        stream.write(json.dumps({"files": dict(sorted(files.items()))}).encode() + b"\n")
+        sync_file(stream)
+        (staging / "record").replace(file)
 
 
 def adopt(folder: Path, paths: Collection[str]) -> None:
@@ -107,13 +90,10 @@ def adopt(folder: Path, paths: Collection[str]) -> None:
     Raises:
         MlsubError: one cannot be read, or the record cannot be written.
     """
-    if _read(folder).files.keys() >= set(paths):
-        return
-    try:
-        found = {path: digest(folder / path) for path in paths}
-    except (OSError, ValueError) as error:
-        raise _unreadable(folder, error) from error
-    record(folder, found, besides=True)
+    if not _read(folder).keys() >= set(paths):
+        with _reading(folder):
+            found = {path: digest(folder / path) for path in paths}
+        record(folder, found)
 
 
 def check_free(final: Path, coming: Mapping[str, Path] | None = None) -> None:
@@ -126,18 +106,14 @@ def check_free(final: Path, coming: Mapping[str, Path] | None = None) -> None:
     Raises:
         MlsubError: it does, or it cannot be read.
     """
-    coming = coming or {}
-    try:
-        lost = somebodys(final, digests(final))
-        lost = tuple(path for path in lost if path not in coming or digest(final / path) != digest(coming[path]))
-    except (OSError, ValueError) as error:
-        raise _unreadable(final, error) from error
-    if lost:
-        raise _refused(final, lost)
+    with _reading(final):
+        found = digests(final)
+        new = {path: digest(source) for path, source in (coming or {}).items() if path in found}
+    _refuse_foreign(final, found, new)
 
 
 def replace_folder(staging: Path, final: Path) -> None:
-    """Give a finished folder its name, as :func:`~mlsub.io.output_folder.put_folder` does, and record what is in it.
+    """Give a finished folder its name, as :func:`~mlsub.io.write.put_folder` does, and record what is in it.
 
     Args:
         staging: the finished folder, on the same file system as ``final``.
@@ -146,23 +122,16 @@ def replace_folder(staging: Path, final: Path) -> None:
     Raises:
         MlsubError: ``final`` has files that a person wrote or changed, which the message names, or cannot be written.
     """
-    with alone_in(final.parent):
-        try:
-            recover_folder(final)
-            new = digests(staging)
-            lost = somebodys(final, digests(final), new)
-        except (OSError, ValueError) as error:
-            raise _unreadable(final, error) from error
-        if lost:
-            raise _refused(final, lost)
-        # Whatever stops the process between these lines, the record knows the folder that is there.
-        record(final, new, besides=True)
-        put_folder(staging, final)
-        record(final, new)
+    with _reading(final):
+        new, found = digests(staging), digests(final)
+    _refuse_foreign(final, found, new)
+    # Whatever stops the process from here on, the record knows the folder that is there.
+    record(final, new, found)
+    put_folder(staging, final)
 
 
-def set_aside_foreign(place: Path, files: Iterable[Path]) -> tuple[Path, ...]:
-    """Give each file that is going to be replaced, and is not as mlsub wrote it, a further name; those names.
+def back_up_foreign(place: Path, files: Iterable[Path]) -> tuple[Path, ...]:
+    """Back up each file that is going to be replaced, and is not as mlsub wrote it; return the backups.
 
     Args:
         place: the file that has the record.
@@ -172,18 +141,18 @@ def set_aside_foreign(place: Path, files: Iterable[Path]) -> tuple[Path, ...]:
         OSError: one cannot be read, or the system refuses.
     """
     there = [file for file in files if os.path.lexists(file)]
-    foreign = somebodys(place, {file.name: digest(file) for file in there})
-    return tuple(set_aside(file) for file in there if file.name in foreign)
+    foreign = foreign_files(place, {file.name: digest(file) for file in there})
+    return tuple(back_up(file) for file in there if file.name in foreign)
 
 
 def named(paths: Collection[str]) -> str:
-    """Paths for a sentence: the first few, and how many more."""
+    """Return paths for a sentence: the first few, and how many more."""
     shown = ", ".join(list(paths)[:_SHOWN])
     return f"{shown} and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else shown
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """All that lies in a folder except folders."""
+    """Give all that lies in a folder except folders."""
     for place, folders, files in os.walk(folder, onerror=_raise):
         here = os.path.relpath(place, folder)
         prefix = "" if here == "." else f"{here}/"
@@ -195,39 +164,32 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _read(place: Path) -> _Record:
-    """The record of a place; an empty one where there is none that can be read."""
+def _read(place: Path) -> dict[str, list[str]]:
+    """Return the digests by path in the record of a place; none where there is no record that can be read."""
+    file = _record_of(place)
     try:
-        descriptor = os.open(_beside(place), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with open(descriptor, "rb") as stream:  # noqa: PTH123  (a descriptor, which no path can stand for)
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return _Record({})
-            found = msgspec.json.decode(stream.read(_MAX_RECORD), type=_Record)
-    except (OSError, ValueError):
-        return _Record({})
-    return _Record({_as_path(path): known for path, known in found.files.items()})
+        files = {} if file.is_symlink() or not file.is_file() else json.loads(file.read_bytes())["files"]
+        return {str(path): list(known) for path, known in files.items()}
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return {}
 
 
-def _beside(place: Path) -> Path:
+def _record_of(place: Path) -> Path:
     final = Path(os.path.abspath(place))  # noqa: PTH100  (links keep their names)
-    return final.with_name(f".{final.name}{_SUFFIX}")
+    return final.with_name(f".{final.name}.mlsub-written")
 
 
-def _as_text(path: str) -> str:
-    """A path as JSON can have it, whatever bytes it is of: a character a byte."""
-    return os.fsencode(path).decode("latin-1")
+def _refuse_foreign(final: Path, found: Digests, new: Digests) -> None:
+    if lost := foreign_files(final, found, new):
+        raise MlsubError(
+            f"{final} holds what mlsub did not write, or what was changed since: {named(lost)}. "
+            f"Move it away, or remove {final} yourself."
+        )
 
 
-def _as_path(text: str) -> str:
-    return os.fsdecode(text.encode("latin-1", "replace"))
-
-
-def _refused(final: Path, lost: Collection[str]) -> MlsubError:
-    return MlsubError(
-        f"{final} holds what mlsub did not write, or what was changed since: {named(lost)}. "
-        f"Move it away, or remove {final} yourself."
-    )
-
-
-def _unreadable(final: Path, error: Exception) -> MlsubError:
-    return MlsubError(f"{getattr(error, 'filename', None) or final} cannot be read: {reason_of(error)}.")
+@contextmanager
+def _reading(final: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise MlsubError(f"{getattr(error, 'filename', None) or final} cannot be read: {reason_of(error)}.") from error

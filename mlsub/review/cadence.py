@@ -46,7 +46,7 @@ class _Miss(NamedTuple):
 
 
 def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
-    """A Closed run that was not evaluated where the rules ask for it, or that stopped at another place."""
+    """Yield a Closed run that was not evaluated where the rules ask for it, or that stopped at another place."""
     if not is_closed(run) or len(run.evaluations) >= MAX_EVALUATIONS:
         return
     rule = fact_of(run, usage, round_, _cadences)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
@@ -14,9 +15,9 @@ from mlsub.findings import Finding
 from mlsub.io.digest import blake2b
 from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
-from mlsub.review.platform import akin, contradicts
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
+from mlsub.systems.chips import named_in
 from mlsub.systems.values import is_placeholder, is_unsaid
 
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
@@ -24,31 +25,37 @@ SHARED = 2
 #: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
 SEEDS_OF_A_LOG = 16
 #: So many bytes of the text of its evaluations distinguish a log.
-_SAID = 1000
+_TEXT = 1000
+#: Names come from whoever wrote the file.
+_LONGEST_PLATFORM = 200
+#: How many of something a name begins with: ``1x``, ``8 x``, ``8x8x``.
+_COUNT = re.compile(r"(?<![a-z0-9])(?:\d{1,6} ?[x×] ?(?=[a-z0-9]))+")
+_TRADEMARK = re.compile(r"\((?:r|tm|c)\)|[®™©]")
+_WORD = re.compile(r"[a-z]+\d*[a-z]*|(?<!\d)\d++[a-z]+\d*")
 #: The path of a log and a digest of its times.
 Print = tuple[str, bytes]
 
 
 def audit_entry(entry: Entry) -> Iterator[Finding]:
-    """Disagreements of an entry's logs with the folders and the description around them."""
+    """Yield disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
     answers: dict[tuple[str, ...], list[tuple[str, str, tuple[str, ...]]]] = {}  # Its logs say much the same.
     for log in (log for log in entry.logs if log.run.timeline.events):
         values = map(log.run.identity.get, _CHECKS)
-        said = tuple([readable(value[:200]) if isinstance(value, str) else "" for value in values])
-        if said not in answers:
-            asked = zip(_CHECKS.items(), said, strict=True)
+        logged = tuple([readable(value[:200]) if isinstance(value, str) else "" for value in values])
+        if logged not in answers:
+            asked = zip(_CHECKS.items(), logged, strict=True)
             # A placeholder has its own finding.
             found = ((key, one, check(entry, one)) for (key, check), one in asked if one and not is_placeholder(one))
-            answers[said] = [(key, one, odd) for key, one, odd in found if odd is not None]
-        for key, one, (rule, expected, *message) in answers[said]:
+            answers[logged] = [(key, one, odd) for key, one, odd in found if odd is not None]
+        for key, one, (rule, expected, *message) in answers[logged]:
             line = log.run.lines.get(key)
             yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(one))
 
 
 def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
-    """Logs whose records agree in number and times: copies, with or without another seed written in.
+    """Yield logs whose records agree in number and times: copies, with or without another seed written in.
 
     ``known`` are paths of copies that have a finding already.
     """
@@ -56,7 +63,7 @@ def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> It
 
 
 def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> Iterator[Finding]:
-    """The same by the fingerprints of the logs, see :func:`prints_of`."""
+    """Yield the same by the fingerprints of the logs, see :func:`prints_of`."""
     first: dict[bytes, str] = {}
     for path, digest in prints:
         original = first.setdefault(digest, path)
@@ -65,43 +72,43 @@ def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> It
 
 
 def prints_of(logs: Iterable[LogReport]) -> tuple[Print, ...]:
-    """The path of each log that has records, and its digest."""
+    """Return the path of each log that has records, and its digest."""
     return tuple((log.path, digest_of(log)) for log in logs if log.run.timeline.events)
 
 
 def digest_of(log: LogReport) -> bytes:
-    """A digest of what no two runs have in common: the number and times of their records, and their evaluations."""
+    """Return a digest of what no two runs share: number and times of their records, and their evaluations."""
     run = log.run
     # A time is the same whether it was written with a fraction of 0 or without.
     numbers = array("d", [math.nan if at is None else at for at in msgspec.structs.astuple(run.timeline)])
     numbers.extend([evaluation.time_ms for evaluation in run.evaluations])
-    said = text_of([evaluation.value for evaluation in run.evaluations], _SAID)
-    return blake2b(numbers.tobytes() + said, digest_size=16).digest()
+    logged = text_of([evaluation.value for evaluation in run.evaluations], _TEXT)
+    return blake2b(numbers.tobytes() + logged, digest_size=16).digest()
 
 
 def text_of(value: Any, limit: int) -> bytes:
-    """The first bytes of the JSON text of a value, to compare with another one: much faster than :func:`show`."""
+    """Return the first bytes of the JSON text of a value, to compare it: much faster than :func:`show`."""
     try:
         return msgspec.json.encode(value)[:limit]
     except (ValueError, RecursionError):
         return show(value, limit).encode(errors="surrogatepass")
 
 
-def _organisation(entry: Entry, said: str) -> tuple[str, ...] | None:
+def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
     for name, where in ((submitter, "the system description's submitter"), (entry.files.organisation, "the folder")):
-        if name and not akin(said, name):
+        if name and not akin(logged, name):
             return "cross.org", name, f"submission_org is not {where}"
     return None
 
 
-def _division(entry: Entry, said: str) -> tuple[str, ...] | None:
+def _division(entry: Entry, logged: str) -> tuple[str, ...] | None:
     # A division that is none has its own finding.
     known = entry.division if division_of(entry.division) is not None else None
-    return ("cross.division", known) if known and said != known else None
+    return ("cross.division", known) if known and logged != known else None
 
 
-def _platform(entry: Entry, said: str) -> tuple[str, ...] | None:
+def _platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
     if entry.description is None:
         return None
     accelerator = entry.description.text("accelerator_model_name")
@@ -109,12 +116,12 @@ def _platform(entry: Entry, said: str) -> tuple[str, ...] | None:
         accelerator = entry.description.text("host_processor_model_name")
     names = [entry.files.system, entry.description.text("system_name"), accelerator]
     known = tuple(dict.fromkeys(name for name in names if name))
-    message = contradicts(said, known)
+    message = contradicts(logged, known)
     return ("cross.platform", " / ".join(known), message) if message else None
 
 
-def _benchmark(entry: Entry, said: str) -> tuple[str, ...] | None:
-    return None if said == entry.files.benchmark else ("cross.benchmark", entry.files.benchmark)
+def _benchmark(entry: Entry, logged: str) -> tuple[str, ...] | None:
+    return None if logged == entry.files.benchmark else ("cross.benchmark", entry.files.benchmark)
 
 
 #: What contradicts the value of a key: the rule that is broken, what it expects, and a message that is not the rule's.
@@ -126,8 +133,39 @@ _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
 }
 
 
+def contradicts(platform: str, names: Iterable[str]) -> str | None:
+    """Return what is wrong with a platform beside the names of its system; None where nothing is.
+
+    A platform that names an accelerator must name one of the system's, where the system names one. Any other has to
+    have a word in common with one of the names, or contain it, or be contained in it.
+    """
+    plain, known = _plain(platform), [_plain(name) for name in names]
+    named = named_in(plain)
+    expected = {family for name in known for family in named_in(name)}
+    if named and expected:
+        return None if named & expected else "submission_platform names another accelerator than the system"
+    if any(akin(plain, name) or _words(plain) & _words(name) for name in known):
+        return None
+    return "submission_platform has no word in common with the system's folder, name, accelerator or processor"
+
+
+def akin(one: str, other: str) -> bool:
+    """Return whether one name contains the other, letters and digits only."""
+    a, b = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (one, other))
+    return bool(a) and bool(b) and (a in b or b in a)
+
+
+def _plain(name: str) -> str:
+    return _COUNT.sub(" ", _TRADEMARK.sub("", name[:_LONGEST_PLATFORM].lower())).strip()
+
+
+def _words(plain: str) -> set[str]:
+    """The words of a name that distinguish machines."""
+    return {word for word in _WORD.findall(plain) if len(word) > 2}
+
+
 def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator[Finding]:
-    """Runs of an entry that use the same seed value, whichever source line logged it.
+    """Yield runs of an entry that use the same seed value, whichever source line logged it.
 
     Args:
         logs: the entry's runs.
@@ -146,7 +184,7 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
 
 
 def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
-    """Closed entries of an organisation that have several seeds in common with one of another system."""
+    """Yield closed entries of an organisation that have several seeds in common with one of another system."""
     closed = [entry for entry in entries if entry.in_tree and entry.division == CLOSED.name]
     seeds = [_seeds(entry) for entry in closed]
     for entry, values in zip(closed, seeds, strict=True):

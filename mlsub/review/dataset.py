@@ -40,7 +40,7 @@ def _data_sets() -> dict[str, dict[str, list[DataSet]]]:
 
 
 def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
-    """Logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
+    """Yield logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
     data = fact_of(run, usage, round_, _data_sets)
     if data is None:
         return

@@ -36,7 +36,7 @@ Table = Callable[[], Mapping[str, Mapping[str, Sequence[Fact]]]]
 
 
 def fact_of(run: Run, usage: str, round_: str, table: Table[Fact]) -> Fact | None:
-    """What a table says of a run's benchmark in a round; None before the first fact, or for an odd name of a round.
+    """Return what a table says of a run's benchmark in a round; None before the first fact, or for an odd round.
 
     Args:
         run: names its benchmark.
@@ -63,30 +63,30 @@ def _order(round_: str) -> tuple[int, int] | None:
 
 
 def is_closed(run: Run) -> bool:
-    """Whether a log says it is of the Closed division."""
+    """Return whether a log says it is of the Closed division."""
     return bool(run.identity.get("submission_division") == CLOSED.name)
 
 
 def number(value: Any) -> float | int | None:
-    """A logged count; None for anything else."""
+    """Return a logged count; None for anything else."""
     if (type(value) is float or type(value) is int) and abs(value) < MAX_COUNT:
         return value
     return None
 
 
 def all_numbers(values: Sequence[Any]) -> bool:
-    """Whether :func:`number` takes all of them."""
+    """Return whether :func:`number` takes all of them."""
     return _NUMBERS.issuperset(map(type, values)) and all(map(MAX_COUNT.__gt__, map(abs, values)))
 
 
 def batch_size(run: Run) -> float | int | None:
-    """The run's global batch size; None where it is not a number of at least one."""
+    """Return the run's global batch size; None where it is not a number of at least one."""
     size = number(run.hyperparameters.get("global_batch_size"))
     return size if size is not None and size >= 1 else None
 
 
 def amount(value: float | int | str, run: Run) -> float | None:
-    """A number of the data, or what its formula gives for a run; None where the run lacks what the formula needs."""
+    """Return a number of the data, or what its formula gives for a run; None where the run lacks a value of it."""
     if not isinstance(value, str):
         return float(value)
     return _computed(value, batch_size(run))
@@ -102,12 +102,12 @@ def _computed(formula: str, size: float | int | None) -> float | None:
 
 
 def in_words(value: float | int | str) -> str:
-    """A number of the data, or its formula, for a message."""
+    """Return a number of the data, or its formula, for a message."""
     return parse(value[1:]).words().strip() if is_formula(value) and isinstance(value, str) else grouped(float(value))
 
 
 def grouped(value: float) -> str:
-    """A count with its thousands apart; whole numbers without a decimal point."""
+    """Return a count with its thousands apart; whole numbers without a decimal point."""
     if not math.isfinite(value):
         return str(value)
     return f"{int(value):,}" if value == int(value) else f"{value:,.6g}" if value >= 1000 else f"{value:.6g}"

@@ -44,7 +44,7 @@ _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
 
 
 def audit_run(run: Run, path: str, usage: str, round_: str) -> list[Finding]:
-    """The findings on one run.
+    """Return the findings on one run.
 
     Args:
         run: what the log shows.
@@ -136,7 +136,7 @@ def _afterwards(run: Run, usage: str, round_: str) -> bool:
 
 
 def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
-    """A run most of whose evaluations take no time, although there is time between them."""
+    """Yield a run most of whose evaluations take no time, although there is time between them."""
     lengths, duration = run.lengths, run.duration_ms
     if duration is None or 2 * lengths.short <= lengths.count or _afterwards(run, usage, round_):
         return
@@ -149,7 +149,7 @@ def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
 
 
 def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
-    """Evaluations whose place in training goes backwards, or is not their steps times the batch size."""
+    """Yield evaluations whose place in training goes backwards, or is not their steps times the batch size."""
     # Evaluations made beside the training end in any order: the short ones overtake the first, which compiles.
     beside = run.lengths.beside and run.lengths.count > 0
     if not beside and not _in_order(run.evaluations) and not _afterwards(run, usage, round_):
@@ -212,7 +212,7 @@ def _progress_steps(run: Run, path: str) -> Iterator[Finding]:
 
 
 def audit_ending(run: Run, path: str) -> Iterator[Finding]:
-    """A successful run whose last block of training ends without an evaluation."""
+    """Yield a successful run whose last block of training ends without an evaluation."""
     if not run.converged or len(run.evaluations) >= MAX_EVALUATIONS:
         return
     if not run.evaluations:

@@ -23,7 +23,7 @@ from tests.effort import LONG, effort
 SEED = "ci-1"
 GENERATED = effort(12, 40)
 PUBLISHED = effort(8, 30)
-#: Aimed mutants of each demand, in every second combination; ``make test-long`` and ``make parity`` try all.
+#: Aimed mutants of each demand, in every second combination; ``make campaigns`` and ``make parity`` try all.
 AIMED = None if LONG else 2
 SHOWN = 5
 

@@ -30,7 +30,9 @@ def follow(request: pytest.FixtureRequest, expected_text: ExpectedText) -> Follo
         if request.config.getoption("--update-expected"):
             file.write_text(now, encoding="utf-8")
             text = now
-        assert now.splitlines() == text.splitlines(), f"{page}: make expected writes what the commands print now"
+        assert now.splitlines() == text.splitlines(), (
+            f"{page}: pytest --update-expected writes what the commands print now"
+        )
 
     return check
 

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [
+    *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "submissions/README.md")),
+    *sorted((REPOSITORY / "docs").glob("*.md")),
+]
 #: What a page says behind a command that is to find something.
 FINDS = "  # exit status 1"
 _CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```)", re.MULTILINE | re.DOTALL)

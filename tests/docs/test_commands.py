@@ -19,17 +19,12 @@ from tests.docs.reader import Reader
 MAKE_CALLS = {
     "test": "-m pytest",
     "test-fast": "tests/rules",
-    "test-long": "MLSUB_TESTS=long",
+    "test-all": "tests/emit/adapters",
     "lint": "mypy",
     "bench": "bench/run.py",
-    "bench-history": "bench/history.py",
-    "bench-page": "bench/run.py --page",
-    "bench-site": "bench/site_pages.py",
     "parity": "bench/parity.py",
-    "parity-long": "tests.differential.package_search",
-    "faults": "-m tests.faults",
-    "fuzz": "-m tests.fuzz run",
-    "fuzz-replay": "-m tests.fuzz replay",
+    "campaigns": "-m tests.fuzz run",
+    "supply": "tests.supply.licences",
     "docs": "mkdocs build --strict",
 }
 #: Pages whose commands follow one from another: run in order, in a place of their own.

@@ -1,4 +1,4 @@
-"""Some faults for some commands; ``make faults`` has all of them. And writers with a defect, which must be found."""
+"""Some faults for some commands; ``make campaigns`` has all of them. And writers with a defect, which must be found."""
 
 from __future__ import annotations
 

@@ -12,13 +12,11 @@ import msgspec
 
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Audit
-from mlsub.commands.compare.packages.compare import compare as compare_packages
-from mlsub.commands.compare.packages.model import PackageDiff
-from mlsub.commands.compare.trainings.compare import compare as compare_trainings
-from mlsub.commands.compare.trainings.model import Comparison
+from mlsub.commands.compare.model import Comparison, PackageDiff
+from mlsub.commands.compare.packages import compare as compare_packages
+from mlsub.commands.compare.trainings import compare as compare_trainings
 from mlsub.commands.inspect.gather import sides_of
-from mlsub.commands.inspect.model import Inspection
-from mlsub.commands.inspect.run import inspection_of
+from mlsub.commands.inspect.run import Inspection, inspection_of
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tests.make_tree import Tree, make_tree
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.whole import replace_whole
+from mlsub.io.write import replace_whole
 from tests.fuzz.finding import Finding
 from tests.fuzz.search import Kept
 

@@ -99,7 +99,7 @@ PLANTED: list[tuple[str, str, Any]] = [
     ("logs-redact", "mlsub.commands.redact.redactor.is_distinctive", lambda secret: False),
     ("logs-review", "mlsub.judge.entry.audit_seeds", fails),
     ("logs-review", "mlsub.review.run.audit_progress", fails),
-    ("logs-watch", "mlsub.commands.watch.growing.GrowingLog.forget_line", lambda log: None),
+    ("logs-watch", "mlsub.commands.watch.sofar.LogSoFar.forget_line", lambda log: None),
     ("logs-watch", "mlsub.commands.watch.source.FileSource._restart", lambda *args: None),
 ]
 

@@ -21,7 +21,7 @@ DRAWN = effort(30, 3_000)
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(CORPUS).as_posix())
 def test_an_input_of_the_corpus_passes(file: Path) -> None:
-    """``make fuzz`` begins with these inputs, and measures their time and memory; here none may hang."""
+    """``make campaigns`` begins with these inputs, and measures their time and memory; here none may hang."""
     harness = replace(harnesses()[file.parent.name], seconds=HUNG)
     data = file.read_bytes()
     found = Fork(harness, Desk(len(data))).failure(data)

@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.io import written
 from mlsub.io.errors import MlsubError
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import staging_beside
 from mlsub.io.written import check_free, digests, replace_folder
 
 
@@ -133,28 +133,18 @@ def test_empty_folders_are_nothing_that_is_lost(final: Path) -> None:
     assert not (final / "empty").exists()
 
 
-@pytest.mark.parametrize("moment", ["put_folder", "second record"])
 @pytest.mark.parametrize("put_first", [False, True])
 def test_a_process_that_ends_on_the_way_leaves_a_folder_that_is_known(
-    moment: str, put_first: bool, final: Path, monkeypatch: pytest.MonkeyPatch
+    put_first: bool, final: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real_put, real_record, calls = written.put_folder, written.record, []
+    real_put = written.put_folder
 
     def stop_put(staging: Path, place: Path) -> None:
         if put_first:
             real_put(staging, place)
         raise KeyboardInterrupt
 
-    def stop_record(place: Path, new: written.Digests, *, besides: bool = False) -> None:
-        calls.append(besides)
-        if not besides:
-            raise KeyboardInterrupt
-        real_record(place, new, besides=besides)
-
-    if moment == "put_folder":
-        monkeypatch.setattr(written, "put_folder", stop_put)
-    else:
-        monkeypatch.setattr(written, "record", stop_record)
+    monkeypatch.setattr(written, "put_folder", stop_put)
     with pytest.raises(KeyboardInterrupt):
         put(final, {"two": "new"})
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""Measure what is large, and print a table: ``python -m tests.limits [--gigabytes N] [WORD ...]``; ``make limits``."""
+"""Measure what is large, and print a table: ``python -m tests.limits [--gigabytes N] [WORD ...]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of what reads large and hostile input does not grow with it; measured, so left to ``make limits``."""
+"""Memory of what reads large and hostile input does not grow with it; measured, so left to ``make campaigns``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import pytest
 
-from mlsub.commands.watch.growing import GrowingLog
+from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, reader, seeds
@@ -162,13 +162,12 @@ def test_memory_does_not_grow_with_what_a_hostile_log_says_anew_on_each_line(lin
 
 
 def test_a_watched_log_without_any_line_end_is_not_held() -> None:
-    log = GrowingLog(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"), lambda _: None)
-    log.feed(b"x" * 1000)
+    log = LogSoFar(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"))
+    log.feed(b"x" * 1000, 0)
     piece = bytes(4 << 20)
     with measured() as peak:
         for _ in range(32):
-            log.feed(piece)
-            log.findings()
+            log.feed(piece, 0)
     assert peak.size < 24 << 20
 
 
@@ -233,29 +232,3 @@ def test_memory_does_not_grow_with_the_tree_that_is_sealed(form: str, tmp_path: 
     sealed, peak = map(int, done.stdout.split())
     assert sealed == size
     assert peak * 1024 < MOST_TO_SEAL
-
-
-_QUESTIONS = """
-import resource, sys
-from pathlib import Path
-from mlsub.commands.db import query
-from mlsub.io.errors import MlsubError
-query.MEGABYTES = 400
-for statement in sys.argv[2:]:
-    try:
-        query.ask(Path(sys.argv[1]), statement, 1)
-    except MlsubError:
-        pass
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone bounds the memory of a process")
-def test_no_question_has_more_memory_than_it_may(tmp_path: Path) -> None:
-    from tests.commands.db.test_apart import TOO_LARGE, duckdb
-
-    file = tmp_path / "results.duckdb"
-    duckdb.connect(file).close()
-    command = [sys.executable, "-c", _QUESTIONS, str(file), *TOO_LARGE]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True, text=True)
-    assert int(done.stdout) * 1024 < 500_000_000  # With pages of the libraries' files.

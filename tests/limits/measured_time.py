@@ -1,4 +1,4 @@
-"""Hostile input takes little CPU time; measured, so left to ``make limits``, on a machine with little else to do."""
+"""Hostile input takes little CPU time; measured, so left to ``make campaigns``, on a machine with little else to do."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def many_descriptions(folder: Path, systems: int) -> tuple[str, ...]:
 
 
 def sizes(gigabytes: int = 1) -> tuple[Size, ...]:
-    """What ``make limits`` measures."""
+    """What ``make campaigns`` measures."""
     return (
         Size(
             f"a log of {gigabytes} GB",

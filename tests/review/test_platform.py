@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mlsub.review.platform import contradicts
+from mlsub.review.cross import contradicts
 from tests.commands.runner import check
 from tests.corpus import CORPUS
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io import output
 from mlsub.io.errors import MlsubError
-from mlsub.io.output import check_output, write_file
+from mlsub.io.write import check_output, write_file
 
 
 def test_a_new_file_is_written_with_the_usual_permissions(tmp_path: Path) -> None:
@@ -92,38 +91,6 @@ def test_a_link_to_a_file_is_replaced_and_the_file_is_left(tmp_path: Path) -> No
     link.symlink_to(target)
     write_file(link, b"new", force=True)
     assert (link.read_bytes(), target.read_bytes()) == (b"new", b"old")
-
-
-@pytest.mark.parametrize("known", [True, False], ids=["in-one-step", "by-a-hard-link"])
-def test_a_file_that_comes_meanwhile_is_left(known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "out.csv"
-    rename = output.rename_new
-
-    def first(part: Path, target: Path) -> bool:
-        target.write_bytes(b"of another")
-        return known and rename(part, target)
-
-    monkeypatch.setattr(output, "rename_new", first)
-    with pytest.raises(MlsubError, match="exists"):
-        write_file(file, b"content", force=False)
-    assert file.read_bytes() == b"of another"
-    assert list(tmp_path.iterdir()) == [file]
-
-
-def test_a_file_system_without_hard_links_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(source: Path, target: Path, **options: bool) -> None:
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refuse)
-    monkeypatch.setattr(output, "rename_new", lambda part, target: False)
-    file = tmp_path / "out.csv"
-    write_file(file, b"content", force=False)
-    assert file.read_bytes() == b"content"
-    with pytest.raises(MlsubError, match="exists"):
-        write_file(file, b"other", force=False)
-    assert list(tmp_path.iterdir()) == [file]
-    aside = write_file(file, b"other", force=True)
-    assert aside is not None and aside.read_bytes() == b"content"
 
 
 @pytest.mark.parametrize("force", [False, True])

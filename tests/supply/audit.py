@@ -1,4 +1,4 @@
-"""Known vulnerabilities of the locked packages: ``python -m tests.supply.audit``, or ``make audit-dependencies``.
+"""Known vulnerabilities of the locked packages: ``python -m tests.supply.audit``, or ``make supply``.
 
 pip-audit takes a package that its source of advisories does not have for one that it may skip, and ends with status 0.
 An index that serves packages but no advisories has none of them: nothing would be audited, and all would look well.

@@ -1,7 +1,7 @@
 """The licences of all that mlsub runs with: ``python -m tests.supply.licences`` prints THIRD-PARTY.md; ``--write``.
 
 What it runs with are the packages that setup.cfg names for users, those that they need, and the scripts that ship with
-the site and the documentation. The names come from the installed packages (``make licences``).
+the site and the documentation. The names come from the installed packages (``make supply``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EXTRAS = ("dask", "db", "plot", "rehearsal", "report", "tables")
 SAID_ELSEWHERE = {"pyrage": ("MIT", "the file LICENSE of its source")}
 HEAD = """# Third-party software
 
-What mlsub runs with, and under which licence; `make licences` writes this list from the metadata of the packages.
+What mlsub runs with, and under which licence; `make supply` writes this list from the metadata of the packages.
 mlsub itself is under the Apache License 2.0 ([LICENSE](LICENSE)).
 
 Frameworks that the extras `lightning`, `transformers`, `keras` and `adapters` name are not listed: a training that
@@ -136,7 +136,7 @@ if __name__ == "__main__":
     try:
         made = page()
     except (ImportError, PackageNotFoundError) as error:
-        sys.exit(f"{error}: make licences installs it")
+        sys.exit(f"{error}: make supply installs it")
     if sys.argv[1:] == ["--write"]:
         LIST.write_text(made, "utf-8")
     else:

@@ -1,4 +1,4 @@
-"""A software bill of materials, CycloneDX 1.6 in JSON: ``python -m tests.supply.sbom FILE``, or ``make sbom``.
+"""A software bill of materials, CycloneDX 1.6 in JSON: ``python -m tests.supply.sbom FILE``, or ``make supply``.
 
 cyclonedx-py lists the whole environment; this keeps what mlsub runs with (:mod:`tests.supply.licences`), and adds the
 scripts that are part of the repository.

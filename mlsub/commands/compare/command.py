@@ -48,16 +48,15 @@ def command(
     Exit status: packages: 0 no difference, 1 differences; trainings: 0 compared, and nothing found against --borrow or
     --resubmit, 1 findings; 2 could not compare.
     """
-    from mlsub.commands.compare.packages.document import document_of as document_of_packages
-    from mlsub.commands.compare.packages.model import PackageDiff
-    from mlsub.commands.compare.run import Wanted, run
-    from mlsub.commands.compare.trainings.document import document_of
+    from mlsub.commands.compare.document import packages_document, trainings_document
+    from mlsub.commands.compare.model import PackageDiff
+    from mlsub.commands.compare.run import run
 
-    wanted = Wanted(packages=packages, pairs=pairs, borrow=borrow, source=source, resubmit=resubmit)
     with progress_bar() as progress:
-        found = run(old, new, wanted, asked.settings(progress))
+        settings = asked.settings(progress)
+        found = run(old, new, settings, packages=packages, pairs=pairs, borrow=borrow, source=source, resubmit=resubmit)
     if isinstance(found, PackageDiff):
-        target.write(found, lambda: document_of_packages(found), "packages")
+        target.write(found, lambda: packages_document(found), "packages")
         sys.exit(1 if found.different else 0)
-    target.write(found, lambda: document_of(found))
+    target.write(found, lambda: trainings_document(found))
     sys.exit(0 if found.passed else 1)

@@ -18,8 +18,7 @@ from mlsub.commands.db.rows import record_rows
 from mlsub.commands.db.schema import Rows
 from mlsub.io import version
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import clear_leftovers
-from mlsub.io.output import check_output
+from mlsub.io.write import check_output
 
 
 def build(ask: Ask) -> Built:
@@ -32,8 +31,6 @@ def build(ask: Ask) -> Built:
     """
     places = [ask.output, *([ask.parquet] if ask.parquet else [])]
     check_ready(*places)
-    for place in places:
-        clear_leftovers(place.parent)
     found = discover(ask.folders, ask.settings) if ask.folders else Discovered((), ())
     records = record_rows(ask.records)
     _check_places(ask, found.packages)

@@ -16,10 +16,7 @@ from mlsub.present import FORMATS
 from mlsub.present.columnar import ENDINGS
 
 if TYPE_CHECKING:
-    from mlsub.commands.db.query import Columns, Result
-
-#: No question is longer.
-_MAX_STATEMENT = 1 << 20
+    from mlsub.commands.db.query import ArrowResult, QueryResult
 
 
 @click.group("db", cls=LazyGroup)
@@ -124,43 +121,40 @@ def _format_of(file: Path) -> str | None:
 def query(statement: str, database: str, limit: int, timeout: int, target: Target) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 
-    The database is opened only for reading, without files, network and extensions. Numbers have six decimals at most;
-    csv and json have them whole, and arrow (an IPC stream) and parquet the types of the columns as well. mlsub db
-    tables shows what there is to ask.
+    The database is opened only for reading, without files, network and extensions; open only databases that you built.
+    Numbers have six decimals at most; csv and json have them whole, and arrow (an IPC stream) and parquet the types of
+    the columns as well. mlsub db tables shows what there is to ask.
 
     Exit status: 0 answered, 2 not.
     """
-    from mlsub.commands.db.query import ask, ask_columns
+    from mlsub.commands.db.query import query_arrow, query_rows
 
-    found: Result | Columns
+    answer: QueryResult | ArrowResult
     if target.format in ENDINGS:
         from mlsub.present.columnar import render
 
         target.refuse_terminal()
-        columns = found = ask_columns(Path(database), _statement(statement), limit, timeout)
-        target.put(render(columns.table, target.format))
+        answer = query_arrow(Path(database), _statement(statement), limit, timeout)
+        target.put(render(answer.table, target.format))
     else:
         from mlsub.commands.db.document import as_csv, result_document
 
-        answer = found = ask(Path(database), _statement(statement), limit, timeout)
+        answer = rows = query_rows(Path(database), _statement(statement), limit, timeout)
         if target.format == "csv":
-            target.put(as_csv(answer))
+            target.put(as_csv(rows))
         else:
-            target.write(answer, lambda: result_document(answer))
-    for note in found.notes:
+            target.write(rows, lambda: result_document(rows))
+    for note in answer.notes:
         tell(note)
-    if found.more:
+    if answer.more:
         tell(f"only the first {limit} rows; --limit N shows more")
 
 
 def _statement(text: str) -> str:
     if text != "-":
         return text
-    raw = sys.stdin.buffer.read(_MAX_STATEMENT + 1)
-    if len(raw) > _MAX_STATEMENT:
-        raise MlsubError(f"The question is longer than {_MAX_STATEMENT >> 20} MiB")
     try:
-        return raw.decode("utf-8")
+        return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
         raise MlsubError("The question is not UTF-8 text") from error
 

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlsub.commands.db.answering import message_of
 from mlsub.commands.db.model import Known
+from mlsub.commands.db.query import message_of
 from mlsub.commands.db.schema import ABOUT, FORMAT, stored
 from mlsub.io import version
 from mlsub.io.errors import MlsubError

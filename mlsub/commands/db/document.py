@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from mlsub.commands.db.query import Result
+from mlsub.commands.db.query import QueryResult
 from mlsub.commands.db.schema import Table as Known
 from mlsub.commands.db.schema import Tables
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
@@ -46,7 +46,7 @@ def built_document(built: Built) -> Document:
     return document("Database of results", Facts(tuple(facts)), Text(Span(missing, "note")) if missing else None)
 
 
-def result_document(result: Result) -> Document:
+def result_document(result: QueryResult) -> Document:
     """The answer to a question, with the heads of its columns even where there are no rows."""
     columns = tuple(
         Column(column.name, number=_is_numeric([row[at] for row in result.rows]))
@@ -57,7 +57,7 @@ def result_document(result: Result) -> Document:
     return Document(title, (Table(columns, rows),))
 
 
-def as_csv(result: Result) -> str:
+def as_csv(result: QueryResult) -> str:
     """The answer as CSV, numbers unrounded; text that a spreadsheet would take for a formula gets an apostrophe."""
     import csv
     import io

@@ -18,12 +18,9 @@ from mlsub.commands.db.model import Ask, Known, Plan
 from mlsub.commands.db.rows import add_package
 from mlsub.commands.db.schema import Rows, create, remove, stored
 from mlsub.io import version
-from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import alone_in
-from mlsub.io.output import put_in_place
-from mlsub.io.output_folder import recover_folder, staging_beside
-from mlsub.io.written import check_free, digest, record, replace_folder, set_aside_foreign, somebodys
+from mlsub.io.write import put_file, staging_beside, sync_file
+from mlsub.io.written import back_up_foreign, check_free, digest, foreign_files, record, replace_folder
 from mlsub.workspace import check_apart
 
 if TYPE_CHECKING:
@@ -48,21 +45,17 @@ def write(
         rows, missing = _fill(part, ask, found, records, options, plan, fresh=known is None)
         with named(f"{ask.output} cannot be written"):
             with part.open("rb") as stream:
-                finish(stream)
-            with alone_in(ask.output.parent):
-                return rows, missing, _put(part, ask.output, fresh=known is None)
+                sync_file(stream)
+            return rows, missing, _put(part, ask.output, fresh=known is None)
 
 
 def _put(part: Path, output: Path, *, fresh: bool) -> str | None:
     """Put a database in place, and keep what was there if it is not brought up to date and was not written here."""
-    aside = set_aside_foreign(output, [output]) if fresh else ()
+    aside = back_up_foreign(output, [output]) if fresh else ()
     # What somebody added to a database stays somebody's when it is brought up to date.
-    ours = fresh or not somebodys(output, {output.name: digest(output)})
-    new = {output.name: digest(part)} if ours else {}
-    record(output, new, besides=True)
-    put_in_place(part, output, force=True)
-    settle(output.parent)
-    record(output, new)
+    ours = fresh or not foreign_files(output, {output.name: digest(output)})
+    record(output, {output.name: digest(part)} if ours else {})
+    put_file(part, output, force=True)
     return aside[0].name if aside else None
 
 
@@ -75,7 +68,6 @@ def export(database: Path, folder: Path) -> None:
     import duckdb
 
     with staging_beside(folder) as staging:
-        recover_folder(folder)
         new = staging / "tables"
         new.mkdir()
         with (

@@ -1,35 +1,49 @@
-"""Ask a database: read only, and with no way out of it."""
+"""Answer a question in SQL: a connection that only reads, bounded by DuckDB's own settings."""
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import re
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from threading import Thread
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
-from mlsub.commands.db.answering import Question, Reply
-from mlsub.commands.db.apart import answered
 from mlsub.commands.db.schema import tables
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
-#: How long a question may take, in seconds.
+T = TypeVar("T")
+
+#: Seconds that a question may take.
 SECONDS = 60
-#: Brackets open at once; DuckDB takes ever longer for more of them before it refuses.
-_MAX_DEPTH = 200
-#: How much memory the process that answers it may have.
+#: Memory in MB that DuckDB may use for it.
 MEGABYTES = 2000
 MIXED = (
     "this touches MLPerf results and benchmark records: other models, data, rules and proof. A ratio of the two "
     "compares what nobody measured alike; say so where you show it"
 )
+#: Reads the database alone: no files, no network, no extensions, no variables of Python, nothing spilled to disk.
+_CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+    "lock_configuration": "true",
+}
+#: Each thread of DuckDB wants 125 MB.
+_THREADS = min(os.cpu_count() or 1, 16)
+#: Seconds between two interrupts: one that comes between two statements is lost.
+_AGAIN = 0.1
 
 
 class ResultColumn(msgspec.Struct, frozen=True):
@@ -39,11 +53,11 @@ class ResultColumn(msgspec.Struct, frozen=True):
     type: str
 
 
-class Result(Answer, frozen=True, kw_only=True):
+class QueryResult(Answer, frozen=True, kw_only=True):
     """The answer to a question.
 
-    Its rows are of plain values: times are text, and so are numbers that JSON does not have. ``more`` says that there
-    are further rows; ``notes`` are for whoever reads it.
+    ``rows`` have plain values: times are text, and so are numbers that JSON does not have. ``more`` says that there are
+    further rows; ``notes`` are for whoever reads it.
     """
 
     SCHEMA: ClassVar[int] = 1
@@ -54,82 +68,43 @@ class Result(Answer, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class Columns(NamedTuple):
-    """The answer to a question as a table of Arrow; ``more`` and ``notes`` are those of :class:`Result`."""
+class ArrowResult(NamedTuple):
+    """The answer to a question as a table of Arrow; ``more`` and ``notes`` are those of :class:`QueryResult`."""
 
     table: pa.Table
     more: bool
     notes: tuple[str, ...]
 
 
-def ask(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> Result:
-    """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN), at most ``limit`` rows of it.
+def query_rows(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> QueryResult:
+    """Return the answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN), at most ``limit`` rows of it.
 
     Raises:
         MlsubError: there is no database, or the statement is another one, takes longer than ``seconds`` or more than
-            `MEGABYTES`, has too large an answer, or DuckDB refuses it.
+            `MEGABYTES`, or DuckDB refuses it.
     """
-    return result_of(answered(question_of(database, statement, limit, seconds)))
+
+    def ask(connection: DuckDBPyConnection) -> QueryResult:
+        found = connection.execute(statement)
+        rows = found.fetchmany(limit + 1)
+        return QueryResult(
+            columns=tuple(ResultColumn(str(head[0]), str(head[1])) for head in found.description or ()),
+            rows=tuple(tuple(map(plain_value, row)) for row in rows[:limit]),
+            more=len(rows) > limit,
+            notes=_notes(connection, statement),
+        )
+
+    return _answer(database, statement, seconds, ask)
 
 
-def ask_columns(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> Columns:
-    """The same as :func:`ask`, with the types that the columns have."""
-    return columns_of(answered(question_of(database, statement, limit, seconds, as_table=True)))
+def query_arrow(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> ArrowResult:
+    """Return the same as :func:`query_rows`, with the types that the columns have."""
 
+    def ask(connection: DuckDBPyConnection) -> ArrowResult:
+        found = connection.sql(statement).limit(limit + 1).to_arrow_table()
+        return ArrowResult(found.slice(0, limit), found.num_rows > limit, _notes(connection, statement))
 
-def question_of(
-    database: Path, statement: str, limit: int, seconds: float = SECONDS, *, as_table: bool = False
-) -> Question:
-    """A question, as far as it can be checked without DuckDB.
-
-    Raises:
-        MlsubError: a library is missing, there is no database, or the statement would take long to parse.
-    """
-    check_ready(database)
-    if not database.is_file():
-        raise MlsubError(f"There is no database {database}. Make it with mlsub db build DIR... -o {database}")
-    _check_text(statement)
-    touches = {table.name: list(table.touches) for table in tables()}
-    return Question(str(database), statement, limit, seconds, MEGABYTES, as_table, touches, os.getpid())
-
-
-def result_of(reply: Reply) -> Result:
-    """A reply of rows.
-
-    Raises:
-        MlsubError: it is that there is no answer.
-    """
-    _check_reply(reply)
-    return Result(
-        columns=tuple(ResultColumn(*column) for column in reply.head["columns"]),
-        rows=tuple(tuple(row) for line in reply.body.splitlines() for row in json.loads(line)),
-        more=reply.head["more"],
-        notes=_notes(reply),
-    )
-
-
-def columns_of(reply: Reply) -> Columns:
-    """A reply of a table, which is not copied.
-
-    Raises:
-        MlsubError: it is that there is no answer.
-    """
-    _check_reply(reply)
-    import pyarrow as pa
-
-    table = pa.ipc.open_stream(reply.body).read_all()
-    return Columns(table, reply.head["more"], _notes(reply))
-
-
-def _check_reply(reply: Reply) -> None:
-    if "error" in reply.head:
-        raise MlsubError(reply.head["error"])
-    if "defect" in reply.head:
-        raise RuntimeError(f"the process that answers questions failed:\n{reply.head['defect']}")
-
-
-def _notes(reply: Reply) -> tuple[str, ...]:
-    return (MIXED,) if {"mlperf", "records"} <= set(reply.head["touched"]) else ()
+    return _answer(database, statement, seconds, ask)
 
 
 def check_ready(*places: Path) -> None:
@@ -148,14 +123,94 @@ def check_ready(*places: Path) -> None:
             raise MlsubError(f"The name {place} is not UTF-8 text. Name another file.") from error
 
 
-def _check_text(statement: str) -> None:
-    """Refuse what would not even be parsed in good time."""
+def message_of(error: Exception) -> str:
+    """Return DuckDB's message in one line, without its picture of the place."""
+    message = re.split(r"^LINE |^Possible solutions", str(error), maxsplit=1, flags=re.MULTILINE)[0]
+    return " ".join(line.strip() for line in message.split("\n") if line.strip())
+
+
+def _answer(database: Path, statement: str, seconds: float, ask: Callable[[DuckDBPyConnection], T]) -> T:
+    """Return what ``ask`` makes of a database, once it is clear that the statement only looks."""
+    check_ready(database)
+    if not database.is_file():
+        raise MlsubError(f"There is no database {database}. Make it with mlsub db build DIR... -o {database}")
+    import duckdb
+
+    try:
+        with closing(_open(database)) as connection:
+            _check_kind(connection, statement)
+            return _interrupted_after(seconds, connection, ask)
+    except TimeoutError as error:
+        raise MlsubError(
+            f"The question took more than {seconds:g} seconds. Narrow it, or give it more time with --timeout."
+        ) from error
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        raise MlsubError(f"The question needs more than {MEGABYTES / 1000:g} GB of memory. Narrow it.") from error
+    except duckdb.Error as error:
+        raise MlsubError(message_of(error)) from error
+
+
+def _open(database: Path) -> DuckDBPyConnection:
+    import duckdb
+
+    config = {**_CLOSED, "memory_limit": f"{MEGABYTES}MB", "threads": _THREADS}
+    try:
+        return duckdb.connect(database, read_only=True, config=config)
+    except duckdb.Error as error:
+        raise MlsubError(f"{database} is not a database, or is in use: {message_of(error)}") from error
+
+
+def _interrupted_after(seconds: float, connection: DuckDBPyConnection, ask: Callable[[DuckDBPyConnection], T]) -> T:
+    """Ask in a thread of its own, which is interrupted when its time is over, and by Ctrl-C."""
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(ask(connection))
+        except Exception as error:
+            answer.set_exception(error)
+
+    thread = Thread(target=work, daemon=True)
+    try:
+        thread.start()
+        return answer.result(seconds)
+    finally:
+        while thread.is_alive():
+            connection.interrupt()
+            thread.join(_AGAIN)
+
+
+def _check_kind(connection: DuckDBPyConnection, statement: str) -> None:
     try:
         statement.encode("utf-8")
     except UnicodeEncodeError as error:
         raise MlsubError("The question is not UTF-8 text") from error
-    depth = 0
-    for bracket in re.findall(r"[()\[\]{}]", statement):
-        depth += 1 if bracket in "([{" else -1
-        if depth > _MAX_DEPTH:
-            raise MlsubError(f"The question has more than {_MAX_DEPTH} brackets open at once")
+    kinds = [found.type.name for found in connection.extract_statements(statement)]
+    if len(kinds) != 1:
+        raise MlsubError(f"One statement is asked for, not {len(kinds)}")
+    if kinds[0] not in ("SELECT", "EXPLAIN"):
+        raise MlsubError(f"Only SELECT is answered, not {kinds[0]}; the database is never changed by a question")
+
+
+def _notes(connection: DuckDBPyConnection, statement: str) -> tuple[str, ...]:
+    """Return the note on a question that names both MLPerf results and records."""
+    [(tree,)] = connection.execute("SELECT json_serialize_sql(?)", [statement]).fetchall()
+    names = set(re.findall(r'"table_name":"(\w+)"', tree.lower()))
+    # query() and query_table() take names as texts; and what DuckDB cannot take apart has no names here.
+    if not names or re.search(r"\bquery(_table)?\s*\(", statement, re.IGNORECASE):
+        names |= set(re.findall(r"\w+", statement.lower()))
+    kinds = {kind for table in tables() if table.name in names for kind in table.touches}
+    return (MIXED,) if {"mlperf", "records"} <= kinds else ()
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value of DuckDB as JSON has it, whole."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain_value(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain_value(item) for key, item in value.items()}
+    return str(value)

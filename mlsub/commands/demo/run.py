@@ -16,8 +16,7 @@ from mlsub.commands.demo.train import Parameters, Trained, train_run
 from mlsub.emit import Recorder
 from mlsub.io.documents import Form, read_document
 from mlsub.io.errors import MlsubError
-from mlsub.io.output import write_file
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import staging_beside, write_file
 from mlsub.io.written import check_free, replace_folder
 from mlsub.rules.load import benchmark
 from mlsub.systems.capture.machine import capture_here

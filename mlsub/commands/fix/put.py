@@ -13,10 +13,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import clear_leftovers, new_part
-from mlsub.io.output import put_in_place
+from mlsub.io.write import put_file, staging_beside, sync_file
 from mlsub.log.reader import TOKEN, TOKEN_MLL, foreign_encoding, open_log, read_records
 
 #: What a log is called in a folder that is named as a whole.
@@ -58,25 +56,22 @@ def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Pa
     """
     check_source(file)
     place = file if target is None else target
-    clear_leftovers(place.parent)
     try:
-        with file.open("rb") as source, new_part(place.parent) as (part, sink):
+        with file.open("rb") as source, staging_beside(place) as staging:
             if target is None:
                 _lock(source, file)
             before = _state(os.fstat(source.fileno()))
-            write(source, sink)
-            shutil.copymode(file, part)
-            finish(sink)
+            part = staging / place.name
+            with part.open("xb") as sink:
+                write(source, sink)
+                shutil.copymode(file, part)
+                sync_file(sink)
             prove(part)
             if _state(file.stat()) != before:
                 raise MlsubError(
                     f"{file} changed while it was read, and is left as it is. Wait until its run has ended."
                 )
-            if target is None:
-                part.replace(file)
-            else:
-                put_in_place(part, target, force=False)
-            settle(place.parent)
+            put_file(part, place, force=target is None)
     except OSError as error:
         raise _cannot(place, "written", error) from error
 

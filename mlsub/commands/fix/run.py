@@ -15,10 +15,8 @@ from mlsub.commands.fix.model import ALL, REPEATED, Change, Plan
 from mlsub.commands.fix.plan import plan_for
 from mlsub.commands.fix.put import rewrite
 from mlsub.commands.fix.shadow import renamed, targets_of
-from mlsub.io.durable import settle
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import scratch
-from mlsub.io.renaming import rename_new
+from mlsub.io.write import sync_folder, temporary_folder
 from mlsub.log.event import decode
 from mlsub.log.reader import read_records
 from mlsub.workspace import Settings
@@ -42,7 +40,7 @@ def fix(
     plans: list[Plan] = []
     diffs: list[bytes] = []
     problems: list[MlsubError] = []
-    with scratch() as work:
+    with temporary_folder() as work:
         for number, path in enumerate(dict.fromkeys(paths)):
             try:
                 here = work / str(number)
@@ -152,21 +150,12 @@ def _rename(change: Change) -> None:
     try:
         if os.path.lexists(target):
             raise MlsubError(f"{path} keeps its name: {target.name} exists by now.")
-        if not rename_new(path, target):
-            _rename_in_two_steps(path, target)
-        settle(target.parent)
+        path.rename(target)
+        sync_folder(target.parent)
         if path.parent != target.parent and not any(path.parent.iterdir()):
             path.parent.rmdir()
-            settle(path.parent.parent)
+            sync_folder(path.parent.parent)
         elif path.parent != target.parent:
-            settle(path.parent)
+            sync_folder(path.parent)
     except OSError as error:
         raise MlsubError(f"{path} cannot become {target}: {error.strerror}.") from error
-
-
-def _rename_in_two_steps(path: Path, target: Path) -> None:
-    if path.is_dir():
-        path.rename(target)
-    else:
-        os.link(path, target)
-        path.unlink()

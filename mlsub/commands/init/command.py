@@ -44,7 +44,7 @@ def command(
     Exit status: 0 written, 2 could not be written.
     """
     from mlsub.io.errors import MlsubError
-    from mlsub.io.output import check_output
+    from mlsub.io.write import check_output
 
     given = {name: ",".join(said) if isinstance(said, tuple) else said for name, said in flags.items()}
     try:
@@ -99,11 +99,11 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
     from mlsub.commands.init.draft import manifest_text
     from mlsub.commands.options import write_output
     from mlsub.commands.pack.read import read_manifest
-    from mlsub.io.leftovers import scratch
     from mlsub.io.problems import FileProblemsError
+    from mlsub.io.write import temporary_folder
 
     text = manifest_text(draft, notes)
-    with scratch() as folder:
+    with temporary_folder() as folder:
         trial = folder / file.name
         trial.write_text(text, "utf-8")
         try:

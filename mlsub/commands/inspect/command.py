@@ -17,7 +17,7 @@ from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.commands.inspect.model import Inspection
+    from mlsub.commands.inspect.run import Inspection
     from mlsub.present.findings import Detail
     from mlsub.submission.report import Choice
 
@@ -46,9 +46,8 @@ def command(
 
     Exit status: 0 nothing to ask, 1 findings, 2 something could not be inspected. With --rates 0 or 2.
     """
-    from mlsub.commands.inspect.document import document_of, rates_document
+    from mlsub.commands.inspect.document import document_of, rates_document, results_of
     from mlsub.commands.inspect.gather import sides_of
-    from mlsub.commands.inspect.results import results_of
     from mlsub.commands.inspect.run import inspection_of, select
     from mlsub.commands.inspect.run import rates as rates_of
 
@@ -61,7 +60,7 @@ def command(
             settings = asked.settings(progress)
             sides = sides_of(asked.paths, settings, beside=against, skip=skipped.append)
             inspection = inspection_of(sides, settings)
-        inspection = select(inspection.weighed(lambda findings: weighed_findings(findings, sides.root)), choice)
+        inspection = select(inspection, choice, lambda findings: weighed_findings(findings, sides.root))
         if not inspection.read:
             raise MlsubError(_nothing_read(inspection))
     for line in skipped:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from mlsub.commands.inspect.model import Inspected, Inspection, Rates
-from mlsub.findings import Finding
+from mlsub.commands.inspect.run import Inspected, Inspection, Rates
+from mlsub.findings import Finding, Verdict
 from mlsub.present.document import Column, Document, Facts, Findings, Section, Span, Table, Text, document, section
 from mlsub.present.findings import Detail, tally
-from mlsub.rules.catalogue import catalogue
+from mlsub.rules.catalogue import catalogue, finding
+
+if TYPE_CHECKING:
+    from mlsub.present.results import Results
 
 
 def document_of(inspection: Inspection, detail: Detail | None = None) -> Document:
-    """What was found of each entry, and what would explain it; how many findings there are; or the last line alone."""
+    """Return what was found of each entry and what would explain it; or how many findings; or the last line alone."""
     found = {o.finding.rule for entry in inspection.entries for o in entry.observations}
     logs = sum(entry.runs for entry in inspection.entries)
     result = Text(f"{_size(len(inspection.entries), logs)}: {_result(inspection)}")
@@ -46,16 +51,15 @@ def _entry(entry: Inspected) -> Section:
     return Section(f"{entry.path} ({about})", (Findings(findings),), "strong")
 
 
-def _within(finding: Finding, entry: str) -> Finding:
-    path = finding.path.removeprefix(f"{entry}/")
-    return msgspec.structs.replace(finding, path=path, fix=None)
+def _within(found: Finding, entry: str) -> Finding:
+    return msgspec.structs.replace(found, path=found.path.removeprefix(f"{entry}/"), fix=None)
 
 
 def _result(inspection: Inspection) -> str:
     findings = [o.finding for entry in inspection.entries for o in entry.observations]
     if not findings:
         return "nothing that a careful reviewer would ask about."
-    rules = _many(len({finding.rule for finding in findings}), "rule", "rules")
+    rules = _many(len({found.rule for found in findings}), "rule", "rules")
     entries = _many(sum(bool(entry.observations) for entry in inspection.entries), "entry", "entries")
     return (
         f"{_many(len(findings), 'finding', 'findings')} of {rules} in {entries}. "
@@ -64,7 +68,7 @@ def _result(inspection: Inspection) -> str:
 
 
 def rates_document(rates: Rates) -> Document:
-    """How often each rule applies, as a table."""
+    """Return how often each rule applies, as a table."""
     columns = [Column(name, number=True) for name in ("entries", "share", "findings")]
     rows = tuple(
         (one.rule, str(one.entries), f"{one.entries / one.of:.1%}" if one.of else "-", str(one.findings))
@@ -83,3 +87,28 @@ def _size(entries: int, logs: int) -> str:
 
 def _many(count: int, one: str, more: str) -> str:
     return f"{count:,} {one if count == 1 else more}"
+
+
+def results_of(inspection: Inspection, root: Path, skipped: Sequence[str]) -> Results:
+    """Return an inspection as results for CI: a part for each entry, whose findings count.
+
+    Args:
+        inspection: what was found.
+        root: the folder that its paths are relative to.
+        skipped: what is wrong with places that could not be inspected.
+    """
+    from mlsub.present.results import Outcome, Results, part
+
+    parts = [
+        part(
+            f"{entry.path} (v{entry.round})",
+            [one.finding for one in entry.observations],
+            lambda _: Outcome.COUNTS,
+            root=str(root),
+        )
+        for entry in inspection.entries
+    ]
+    if skipped:
+        lost = [finding("check.failed", ".", line) for line in skipped]
+        parts.append(part("not inspected", lost, lambda _: Outcome.NOT_CHECKED, verdict=Verdict.NOT_CHECKED))
+    return Results("inspect", tuple(parts))

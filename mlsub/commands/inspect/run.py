@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import ClassVar
 
 import msgspec
 
 from mlsub.commands.inspect.gather import Sides, read_sides
-from mlsub.commands.inspect.model import Frequency, Inspected, Inspection, Rates
+from mlsub.findings import Finding, Severity
+from mlsub.present.envelope import Answer
 from mlsub.review.runs.changes import find_changes
-from mlsub.review.runs.copies import find_copies
+from mlsub.review.runs.copies import find_copies, find_shared_seeds
 from mlsub.review.runs.evaluations import find_small_spread
 from mlsub.review.runs.model import Entry, Observation
 from mlsub.review.runs.numbers import find_holes, find_order
 from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pauses, find_slow_intervals
 from mlsub.review.runs.quality import find_met_earlier, find_stops_below
-from mlsub.review.runs.seeds import find_shared_seeds
 from mlsub.review.runs.statements import find_jumps, find_stated_time, find_throughput
 from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rules.catalogue import catalogue
@@ -47,8 +49,77 @@ ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
 )
 
 
+_POINTS = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.INFO: 1}
+
+
+class Inspected(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry and what was found of it.
+
+    ``path`` is relative to the folder that all that was inspected has in common; ``division`` is what all logs that
+    state one agree on; ``organisation_name`` and ``benchmark_name`` are the same in every round. ``with_records``
+    counts logs that hold a record; ``unreadable`` has those that do not open, with the reason.
+    """
+
+    path: str
+    round: str
+    organisation: str
+    organisation_name: str
+    system: str
+    benchmark: str
+    benchmark_name: str
+    division: str | None
+    runs: int
+    with_records: int
+    observations: tuple[Observation, ...]
+    unreadable: dict[str, str]
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """Where it comes: the worst entry first. A warning counts more than all notes that there are rules for."""
+        rules = {o.finding.rule: o.finding.severity for o in self.observations if o.finding.suppressed is None}
+        return -sum(_POINTS[severity] for severity in rules.values()), self.path
+
+
+class Inspection(Answer, frozen=True, kw_only=True):
+    """Everything one inspection found: the entry with most to ask about first, entries without findings last."""
+
+    SCHEMA: ClassVar[int] = 5
+
+    entries: tuple[Inspected, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a finding that counts."""
+        return any(one.finding.suppressed is None for entry in self.entries for one in entry.observations)
+
+    @property
+    def read(self) -> int:
+        """How many logs hold a record."""
+        return sum(entry.with_records for entry in self.entries)
+
+
+class Frequency(msgspec.Struct, frozen=True):
+    """How often a rule applies: entries with a finding, of all entries, and findings."""
+
+    rule: str
+    title: str
+    entries: int
+    of: int
+    findings: int
+
+
+class Rates(Answer, frozen=True, kw_only=True):
+    """How often each rule applies to entries that hold so many logs."""
+
+    SCHEMA: ClassVar[int] = 2
+
+    entries: int
+    logs: int
+    rates: tuple[Frequency, ...]
+
+
 def inspection_of(sides: Sides, settings: Settings) -> Inspection:
-    """The inspection of some places, the one that is remembered where no file of them has changed.
+    """Return the inspection of some places, the one that is remembered where no file of them has changed.
 
     Raises:
         MlsubError: no log is below a path.
@@ -81,7 +152,7 @@ def inspect(entries: Sequence[Entry], against: Sequence[Entry] = ()) -> Inspecti
             if observation.entry in found:
                 found[observation.entry].append(observation)
     inspected = [_inspected(entry, found[entry.path]) for entry in entries]
-    return Inspection(entries=tuple(sorted(inspected, key=lambda entry: (-entry.weight, entry.path))))
+    return Inspection(entries=tuple(sorted(inspected, key=attrgetter("rank"))))
 
 
 def _inspected(entry: Entry, observations: Sequence[Observation]) -> Inspected:
@@ -102,18 +173,26 @@ def _inspected(entry: Entry, observations: Sequence[Observation]) -> Inspected:
     )
 
 
-def select(inspection: Inspection, choice: Choice) -> Inspection:
-    """The inspection with only the findings asked for."""
-    entries = [
-        msgspec.structs.replace(e, observations=tuple(o for o in e.observations if choice.wants(o.finding)))
-        for e in inspection.entries
-    ]
-    entries.sort(key=lambda entry: (-entry.weight, entry.path))
-    return msgspec.structs.replace(inspection, entries=tuple(entries))
+def select(
+    inspection: Inspection, choice: Choice, apply: Callable[[Sequence[Finding]], tuple[Finding, ...]]
+) -> Inspection:
+    """Return the inspection with only the findings asked for.
+
+    Args:
+        inspection: everything that was found.
+        choice: what is asked for.
+        apply: returns findings as waivers and a baseline leave them.
+    """
+    replace = msgspec.structs.replace
+    entries = []
+    for entry in inspection.entries:
+        found = (replace(one, finding=kept) for one in entry.observations for kept in apply((one.finding,)))
+        entries.append(replace(entry, observations=tuple(one for one in found if choice.wants(one.finding))))
+    return replace(inspection, entries=tuple(sorted(entries, key=attrgetter("rank"))))
 
 
 def rates(inspection: Inspection) -> Rates:
-    """How often each rule applies."""
+    """Return how often each rule applies."""
     entries = inspection.entries
     found = []
     for rule, info in catalogue().items():

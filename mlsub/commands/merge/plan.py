@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from mlsub.commands.compare.packages.files import digest
 from mlsub.commands.merge.model import Merge, Part, Source
 from mlsub.findings import Finding
 from mlsub.io.assemble import Piece
+from mlsub.io.look import content_digest
 from mlsub.log.changes import fields
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -173,8 +173,8 @@ class _Conflicts:
             return ours.target == theirs.target
         if ours.size != theirs.size:
             return False
-        content = digest(self._file(one[0], ours.path))
-        return content is not None and content == digest(self._file(other[0], theirs.path))
+        content = content_digest(self._file(one[0], ours.path))
+        return content is not None and content == content_digest(self._file(other[0], theirs.path))
 
     def _file(self, number: int, path: str) -> Path:
         return self.sources[number].folder / path

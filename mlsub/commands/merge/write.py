@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.findings import Verdict
 from mlsub.io.assemble import Piece, assemble
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import staging_beside
 from mlsub.io.written import replace_folder
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths

@@ -18,8 +18,7 @@ from mlsub.commands.pack.waive import Outcome, weigh
 from mlsub.findings import Finding, Severity
 from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import clear_leftovers, scratch
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import remove_leftovers, staging_beside, temporary_folder
 from mlsub.io.written import adopt, replace_folder
 from mlsub.submission.layout.audit import audit_layout
 from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
@@ -60,7 +59,7 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
     """
     check_place(out)
     if request.write:
-        clear_leftovers(out.parent)
+        remove_leftovers(out.parent)
     try:
         scaffolded = tuple(missing_files(manifest, out)) if request.templates else ()
         if request.write:
@@ -160,7 +159,7 @@ def _packing(
 
 def _check_links(plan: Plan, request: Request) -> Report:
     """Check the package as it would be, without copying it."""
-    with scratch() as folder:
+    with temporary_folder() as folder:
         tree = folder / plan.manifest.organisation
         assemble(plan.items, tree, Way.LINK)
         report = _check(tree, plan, request)

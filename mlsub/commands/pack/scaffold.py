@@ -15,9 +15,8 @@ import msgspec
 from mlsub.commands.pack.folder import PlanItem
 from mlsub.commands.pack.manifest import Manifest
 from mlsub.commands.pack.plan import planned_entries
-from mlsub.io.durable import make_folder
 from mlsub.io.errors import MlsubError
-from mlsub.io.output import write_file
+from mlsub.io.write import make_folder, write_file
 from mlsub.submission.layout.audit import CODE_USAGES
 from mlsub.submission.layout.templates import Template, is_unfilled, templates
 

@@ -14,7 +14,7 @@ from mlsub.commands.pack.folder import PlanItem
 from mlsub.commands.pack.plan import Plan
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
-from mlsub.io.written import digest, named, somebodys
+from mlsub.io.written import digest, foreign_files, named
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.model import parents
 from mlsub.submission.locate import Place, Target, infer_round, is_organisation
@@ -79,7 +79,7 @@ def compare(plan: Plan, out: Path) -> Difference:
         changed=changed,
         same=tuple(to for to in planned if to in same),
         extra=extra,
-        foreign=somebodys(out, {path: digest(out / path) for path in lost}),
+        foreign=foreign_files(out, {path: digest(out / path) for path in lost}),
     )
 
 

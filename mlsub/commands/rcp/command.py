@@ -164,7 +164,7 @@ def build(
 
     from mlsub.commands.rcp.build import Choice, build_records, compared, known_records, problems_of
     from mlsub.commands.rcp.document import built_document
-    from mlsub.io.output import check_output
+    from mlsub.io.write import check_output
     from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
 
     file = Path(output)

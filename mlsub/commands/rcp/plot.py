@@ -13,7 +13,7 @@ from mlsub.commands.rcp.picture.collect import Picture, picture_of_reference, pi
 from mlsub.commands.rcp.picture.draw import check_matplotlib, draw
 from mlsub.commands.rcp.picture.page import page
 from mlsub.io.errors import MlsubError
-from mlsub.io.output import check_output
+from mlsub.io.write import check_output
 from mlsub.present.document import Section, Text
 from mlsub.rounds.names import find_benchmark
 from mlsub.submission.report import Report

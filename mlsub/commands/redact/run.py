@@ -11,12 +11,9 @@ from mlsub.commands.fix.put import find_logs, root_of
 from mlsub.commands.redact.model import Kind, Redaction
 from mlsub.commands.redact.names import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
 from mlsub.commands.redact.redactor import Redactor, Wanted
-from mlsub.io.durable import make_folder, settle, settle_tree
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import clear_leftovers
-from mlsub.io.output import cannot_write
-from mlsub.io.output_folder import staging_beside
 from mlsub.io.show import plain
+from mlsub.io.write import make_folder, put_folder, staging_beside
 from mlsub.present.terminal import Progress, part_of
 
 #: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.
@@ -108,7 +105,6 @@ def _copies(redactor: Redactor, files: list[Path], output: str) -> Iterator[Call
     """
     out, root = Path(os.path.abspath(output)), root_of(files)  # noqa: PTH100  (links keep their names)
     try:
-        clear_leftovers(out.parent)
         if out.is_dir() and any(out.iterdir()):
             raise MlsubError(f"{output} is not empty. Name a folder that is not there yet.")
         make_folder(out.parent)
@@ -127,18 +123,4 @@ def _copies(redactor: Redactor, files: list[Path], output: str) -> Iterator[Call
             redactor.write(file, target)
 
         yield copy
-        _put(made, out)
-
-
-def _put(made: Path, out: Path) -> None:
-    """Give the finished folder its name, which may be that of an empty one.
-
-    Raises:
-        MlsubError: it cannot be put in place; then nothing is there.
-    """
-    try:
-        settle_tree(made)
-        made.rename(out)
-        settle(out.parent)
-    except OSError as error:
-        raise cannot_write(out, error) from error
+        put_folder(made, out)

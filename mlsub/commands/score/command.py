@@ -79,7 +79,7 @@ def _write_scaling(reports: Sequence[Report]) -> None:
     import json
     import os
 
-    from mlsub.io.output import write_file
+    from mlsub.io.write import write_file
     from mlsub.score.scaled import FILE
 
     written = False

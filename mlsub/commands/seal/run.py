@@ -22,13 +22,10 @@ from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey, U
 from mlsub.commands.seal.names import MANIFEST, name_problem
 from mlsub.commands.seal.receipt import Receipt, render
 from mlsub.commands.seal.tree import Tree, real_folder, scan
-from mlsub.io.durable import finish, settle
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import alone_in
-from mlsub.io.output import check_output, put_in_place
-from mlsub.io.output_folder import staging_beside
 from mlsub.io.version import VERSION
-from mlsub.io.written import digest_of, record, set_aside_foreign
+from mlsub.io.write import check_output, put_file, staging_beside, sync_file, sync_folder
+from mlsub.io.written import back_up_foreign, digest_of, record
 from mlsub.present.terminal import Progress
 from mlsub.submission.locate import infer_round, locate
 
@@ -107,7 +104,7 @@ def seal_tree(
         part = staging / out.name
         with part.open("xb") as stream:
             _encrypt_into(archive, stream, key)
-            finish(stream)
+            sync_file(stream)
         manifest = writer.manifest.render()
         digests = digests_of(part)
         receipt = Receipt(
@@ -125,10 +122,9 @@ def seal_tree(
             files=scanned.files,
             files_size=scanned.size,
         )
-        with alone_in(out.parent):
-            for aside in set_aside_foreign(out, (out, *_beside(out))) if force else ():
-                kept(aside)
-            _commit(part, out, receipt, manifest, force=force)
+        for backup in back_up_foreign(out, (out, *_beside(out))) if force else ():
+            kept(backup)
+        _commit(part, out, receipt, manifest, force=force)
     return receipt
 
 
@@ -169,18 +165,15 @@ def _commit(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: 
         beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
     beside[receipt_file] = render(receipt).encode("utf-8", "backslashreplace")
     ours = {file.name: digest_of(content) for file, content in beside.items()} | {out.name: f"sha256:{receipt.sha256}"}
-    record(out, ours, besides=True)
+    record(out, ours)
     if force:
         for file in _beside(out):
             file.unlink(missing_ok=True)
-        settle(out.parent)
-    put_in_place(part, out, force=force)
-    settle(out.parent)
+        sync_folder(out.parent)
+    put_file(part, out, force=force)
     for file, content in beside.items():
         part = part.with_name(file.name)
         with part.open("xb") as stream:
             stream.write(content)
-            finish(stream)
-        put_in_place(part, file, force=force)
-    record(out, ours)
-    settle(out.parent)
+            sync_file(stream)
+        put_file(part, file, force=force)

@@ -12,10 +12,10 @@ from mlsub.commands.site.render import columns_json
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.spread import MIN_RUNS, Goal, Line, Window, band_words, spread_of, window_of
 from mlsub.convergence.algorithm import unit_of
+from mlsub.convergence.runs import usable_number as number
 from mlsub.convergence.target import Band, Measures, Target, target_of
 from mlsub.convergence.units import unit_of_counts
 from mlsub.log.report import LogReport
-from mlsub.review.facts import number
 from mlsub.rules.values import Stated
 
 #: Evaluations of one run, and of one entry, that are shown; published ones stay far below. What is left out is named.

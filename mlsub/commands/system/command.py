@@ -333,8 +333,7 @@ def _write(file: Path, content: str, *, force: bool) -> None:
     Raises:
         MlsubError: the file or its folder cannot be written.
     """
-    from mlsub.io.durable import make_folder
-    from mlsub.io.output import cannot_write
+    from mlsub.io.write import cannot_write, make_folder
 
     try:
         make_folder(file.parent)

@@ -19,10 +19,8 @@ from mlsub.commands.seal.run import SHA1_SUFFIX
 from mlsub.commands.seal.tree import Member, MemberKind
 from mlsub.config.find import NAMES, is_settings
 from mlsub.findings import Finding
-from mlsub.io.durable import settle, settle_tree
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import clear_leftovers
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import put_folder, staging_beside
 from mlsub.present.document import Document, Facts, Findings, Items, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
@@ -88,7 +86,6 @@ def unseal(
     form = form_of(file)
     check_key(file, form, key)
     place = Path(os.path.abspath(folder))  # noqa: PTH100  (the current folder has a name, too; links stay as they are)
-    clear_leftovers(place.parent)
     _check_free(place)
     notes = legacy_notes(file) if form is Form.OPENSSL else ()
     with staging_beside(place) as staging, failing_as(f"{folder} cannot be written"):
@@ -101,9 +98,7 @@ def unseal(
         (inside / MANIFEST).write_bytes(contents.text)
         paths = sorted((*contents.manifest.files, *contents.manifest.links))
         settings = tuple(str(folder / path) for path in paths if _is_settings(inside / path))
-        settle_tree(inside)
-        inside.replace(place)
-        settle(place.parent)
+        put_folder(inside, place)
     manifest = contents.manifest
     return Opened(
         form=form,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +14,7 @@ from mlsub.commands.ending import INTERRUPTED
 from mlsub.commands.lazy import Command
 
 if TYPE_CHECKING:
-    from mlsub.commands.watch.outlet import Outlet
+    from mlsub.commands.watch.document import Outlet
 
 _IDLE = re.compile(r"idle[ :=]\s*(\d+(?:\.\d+)?)")
 
@@ -76,20 +76,17 @@ def command(
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
     from mlsub.commands.watch.logs import Logs
-    from mlsub.commands.watch.outside import Clock, Interrupts
-    from mlsub.commands.watch.watch import Settings, Watch
+    from mlsub.commands.watch.run import Clock, Settings, Watch
 
-    given = asked.settings()
-    watched = Logs(asked.paths, given, 0)
-    settings = Settings(interval_s=interval, idle_s=until, logs=logs)
-    interrupts = Interrupts(_signals())
-    status = Watch(watched, Clock(), _outlet(format_), settings, interrupts).run()
-    sys.exit(INTERRUPTED if interrupts.by is signal.SIGINT else status)
+    logs_ = Logs(asked.paths, asked.settings(), 0)
+    clock = Clock()
+    status = Watch(logs_, clock, _outlet(format_), Settings(interval_s=interval, idle_s=until, logs=logs)).run()
+    sys.exit(INTERRUPTED if clock.signal is signal.SIGINT else status)
 
 
 def _outlet(format_: str) -> Outlet:
-    """Where to show what happens."""
-    from mlsub.commands.watch.outlet import JsonlOutlet, TextOutlet
+    """Return where to show what happens."""
+    from mlsub.commands.watch.document import JsonlOutlet, TextOutlet
     from mlsub.io.show import tolerate
 
     tolerate(sys.stdout)
@@ -101,10 +98,3 @@ def _outlet(format_: str) -> Outlet:
     from mlsub.present.terminal import console
 
     return LiveView(console())
-
-
-def _signals() -> tuple[Any, ...]:
-    """Those that ask for an end; only the main thread can take them."""
-    import threading
-
-    return (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()

@@ -59,7 +59,7 @@ REACHED = Forecast("reached")
 
 
 def forecast(points: Sequence[tuple[float, float]], band: Band) -> Forecast:
-    """When a measure will be within its band.
+    """Return when a measure will be within its band.
 
     Args:
         points: (ms after ``run_start``, value) of each evaluation, in their order; times that do not grow are left out.
@@ -85,7 +85,7 @@ def forecast(points: Sequence[tuple[float, float]], band: Band) -> Forecast:
 
 
 def all_of(forecasts: Sequence[Forecast]) -> Forecast:
-    """When all of several measures will be good enough."""
+    """Return when all of several measures will be good enough."""
     for state in ("too-early", "flat", "far"):
         if any(one.state == state for one in forecasts):
             return Forecast(state)
@@ -100,7 +100,7 @@ def all_of(forecasts: Sequence[Forecast]) -> Forecast:
 
 
 def monotone(values: Sequence[float]) -> list[float]:
-    """The nearest values that never fall (pool adjacent violators)."""
+    """Return the nearest values that never fall (pool adjacent violators)."""
     pools: list[tuple[float, int]] = []
     for value in values:
         mean, count = value, 1

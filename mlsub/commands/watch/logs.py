@@ -1,4 +1,4 @@
-"""Which logs to watch: those that are named, and those in folders that are, as they appear."""
+"""Which logs to watch, as they appear, and each of them from its first byte to its verdict."""
 
 from __future__ import annotations
 
@@ -9,20 +9,179 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
-from mlsub.commands.watch.run import WatchedRun
-from mlsub.commands.watch.source import FileSource, PipeSource
+from mlsub.commands.watch import news
+from mlsub.commands.watch.sofar import LogSoFar, counts_against, too_fast
+from mlsub.commands.watch.source import FileSource, Look, PipeSource, Source
+from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
+from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.submission.locate import is_folder
+from mlsub.workspace.logs import crashed, judge_all
+from mlsub.workspace.memory import Memory
 from mlsub.workspace.places import Settings
 from mlsub.workspace.runs import round_of
 
 #: Logs watched at once, and names of one folder that are looked at.
-MAX_LOGS = 256
-_MAX_NAMES = 20_000
+MAX_LOGS, _MAX_NAMES = 256, 20_000
 PIPE = "-"
 _PATTERN = "result_*.txt"
+#: A file last written so many seconds ago, by its own time, will hardly grow.
+OLD_S = 60.0
+#: Looks after which a file that is gone is not just being replaced.
+_GONE_AFTER = 2
+
+
+class WatchedLog:
+    """Follows one log; :meth:`look` gives what is new, :meth:`end` the verdict, which is in ``ended`` then.
+
+    The bytes of a pipe are judged as they come; a file is judged anew at its end, so that the verdict is that of
+    ``mlsub check`` on the bytes that are then in it, unless it is remembered of these. ``sofar`` is what is known of
+    it, ``problem`` why it cannot be read; ``more`` says that there is more to read already. Times are in ms since the
+    Unix epoch.
+    """
+
+    def __init__(self, source: Source, task: LogTask, round_: Round, memory: Memory | None = None) -> None:
+        self.source = source
+        self.task = task
+        self.round = round_
+        self.sofar = LogSoFar(task, round_)
+        self.ended: news.Ended | None = None
+        self.problem: str | None = None
+        self.more = False
+        self._memory = memory
+        self._closed = False
+        self._grew_ms = 0
+        self._modified: float | None = None
+        self._gone = 0
+        self._lost = False
+        self._seen = False
+
+    def begin(self, at_ms: int) -> Iterator[news.News]:
+        """Report that the log is watched."""
+        self._grew_ms = at_ms
+        yield news.Watching(at_ms=at_ms, path=self.task.path, usage=self.round.usage, round=self.round.name)
+
+    def look(self, at_ms: int) -> Iterator[news.News]:
+        """Report what is new since the last look."""
+        look = self.source.look()
+        self.more = look.more
+        if look.restart is not None:
+            self.sofar = LogSoFar(self.task, self.round)
+            self.ended, self._grew_ms = None, at_ms
+            yield news.Restarted(at_ms=at_ms, path=self.task.path, reason=look.restart)
+        if look.cut:
+            self.sofar.forget_line()
+        yield from self._presence(look, at_ms)
+        if look.data:
+            self.ended, self._grew_ms = None, at_ms
+            yield from self.sofar.feed(look.data, at_ms)
+        self._modified = look.modified
+        if look.state == "closed" and not self._closed:
+            self._closed = True
+            yield from self.sofar.finish(at_ms)
+            if not self.sofar.stopped:
+                yield self.sofar.phase_news("lost", at_ms)
+        yield from self.sofar.overdue(at_ms)
+
+    def _presence(self, look: Look, at_ms: int) -> Iterator[news.News]:
+        """Report whether the file is there, when that changes."""
+        if look.problem is not None and look.problem != self.problem:
+            yield news.Warned(at_ms=at_ms, path=self.task.path, message=f"It cannot be read: {look.problem}")
+        self.problem = look.problem
+        if look.state == "absent":
+            self._gone += 1
+            if not self._seen and self._gone == 1:
+                yield self.sofar.phase_news("waiting", at_ms)
+            elif self._seen and self._gone == _GONE_AFTER:
+                self._lost = True
+                yield self.sofar.phase_news("lost", at_ms)
+        elif look.state == "there":
+            was_lost, self._lost = self._lost, False
+            self._gone, self._seen = 0, True
+            if was_lost:
+                yield self.sofar.phase_news(self.sofar.phase, at_ms)
+
+    def settle(self, at_ms: int, still_s: float) -> Iterator[news.News]:
+        """Report the end, where the log is over: the run has stopped and nothing followed, or the pipe has closed.
+
+        Args:
+            at_ms: the time of day.
+            still_s: seconds without anything new after which nothing will come.
+        """
+        if self.ended is not None or not (self._closed or self._is_still(at_ms, still_s)):
+            return
+        yield from self.sofar.silent(at_ms)
+        if self._closed or self.sofar.stopped:
+            yield from self.end(at_ms)
+
+    def _is_still(self, at_ms: int, still_s: float) -> bool:
+        if self.more or self._lost:
+            return False
+        old = self._modified is not None and at_ms / 1000 - self._modified >= OLD_S
+        return old or self.quiet_s(at_ms) >= still_s
+
+    def end(self, at_ms: int) -> Iterator[news.News]:
+        """Report the verdict on the log as it is now, and what was not reported before."""
+        report, path = self._report(), self.task.path
+        for found in filter(self.sofar.is_new, report.findings):
+            yield news.Found(at_ms=at_ms, path=path, finding=found, final=True)
+        plan = self.sofar.identity.reference if self.sofar.identity is not None else None
+        point = too_fast(report.run, self.round, plan) if plan is not None else None
+        if plan is not None and point is not None:
+            message = (
+                f"The run converged at {news.number(point)} {plan.unit}, faster than the reference allows: the mean of "
+                f"an entry must be {news.number(plan.minimum or 0.0)} or more"
+            )
+            yield news.Warned(at_ms=at_ms, path=path, rule="rcp.too-fast", message=message)
+        errors = sum(map(counts_against, report.findings))
+        review = sum(found.kind is Kind.REVIEW for found in report.findings)
+        unreadable = any(found.rule == "log.unreadable" for found in report.findings)
+        self.ended = news.Ended(
+            at_ms=at_ms,
+            path=path,
+            official="not-checked" if unreadable else "compliant" if report.compliant else "noncompliant",
+            status=news.shown_text(report.status) if report.status is not None else None,
+            minutes=report.minutes,
+            errors=errors,
+            warnings=len(report.findings) - errors - review,
+            review=review,
+        )
+        yield self.ended
+
+    def _report(self) -> LogReport:
+        if isinstance(self.source, FileSource):
+            return judge_all([self.task], self._memory)[0]
+        problem = self.sofar.broken
+        if problem is None:
+            try:
+                return self.sofar.report()
+            except Exception as error:
+                problem = f"{type(error).__name__}: {error}"[:200]
+        return crashed(self.task, problem)
+
+    @property
+    def exit_status(self) -> int:
+        """That of ``mlsub check`` for this log alone."""
+        if self.ended is None or self.ended.official == "not-checked":
+            return 2
+        return int(self.ended.official == "noncompliant" or self.ended.errors > 0)
+
+    @property
+    def phase(self) -> news.Phase:
+        """The phase of the run, or that its log is lost."""
+        lost = self._lost or (self._closed and not self.sofar.stopped)
+        return "lost" if lost else self.sofar.phase
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found so far, review findings aside."""
+        return [found for found in self.sofar.known.values() if found.kind is not Kind.REVIEW]
+
+    def quiet_s(self, at_ms: int) -> float:
+        """Return for how many seconds nothing has come."""
+        return (at_ms - self._grew_ms) / 1000
 
 
 class Logs:
@@ -31,61 +190,58 @@ class Logs:
     ``full`` says that there are more than can be watched at once.
     """
 
-    def __init__(self, names: Sequence[str], asked: Settings, standard_input: int) -> None:
-        """Watch paths, or ``-`` for standard input; ``asked`` says by which rules.
+    def __init__(self, names: Sequence[str], settings: Settings, standard_input: int) -> None:
+        """Watch paths, or ``-`` for standard input; ``settings`` says by which rules.
 
         Raises:
             MlsubError: something named does not grow like a log.
             MlsubError: the round is not given, or not known.
         """
-        self.runs: list[WatchedRun] = []
+        self.watched: list[WatchedLog] = []
         self.full = False
-        self._asked = asked
-        self._known: dict[Path, WatchedRun] = {}
+        self._settings = settings
+        self._known: dict[Path, WatchedLog] = {}
         # Without following links: people know their logs by the names they gave.
         paths = dict.fromkeys(Path(os.path.abspath(name)) for name in names if name != PIPE)  # noqa: PTH100
-        self._rounds = {path: _round_of(path, asked) for path in paths}
+        self._rounds = {path: _round_of(path, settings) for path in paths}
         parents = [path if is_folder(path) else path.parent for path in paths]
         self._root = Path(os.path.commonpath(parents)) if parents else Path()
-        self._pipe = self._of_pipe(standard_input) if PIPE in names else None
+        self._pipes = []
+        if PIPE in names:
+            self._pipes = [self._watch(PipeSource(standard_input), PIPE, PIPE, round_of([], settings))]
 
-    def discover(self) -> Iterator[WatchedRun]:
-        """The runs that are new since the last call."""
-        pipe, self._pipe = self._pipe, None
-        if pipe is not None:
-            self.runs.append(pipe)
-            yield pipe
+    def discover(self) -> Iterator[WatchedLog]:
+        """Yield the logs that are new since the last call."""
+        while self._pipes:
+            self.watched.append(self._pipes.pop())
+            yield self.watched[-1]
         for path, round_ in self._rounds.items():
             if not is_folder(path):
                 yield from self._add(path, round_)
                 continue
             waiting = self._known.pop(path, None)
             if waiting is not None:
-                self.runs.remove(waiting)  # It was taken for a log to come, and came as a folder.
+                self.watched.remove(waiting)  # It was taken for a log to come, and came as a folder.
             for found in _results(path):
                 yield from self._add(found, round_)
 
-    def _add(self, path: Path, round_: Round) -> Iterator[WatchedRun]:
+    def _add(self, path: Path, round_: Round) -> Iterator[WatchedLog]:
         if path in self._known:
             return
-        if len(self.runs) >= MAX_LOGS:
+        if len(self.watched) >= MAX_LOGS:
             self.full = True
             return
-        task = LogTask(str(path), self._label(path), round_.usage, round_.name, self._asked.overlay)
-        run = self._known[path] = WatchedRun(FileSource(str(path)), task, round_, self._asked.memory)
-        self.runs.append(run)
-        yield run
+        label = path.relative_to(self._root).as_posix() if path != self._root else path.name
+        self._known[path] = self._watch(FileSource(str(path)), str(path), label, round_)
+        self.watched.append(self._known[path])
+        yield self._known[path]
 
-    def _of_pipe(self, descriptor: int) -> WatchedRun:
-        round_ = round_of([], self._asked)
-        task = LogTask(PIPE, PIPE, round_.usage, round_.name, self._asked.overlay)
-        return WatchedRun(PipeSource(descriptor), task, round_)
-
-    def _label(self, path: Path) -> str:
-        return path.relative_to(self._root).as_posix() if path != self._root else path.name
+    def _watch(self, source: Source, file: str, label: str, round_: Round) -> WatchedLog:
+        task = LogTask(file, label, round_.usage, round_.name, self._settings.overlay)
+        return WatchedLog(source, task, round_, self._settings.memory)
 
 
-def _round_of(path: Path, asked: Settings) -> Round:
+def _round_of(path: Path, settings: Settings) -> Round:
     """The round of a log, or of the logs of a folder."""
     if path.suffix == ".gz":
         raise MlsubError(f"{path} is compressed, so it cannot be followed. Use mlsub check.")
@@ -97,7 +253,7 @@ def _round_of(path: Path, asked: Settings) -> Round:
         mode = stat.S_IFREG  # It may still come.
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise MlsubError(f"{path} is neither a file nor a folder. Give a pipe as standard input: mlsub watch - < PIPE.")
-    return round_of([path / "result_0.txt" if stat.S_ISDIR(mode) else path], asked)
+    return round_of([path / "result_0.txt" if stat.S_ISDIR(mode) else path], settings)
 
 
 def _results(folder: Path) -> list[Path]:

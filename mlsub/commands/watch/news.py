@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -10,11 +11,16 @@ from mlsub.commands.watch.forecast import Forecast
 from mlsub.commands.watch.source import Restart
 from mlsub.convergence.table import Plan
 from mlsub.findings import Finding, Says, Verdict
+from mlsub.io.show import readable, show
 from mlsub.present.envelope import parts_of
 
+#: Where a run stands; ``lost`` is a log that is no longer there, or ended without ``run_stop``.
+Phase = Literal["waiting", "init", "run", "evaluating", "stopped", "lost"]
 Reason = Literal["stopped", "idle", "interrupted"]
 Count = Annotated[int, Says(minimum=0)]
 Span = Annotated[float | None, Says("In ms; null where it is not known.")]
+#: What is shown of a text that a log gives, and how many measures of one evaluation are.
+WIDTH, _MAX_MEASURES = 80, 16
 Path = Annotated[str, Says("The log, relative to the folder that all watched logs have in common; - for a pipe.")]
 
 
@@ -54,7 +60,7 @@ class Identified(RunNews, frozen=True, kw_only=True, tag="identity"):
 class PhaseChanged(RunNews, frozen=True, kw_only=True, tag="phase"):
     """A run is in another phase; ``status`` is that of ``run_stop``; ``elapsed_ms`` the timed region by the log."""
 
-    phase: Annotated[str, Says(enum=["waiting", "init", "run", "evaluating", "stopped", "lost"])]
+    phase: Phase
     status: str | None = None
     elapsed_ms: Span = None
     blocks: Count = 0
@@ -142,7 +148,7 @@ Event = Watching | Identified | PhaseChanged | Evaluated | Found | Warned | Rest
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of one line of ``--format jsonl``."""
+    """Return the JSON Schema of one line of ``--format jsonl``."""
     kinds = get_args(Event)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -152,3 +158,34 @@ def schema() -> dict[str, Any]:
         "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds],
         "$defs": parts_of(*kinds),
     }
+
+
+def shown_text(value: Any) -> str:
+    """Return a text of a log, shortened; any other value as it stands there."""
+    if not isinstance(value, str):
+        return show(value, WIDTH)
+    short = readable(value[: 4 * WIDTH])
+    return short if len(short) <= WIDTH and len(value) <= 4 * WIDTH else short[: WIDTH - 1] + "…"
+
+
+def shown_value(value: Any) -> Any:
+    """Return a logged value for a document: a finite number, an object of such, or the text of anything else."""
+    if is_measure(value):
+        return value
+    if isinstance(value, dict) and 0 < len(value) <= _MAX_MEASURES and all(map(is_measure, value.values())):
+        return {shown_text(name): measure for name, measure in value.items()}
+    return shown_text(value)
+
+
+def is_measure(value: Any) -> bool:
+    """Return whether a value is a finite number, and not a truth value."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def number(value: float) -> str:
+    """Return a measure, a count or a mean with as many digits as help: whole numbers in full."""
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) < 1e15 and value == int(value):
+        return str(int(value))
+    return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}" if abs(value) < 1e15 else f"{value:.4g}"

@@ -1,218 +1,167 @@
-"""One log that is watched: its source, how far it has come, and its end."""
+"""The watch itself: look at each log in turn, report what is new, and end with the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import select
+import signal
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from types import FrameType
+from typing import Any
 
 import msgspec
 
-from mlsub.commands.watch import news
-from mlsub.commands.watch.phase import Phase, Timed
-from mlsub.commands.watch.reference import too_fast
-from mlsub.commands.watch.sofar import RunSoFar
-from mlsub.commands.watch.source import FileSource, Look, Source
-from mlsub.commands.watch.words import number, text
-from mlsub.findings import Finding, Kind, Severity
-from mlsub.judge.log import LogTask
-from mlsub.log.report import LogReport
-from mlsub.rounds import Round
-from mlsub.workspace.logs import crashed, judge_all
-from mlsub.workspace.memory import Memory
+from mlsub.commands.watch.document import Outlet
+from mlsub.commands.watch.logs import MAX_LOGS, Logs
+from mlsub.commands.watch.news import Concluded, News, Reason, Warned
+from mlsub.findings import Verdict
 
-#: A file last written so many seconds ago, by its own time, will hardly grow.
-OLD_S = 60.0
-#: Looks after which a file that is gone is not just being replaced.
-_GONE_AFTER = 2
+#: Intervals without anything new after ``run_stop`` until a log counts as whole.
+SETTLE_INTERVALS = 3
+#: How often to draw while there is always more to read, in ms.
+_DRAW_MS = 250
 
 
-class Moment(msgspec.Struct, frozen=True):
-    """One moment by both clocks, in seconds; see :class:`mlsub.commands.watch.outside.Clock`."""
+class Settings(msgspec.Struct, frozen=True):
+    """How to watch: seconds between two looks; seconds of silence that end it, None for never; logs to wait for.
 
-    now: float
-    steady: float
-
-    @property
-    def ms(self) -> int:
-        """The time of day in ms since the Unix epoch."""
-        return int(self.now * 1000)
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """Where one run stands at a moment: the last news of each kind, and what changes without any.
-
-    ``official`` is its verdict once it has ended, ``quiet_s`` for how many seconds nothing has come; ``doomed`` says
-    that it is certain not to be compliant.
+    ``logs`` matters for folders: the watch ends only when so many logs have ended.
     """
 
-    path: str
-    state: news.PhaseChanged
-    timed: Timed
-    initialising_ms: float | None
-    identity: news.Identified | None
-    evaluation: news.Evaluated | None
-    findings: int
-    doomed: bool
-    official: str | None
-    problem: str | None
-    quiet_s: float
+    interval_s: float = 1.0
+    idle_s: float | None = None
+    logs: int = 1
 
 
-class WatchedRun:
-    """Follows one log; :meth:`look` gives what is new, :meth:`end` the verdict, which is in ``ended`` then.
+class Clock:
+    """The clock of the machine, and a sleep that ends at SIGINT and SIGTERM; a test has one of its own.
 
-    The bytes of a pipe are judged as they come; a file is judged anew at its end, so that the verdict is that of
-    ``mlsub check`` on the bytes that are then in it, unless it is remembered of these.
+    While it is entered the first signal is only noted, so that no look at the logs is torn: it ends the next sleep, or
+    the one under way. A second one comes at once. ``signal`` is the last that came.
     """
 
-    def __init__(self, source: Source, task: LogTask, round_: Round, memory: Memory | None = None) -> None:
-        self._memory = memory
-        self.source = source
-        self.task = task
-        self.round = round_
-        self.ended: news.Ended | None = None
-        self.read_bytes = 0
-        self.more = False
-        self.closed = False
-        self.grew_at: float | None = None
-        self._sofar = RunSoFar(task, round_)
-        self._modified: float | None = None
-        self._gone = 0
-        self._lost = False
-        self._problem: str | None = None
-        self._seen = False
+    def __init__(self) -> None:
+        self.signal: signal.Signals | None = None
+        self._asleep = False
+        self._before: dict[signal.Signals, Any] = {}
 
-    def begin(self, at: Moment) -> Iterator[news.News]:
-        """That the log is watched."""
-        self.grew_at = at.steady
-        yield news.Watching(at_ms=at.ms, path=self.task.path, usage=self.round.usage, round=self.round.name)
+    def __enter__(self) -> Clock:
+        if threading.current_thread() is threading.main_thread():  # No other can take signals.
+            self._before = {one: signal.signal(one, self._note) for one in (signal.SIGINT, signal.SIGTERM)}
+        return self
 
-    def look(self, at: Moment) -> Iterator[news.News]:
-        """What is new since the last look."""
-        look = self.source.look()
-        self.more, self.read_bytes = look.more, len(look.data)
-        if look.restart is not None:
-            self._sofar = RunSoFar(self.task, self.round)
-            self.ended, self.grew_at = None, at.steady
-            yield news.Restarted(at_ms=at.ms, path=self.task.path, reason=look.restart)
-        if look.cut:
-            self._sofar.log.forget_line()
-        yield from self._presence(look, at)
-        if look.data:
-            self.ended, self.grew_at = None, at.steady
-            yield from self._sofar.feed(look.data, at.ms)
-        self._modified = look.modified
-        if look.state == "closed" and not self.closed:
-            self.closed = True
-            yield from self._sofar.finish(at.ms)
-            if not self._sofar.stopped:
-                yield self._sofar.phase_news(Phase.LOST, at.ms)
-        yield from self._sofar.overdue(at.ms)
+    def __exit__(self, *_: object) -> None:
+        for one, before in self._before.items():
+            signal.signal(one, before)
 
-    def still(self, at: Moment, still_s: float) -> bool:
-        """Whether nothing has come for a while, or will for all that can be seen."""
-        if self.closed:
-            return True
-        if self.more or self._lost:
-            return False
-        old = self._modified is not None and at.now - self._modified >= OLD_S
-        return old or self.quiet(at) >= still_s
+    def now_ms(self) -> int:
+        """Return the time of day, in ms since the Unix epoch."""
+        return int(time.time() * 1000)
 
-    def settle(self, at: Moment, still_s: float) -> Iterator[news.News]:
-        """The end, where the log is over: the run has stopped and nothing has followed, or the pipe has closed."""
-        if self.ended is not None or not self.still(at, still_s):
-            return
-        yield from self._sofar.silent(at.ms)
-        if self.closed or self._sofar.stopped:
-            yield from self.end(at)
+    def sleep(self, seconds: float, readable: Sequence[int] = ()) -> None:
+        """Wait, and no longer than until one of the file descriptors has something to read.
 
-    def quiet(self, at: Moment) -> float:
-        """For how many seconds nothing has come."""
-        return at.steady - self.grew_at if self.grew_at is not None else 0.0
+        Raises:
+            KeyboardInterrupt: a signal comes, or has come.
+        """
+        self._asleep = True
+        try:
+            if self.signal is not None:
+                raise KeyboardInterrupt
+            select.select(readable, [], [], seconds)
+        finally:
+            self._asleep = False
 
-    def end(self, at: Moment) -> Iterator[news.News]:
-        """The verdict on the log as it is now, and what was not reported before."""
-        report, path = self._judged(), self.task.path
-        for found in filter(self._sofar.is_new, report.findings):
-            yield news.Found(at_ms=at.ms, path=path, finding=found, final=True)
-        plan = self._sofar.identity.reference if self._sofar.identity is not None else None
-        point = too_fast(report.run, self.round, plan) if plan is not None else None
-        if plan is not None and point is not None:
-            message = (
-                f"The run converged at {number(point)} {plan.unit}, faster than the reference allows: the mean of "
-                f"an entry must be {number(plan.minimum or 0.0)} or more"
-            )
-            yield news.Warned(at_ms=at.ms, path=path, rule="rcp.too-fast", message=message)
-        errors = sum(map(counts_against, report.findings))
-        review = sum(f.kind is Kind.REVIEW for f in report.findings)
-        unreadable = any(f.rule == "log.unreadable" for f in report.findings)
-        self.ended = news.Ended(
-            at_ms=at.ms,
-            path=path,
-            official="not-checked" if unreadable else "compliant" if report.compliant else "noncompliant",
-            status=text(report.status) if report.status is not None else None,
-            minutes=report.minutes,
-            errors=errors,
-            warnings=len(report.findings) - errors - review,
-            review=review,
-        )
-        yield self.ended
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        again, self.signal = self.signal is not None, signal.Signals(number)
+        if again or self._asleep:
+            raise KeyboardInterrupt
 
-    @property
-    def exit_status(self) -> int:
-        """That of ``mlsub check`` for this log alone."""
-        if self.ended is None or self.ended.official == "not-checked":
-            return 2
-        return int(self.ended.official == "noncompliant" or self.ended.errors > 0)
 
-    def row(self, at: Moment) -> Row:
-        """Where the run stands."""
-        sofar = self._sofar
-        lost = self._lost or (self.closed and not sofar.stopped)
-        return Row(
-            path=self.task.path,
-            state=sofar.phase_news(Phase.LOST if lost else sofar.phase.phase, at.ms),
-            timed=sofar.phase.timed(at.ms),
-            initialising_ms=sofar.phase.initialising_ms,
-            identity=sofar.identity,
-            evaluation=sofar.evaluation,
-            findings=sum(f.kind is not Kind.REVIEW for f in sofar.known.values()),
-            doomed=any(map(counts_against, sofar.known.values())),
-            official=self.ended.official if self.ended is not None else None,
-            problem=self._problem,
-            quiet_s=self.quiet(at),
-        )
+class Watch:
+    """Follows logs until they have ended; :meth:`run` gives the exit status."""
 
-    def _presence(self, look: Look, at: Moment) -> Iterator[news.News]:
-        """Whether the file is there, reported when that changes."""
-        if look.problem is not None and look.problem != self._problem:
-            yield news.Warned(at_ms=at.ms, path=self.task.path, message=f"It cannot be read: {look.problem}")
-        self._problem = look.problem
-        if look.state == "absent":
-            self._gone += 1
-            if not self._seen and self._gone == 1:
-                yield self._sofar.phase_news(Phase.WAITING, at.ms)
-            elif self._seen and self._gone == _GONE_AFTER:
-                self._lost = True
-                yield self._sofar.phase_news(Phase.LOST, at.ms)
-            return
-        if look.state == "there":
-            self._gone, self._seen = 0, True
-            if self._lost:
-                self._lost = False
-                yield self._sofar.phase_news(self._sofar.phase.phase, at.ms)
+    def __init__(self, logs: Logs, clock: Clock, outlet: Outlet, settings: Settings) -> None:
+        self._logs = logs
+        self._clock = clock
+        self._outlet = outlet
+        self._settings = settings
+        self._drawn_ms = 0
+        self._warned = False
 
-    def _judged(self) -> LogReport:
-        if isinstance(self.source, FileSource):
-            return judge_all([self.task], self._memory)[0]
-        problem = self._sofar.broken
-        if problem is None:
+    def run(self) -> int:
+        """Watch; return the exit status of ``mlsub check`` for the same logs."""
+        reason: Reason = "interrupted"
+        with self._clock:
             try:
-                return self._sofar.log.report()
-            except Exception as error:
-                problem = f"{type(error).__name__}: {error}"[:200]
-        return crashed(self.task, problem)
+                with suppress(KeyboardInterrupt):  # Asked to end: with the verdict on what is there.
+                    reason = self._follow()
+                return self._conclude(reason)
+            finally:
+                self._outlet.close()
 
+    def _follow(self) -> Reason:
+        """Look at the logs until they have ended; return why that is."""
+        began_ms = self._clock.now_ms()
+        while True:
+            at_ms = self._clock.now_ms()
+            for log in self._logs.discover():
+                self._tell(log.begin(at_ms))
+            if self._logs.full and not self._warned:
+                self._warned = True
+                self._tell([Warned(at_ms=at_ms, message=f"more than {MAX_LOGS} logs; the others are not watched")])
+            for log in self._logs.watched:
+                self._tell(log.look(at_ms))
+            for log in self._logs.watched:
+                self._tell(log.settle(at_ms, SETTLE_INTERVALS * self._settings.interval_s))
+            reason = self._over(at_ms, began_ms)
+            if reason is not None:
+                return reason
+            self._wait(at_ms)
 
-def counts_against(found: Finding) -> bool:
-    """Whether a finding makes the exit status 1: it rejects, or breaks a rule of the user's own."""
-    return found.rejects or (found.kind is Kind.HOUSE and found.severity is Severity.ERROR)
+    def _over(self, at_ms: int, began_ms: int) -> Reason | None:
+        """Why the watch is over; None while it is not."""
+        logs = self._logs.watched
+        ended = sum(log.ended is not None for log in logs)
+        if ended == len(logs) and ended >= self._settings.logs:
+            return "stopped"
+        idle_s = self._settings.idle_s
+        quiet_s = min((log.quiet_s(at_ms) for log in logs), default=(at_ms - began_ms) / 1000)
+        return "idle" if idle_s is not None and quiet_s >= idle_s and not any(log.more for log in logs) else None
+
+    def _wait(self, at_ms: int) -> None:
+        """Draw, and sleep until there may be something new."""
+        logs = self._logs.watched
+        more = any(log.more for log in logs)
+        if not more or at_ms - self._drawn_ms >= _DRAW_MS:
+            self._drawn_ms = at_ms
+            self._outlet.draw(logs, at_ms)
+        pipes = [descriptor for log in logs for descriptor in log.source.descriptors]
+        self._clock.sleep(0 if more else self._settings.interval_s, pipes)
+
+    def _conclude(self, reason: Reason) -> int:
+        """Judge what has no verdict yet, and report the verdict on all."""
+        at_ms = self._clock.now_ms()
+        logs = self._logs.watched
+        for log in logs:
+            if log.ended is None:
+                self._tell(log.end(at_ms))
+        self._outlet.draw(logs, at_ms)
+        ends = [log.ended.official for log in logs if log.ended is not None]
+        official = Verdict.ACCEPTED if {*ends} == {"compliant"} else Verdict.REJECTED
+        verdict = Concluded(
+            at_ms=at_ms,
+            official=Verdict.NOT_CHECKED if {*ends} <= {"not-checked"} else official,
+            exit_status=max((log.exit_status for log in logs), default=2),
+            reason=reason,
+            logs=len(logs),
+            compliant=ends.count("compliant"),
+        )
+        self._tell([verdict])
+        return verdict.exit_status
+
+    def _tell(self, news: Iterable[News]) -> None:
+        for one in news:
+            self._outlet.tell(one)

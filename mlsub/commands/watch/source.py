@@ -6,7 +6,7 @@ import errno
 import os
 import select
 import stat
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
@@ -41,17 +41,6 @@ class Look(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
-class Source(Protocol):
-    """Gives the bytes of one log as they come."""
-
-    def look(self) -> Look:
-        """What is new since the last look; never waits."""
-
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """File descriptors that can be waited for."""
-
-
 class FileSource:
     """A file by its name, whether or not it is there yet.
 
@@ -70,7 +59,7 @@ class FileSource:
         self._tail = b""
 
     def look(self) -> Look:
-        """What is new since the last look."""
+        """Return what is new since the last look."""
         try:
             # Without waiting: the name may meanwhile be that of a pipe.
             opened = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -89,13 +78,9 @@ class FileSource:
             what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
             return Look(state="unreadable", problem=what)
         restart = self._restart(opened, found)
-        cut = restart is not None and self._is_cut(opened, found)
-        if cut:
-            restart = None
-            self._tail = self._tail[: len(self._tail) - (self._position - self._whole)]
-            self._position, self._head = self._whole, self._head[: self._whole]
+        cut = restart == "cut"
         if restart is not None:
-            self._position, self._whole, self._head, self._tail = 0, 0, b"", b""
+            self._rewind(self._whole if cut else 0)
         self._identity = (found.st_dev, found.st_ino)
         self._written = (found.st_size, found.st_mtime_ns)
         data = os.pread(opened, LIMIT, self._position)
@@ -107,33 +92,40 @@ class FileSource:
             self._head = (self._head + data[:_MARK])[:_MARK]
         self._tail = (self._tail + data)[-(_MARK + UNFINISHED) :]
         more = bool(data) and self._position < found.st_size
-        return Look(state="there", data=data, restart=restart, cut=cut, more=more, modified=found.st_mtime)
+        return Look(
+            state="there",
+            data=data,
+            restart=None if restart == "cut" else restart,
+            cut=cut,
+            more=more,
+            modified=found.st_mtime,
+        )
 
-    def _restart(self, opened: int, found: os.stat_result) -> Restart | None:
-        if not self._position:
-            return None
+    def _restart(self, opened: int, found: os.stat_result) -> Restart | Literal["cut"] | None:
+        """Why what was read counts no longer; ``cut`` where that is only the last line, which had not ended."""
         same_file = self._identity == (found.st_dev, found.st_ino)
-        if found.st_size < self._position:
-            return "truncated" if same_file else "replaced"
         if same_file and self._written == (found.st_size, found.st_mtime_ns):
             return None
         # Another file may hold the same log: that is how copies of a remote one come.
-        head = os.pread(opened, len(self._head), 0)
-        mark = self._tail[-_MARK:]
-        tail = os.pread(opened, len(mark), self._position - len(mark))
-        if (head, tail) == (self._head, mark):
+        if found.st_size >= self._position and self._begins(opened, self._position):
             return None
-        return "rewritten" if same_file else "replaced"
-
-    def _is_cut(self, opened: int, found: os.stat_result) -> bool:
-        """Whether all is as it was up to the last line, which had not ended."""
         unfinished = self._position - self._whole
-        same_file = self._identity == (found.st_dev, found.st_ino)
-        if not same_file or not 0 < unfinished <= UNFINISHED or not 0 < self._whole <= found.st_size:
-            return False
-        mark = self._tail[:-unfinished][-_MARK:]
-        head = self._head[: self._whole]
-        return (os.pread(opened, len(head), 0), os.pread(opened, len(mark), self._whole - len(mark))) == (head, mark)
+        torn = same_file and 0 < unfinished <= UNFINISHED and 0 < self._whole <= found.st_size
+        if torn and self._begins(opened, self._whole):
+            return "cut"
+        if not same_file:
+            return "replaced"
+        return "truncated" if found.st_size < self._position else "rewritten"
+
+    def _begins(self, opened: int, size: int) -> bool:
+        """Whether the file still begins with so many of the bytes that were read, going by both ends of them."""
+        head, tail = self._head[:size], self._tail[: len(self._tail) - (self._position - size)][-_MARK:]
+        return (os.pread(opened, len(head), 0), os.pread(opened, len(tail), size - len(tail))) == (head, tail)
+
+    def _rewind(self, position: int) -> None:
+        """Forget what was read from a position on."""
+        self._tail = self._tail[: max(len(self._tail) - (self._position - position), 0)]
+        self._position, self._whole, self._head = position, min(self._whole, position), self._head[:position]
 
 
 def _cannot(error: OSError | ValueError) -> Look:
@@ -156,7 +148,7 @@ class PipeSource:
         return () if self._closed else (self._descriptor,)
 
     def look(self) -> Look:
-        """What came since the last look."""
+        """Return what came since the last look."""
         parts: list[bytes] = []
         size = 0
         problem = None
@@ -171,3 +163,7 @@ class PipeSource:
             self._closed, problem = True, _cannot(error).problem
         state: State = "closed" if self._closed else "there"
         return Look(state=state, data=b"".join(parts), more=size >= LIMIT, problem=problem)
+
+
+#: Gives the bytes of one log as they come; ``look`` never waits, ``descriptors`` can be waited for.
+Source = FileSource | PipeSource

@@ -9,11 +9,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from mlsub.commands.watch.lines import line_of, reference_words
-from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned
-from mlsub.commands.watch.outlet import Outlet
-from mlsub.commands.watch.run import Row
-from mlsub.commands.watch.words import duration, number, value_words
+from mlsub.commands.watch.document import Outlet, duration, line_of, reference_words, value_words
+from mlsub.commands.watch.logs import WatchedLog
+from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned, number
+from mlsub.commands.watch.sofar import counts_against
 from mlsub.findings import Severity
 from mlsub.io.show import plain
 
@@ -48,109 +47,100 @@ class LiveView(Outlet):
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="ellipsis")
 
-    def tell(self, news: News) -> None:
+    def tell(self, event: News) -> None:
         """Print what should stay to be read."""
-        if isinstance(news, Concluded):
+        if isinstance(event, Concluded):
             self.close()
-        if isinstance(news, (Found, Warned, Restarted, Ended, Concluded)):
-            self._live.console.print(Text(line_of(news), style=_style(news)))
+        if isinstance(event, (Found, Warned, Restarted, Ended, Concluded)):
+            self._live.console.print(Text(line_of(event), style=_style(event)))
 
-    def draw(self, rows: Sequence[Row]) -> None:
+    def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:
         """Show where the runs stand."""
         self._live.start()
-        self._live.update(picture(rows), refresh=True)
+        self._live.update(picture(logs, at_ms), refresh=True)
 
     def close(self) -> None:
         """Leave the last picture standing."""
         self._live.stop()
 
 
-def picture(rows: Sequence[Row]) -> Group:
-    """The table of runs, and below it what they are compared with."""
+def picture(logs: Sequence[WatchedLog], at_ms: int) -> Group:
+    """Return the table of runs, and below it what they are compared with."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    longest = max((len(row.path) for row in rows), default=0)
+    longest = max((len(log.task.path) for log in logs), default=0)
     for name in _COLUMNS:
         least = min(longest, _LOG_WIDTH) if name == "log" else None
         table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=least)
-    for row in rows:
-        table.add_row(*_cells(row))
-    return Group(table, *(Text(line, style="dim") for line in _below(rows)))
+    for log in logs:
+        phase = Text(_phase(log, at_ms), style=_PHASES[log.phase])
+        cells = (plain(log.task.path), phase, _timed(log, at_ms), _evaluation(log), _to_target(log), _findings(log))
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+    return Group(table, *(Text(line, style="dim") for line in _below(logs)))
 
 
-def _below(rows: Sequence[Row]) -> list[str]:
+def _below(logs: Sequence[WatchedLog]) -> list[str]:
     """The targets and references of the runs, each once."""
     lines: dict[str, None] = {}
-    for said in (row.identity for row in rows if row.identity is not None):
-        if said.target is not None:
-            lines[f"target: {plain(said.target)}"] = None
-        if said.reference is not None:
-            size = number(said.reference.batch_size)
-            pace = "; ref: its mean at this pace" if said.reference.mean is not None else ""
-            lines[f"reference at batch size {size}: {reference_words(said.reference)}{pace}"] = None
+    for identity in (log.sofar.identity for log in logs if log.sofar.identity is not None):
+        if identity.target is not None:
+            lines[f"target: {plain(identity.target)}"] = None
+        if identity.reference is not None:
+            size = number(identity.reference.batch_size)
+            pace = "; ref: its mean at this pace" if identity.reference.mean is not None else ""
+            lines[f"reference at batch size {size}: {reference_words(identity.reference)}{pace}"] = None
     return list(lines)
 
 
-def _cells(row: Row) -> list[Text]:
-    return [
-        Text(plain(row.path)),
-        Text(_phase(row), style=_PHASES[row.state.phase]),
-        Text(_timed(row)),
-        Text(_evaluation(row)),
-        Text(_to_target(row)),
-        _findings(row),
-    ]
-
-
-def _phase(row: Row) -> str:
-    state = row.state
+def _phase(log: WatchedLog, at_ms: int) -> str:
+    state = log.sofar.phase_news(log.phase, at_ms)
     more = ""
-    if row.problem is not None:
-        more = plain(row.problem)
+    if log.problem is not None:
+        more = plain(log.problem)
     elif state.phase == "stopped":
         more = plain(state.status or "no status")
-    elif row.quiet_s >= _QUIET_S and row.official is None:
-        more = f"quiet {duration(row.quiet_s * 1000)}"
+    elif log.quiet_s(at_ms) >= _QUIET_S and log.ended is None:
+        more = f"quiet {duration(log.quiet_s(at_ms) * 1000)}"
     elif state.blocks or state.epochs:
         count, what = max((state.blocks, "block"), (state.epochs, "epoch"), key=lambda one: one[0])
         more = f"{count} {what}{'s' if count > 1 else ''}"
     return f"{state.phase}\n{more}".rstrip("\n")
 
 
-def _timed(row: Row) -> str:
-    if row.initialising_ms is not None:
-        return duration(row.initialising_ms)
-    if row.timed.by_wall is None:
-        return duration(row.timed.by_log)
-    return f"{duration(row.timed.by_log)}\nnow {duration(row.timed.by_wall)}"
+def _timed(log: WatchedLog, at_ms: int) -> str:
+    if log.sofar.initialising_ms is not None:
+        return duration(log.sofar.initialising_ms)
+    running = log.sofar.running_ms(at_ms)
+    timed = duration(log.sofar.timed_ms)
+    return timed if running is None else f"{timed}\nnow {duration(running)}"
 
 
-def _evaluation(row: Row) -> str:
-    last = row.evaluation
+def _evaluation(log: WatchedLog) -> str:
+    last = log.sofar.evaluation
     if last is None:
         return "-"
     value = plain(f"{last.measure} {value_words(last.value)}" if last.measure else value_words(last.value))
     return f"{value}\n{number(last.progress)}" if last.progress is not None else value
 
 
-def _to_target(row: Row) -> str:
-    last = row.evaluation
+def _to_target(log: WatchedLog) -> str:
+    last = log.sofar.evaluation
     if last is None or last.reached is None:
         return "-"
     curve, by = last.forecast, last.by_reference_ms
-    earliest = duration(max(curve.not_before_ms or 0.0, row.timed.by_log or 0.0))
+    earliest = duration(max(curve.not_before_ms or 0.0, log.sofar.timed_ms or 0.0))
     words = _FORECASTS[curve.state].format(earliest, duration(curve.not_after_ms))
     return f"{words}\nref {duration(by)}" if by is not None else words
 
 
-def _findings(row: Row) -> Text:
-    if row.official is not None:
-        return Text(row.official, style=_OFFICIAL.get(row.official, "bold red"))
-    return Text(f"{row.findings}", style="bold red" if row.doomed else "")
+def _findings(log: WatchedLog) -> Text:
+    if log.ended is not None:
+        return Text(log.ended.official, style=_OFFICIAL.get(log.ended.official, "bold red"))
+    return Text(f"{len(log.findings)}", style="bold red" if any(map(counts_against, log.findings)) else "")
 
 
-def _style(news: News) -> str:
-    if isinstance(news, Found):
-        return _SEVERITIES[news.finding.severity]
-    if isinstance(news, (Ended, Concluded)):
-        return _OFFICIAL.get(str(news.official), "bold red")
+def _style(event: News) -> str:
+    if isinstance(event, Found):
+        return _SEVERITIES[event.finding.severity]
+    if isinstance(event, (Ended, Concluded)):
+        return _OFFICIAL.get(str(event.official), "bold red")
     return "yellow"

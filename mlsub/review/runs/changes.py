@@ -44,7 +44,7 @@ class _Change(msgspec.Struct, frozen=True):
 
 
 def find_changes(entries: Sequence[Entry]) -> Iterator[Observation]:
-    """Entries beside the same submitter's entry of the round before, among those at hand."""
+    """Yield entries beside the same submitter's entry of the round before, among those at hand."""
     groups: dict[tuple[str, str, str], list[Entry]] = {}
     for entry in entries:
         groups.setdefault((entry.round.usage, organisation(entry.organisation), entry.held.benchmark), []).append(entry)

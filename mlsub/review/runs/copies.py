@@ -1,4 +1,4 @@
-"""Logs that agree where independent runs cannot. All comparisons are by hash, hence quick."""
+"""Logs that agree where independent runs cannot, and seeds that are used again. All comparisons are by hash."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import Any, NamedTuple
 from mlsub.io.digest import blake2b
 from mlsub.io.show import readable, show
 from mlsub.log.trace import KeyMark, Trace
-from mlsub.review.cross import text_of
+from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
 from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
-from mlsub.review.runs.seeds import seeds_of
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
 _LEAST_KEYS = 3
 _NONE = KeyMark(0, "", "")
+#: Entries kept for one seed: hostile input may give every entry the same ones.
+MAX_USERS = 100
+#: Numbers above the small ones that people choose all over the world.
+_CONSTANTS = {1234, 4321, 12345, 123456, 1234567, 12345678, 123456789, 1337, 31337, 2718, 3141, 31415, 314159, 271828}
 
 
 def is_same_run(one: Trace, other: Trace) -> bool:
-    """Whether two logs are of one run.
+    """Return whether two logs are of one run.
 
     They have equal start and stop, and equal times of the records of most keys; or all their evaluations at the same
     times, whatever was done to the other records; or the same evaluations at the same times from run_start on.
@@ -39,7 +42,7 @@ def is_same_run(one: Trace, other: Trace) -> bool:
 
 
 def changes(log: Trace, original: Trace) -> Iterator[str]:
-    """What is not the same in two logs of one run, in words, by keys."""
+    """Yield what is not the same in two logs of one run, in words, by keys."""
     starts = log.run.timeline.run_start, original.run.timeline.run_start
     by = starts[0] - starts[1] if starts[0] is not None and starts[1] is not None else 0
     moved = by != 0 and log.times == original.times
@@ -59,7 +62,7 @@ def changes(log: Trace, original: Trace) -> Iterator[str]:
 
 
 def is_found_by_check(log: Trace, original: Trace) -> bool:
-    """Whether mlsub check reports two logs of a round as the same log: it looks at number and times of the records."""
+    """Return whether mlsub check reports two logs of a round as the same, by number and times of the records."""
     evaluations = [[(e.time_ms, e.value) for e in trace.run.evaluations] for trace in (log, original)]
     return log.run.timeline == original.run.timeline and repr(evaluations[0]) == repr(evaluations[1])
 
@@ -77,7 +80,7 @@ Pairs = list[tuple[_Log, _Log]]
 
 
 def find_copies(entries: Sequence[Entry]) -> Iterator[Observation]:
-    """Logs that agree with a log of the same entry, or of an entry named before."""
+    """Yield logs that agree with a log of the same entry, or of an entry named before."""
     logs = [_Log(entry, trace) for entry in entries for trace in entry.traces]
     for pairs in _together(*(_alike(logs, mark) for mark in (_edges, _moments, _course))):
         yield from _same_runs(pairs)
@@ -122,8 +125,8 @@ def _moments(trace: Trace) -> tuple[float, ...] | None:
 
 def _course(trace: Trace) -> tuple[str, bytes] | None:
     """The times of a run from its start on, and its evaluations; None where chance could make two alike."""
-    said = _evaluations(trace)
-    return (trace.times, said) if said is not None and trace.marks >= thresholds().copy_marks else None
+    logged = _evaluations(trace)
+    return (trace.times, logged) if logged is not None and trace.marks >= thresholds().copy_marks else None
 
 
 def _evaluations(trace: Trace) -> bytes | None:
@@ -175,10 +178,10 @@ def _same_runs(pairs: Pairs) -> Iterator[Observation]:
     counted = Counter(change for of in made.values() for change in of)
     words = [f"{change} in {count}" for change, count in counted.items()]
     more = f"; {listed(words)} of them" if words else "; no record added or removed"
-    yield _copied("inspect.same-run", others, more, message=_said(list(made.values())), changes=made)
+    yield _copied("inspect.same-run", others, more, message=_message(list(made.values())), changes=made)
 
 
-def _said(changed: Sequence[Sequence[str]]) -> str:
+def _message(changed: Sequence[Sequence[str]]) -> str:
     """That logs are of one run, and what was done to them."""
     runs = "The same run is" if len(changed) == 1 else "The same runs are"
     common = [change for change in changed[0] if all(change in of for of in changed)]
@@ -266,3 +269,59 @@ def _measured_pairs(entry: Entry) -> list[tuple[Trace, tuple[str, int, float]]]:
         and not trace.run.seeds[0].error
         and trace.run.seeds[0].value in drawn
     ]
+
+
+# Seeds
+
+
+def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
+    """Yield entries most of whose seeds an earlier round or another organisation uses; check reports others."""
+    limits = thresholds()
+    seeds = [seeds_of(entry) for entry in entries]
+    users: dict[int, list[int]] = {}
+    for n, values in enumerate(seeds):
+        for value in values:
+            of = users.setdefault(value, [])
+            if len(of) < MAX_USERS:
+                of.append(n)
+    for n, entry in enumerate(entries):
+        shared = Counter(m for value in seeds[n] for m in users[value] if m != n)
+        common = {m: count for m, count in shared.items() if _before(entries[m], entry)}
+        alike = {
+            m: count
+            for m, count in common.items()
+            if count >= limits.seeds_shared and count >= limits.seeds_part * min(len(seeds[n]), len(seeds[m]))
+        }
+        if alike:
+            best = max(alike, key=lambda m: (alike[m], -m))
+            shown = [str(value)[:24] for value in sorted(seeds[n] & seeds[best])]
+            yield observe(
+                "inspect.seeds-shared",
+                entry,
+                f"{alike[best]} of {len(seeds[n])} seeds ({listed(shown, 5)}) as in {entries[best].path}; "
+                f"{len(alike)} such entries",
+                other=entries[best].path,
+                common=alike[best],
+                seeds=len(seeds[n]),
+                entries=len(alike),
+            )
+
+
+def _before(other: Entry, entry: Entry) -> bool:
+    """Whether an entry is of an earlier round, or of another organisation of the same; and of other runs."""
+    if other.round.usage != entry.round.usage or other.runs_started & entry.runs_started:
+        return False  # The same runs once more have a finding of their own.
+    if other.round == entry.round:
+        return other.organisation < entry.organisation
+    return other.round_order < entry.round_order
+
+
+def seeds_of(entry: Entry) -> set[int]:
+    """Return the seeds of an entry that another one has not by chance alone."""
+    found = {s.value for trace in entry.traces for s in trace.run.seeds[:SEEDS_OF_A_LOG] if not s.error}
+    return {seed for seed in found if not _is_usual(seed, found)}
+
+
+def _is_usual(seed: int, found: set[int]) -> bool:
+    """Whether anybody may choose a seed: a small number, one of a row of numbers, or one of the usual constants."""
+    return abs(seed) < thresholds().seeds_small or seed in _CONSTANTS or bool({seed - 1, seed + 1} & found)

@@ -30,7 +30,7 @@ _SAME_UNIT = 4
 
 
 def chance_of_range(values: Sequence[float], runs: int, width: float) -> float:
-    """The chance that ``runs`` draws from ``values``, with putting back, lie within ``width`` of each other.
+    """Return the chance that ``runs`` draws from ``values``, with putting back, lie within ``width`` of each other.
 
     Exact for the empirical distribution: the smallest draw is some value x, and all lie in [x, x + width]; from that
     those go off of which none is x.
@@ -46,7 +46,7 @@ def chance_of_range(values: Sequence[float], runs: int, width: float) -> float:
 
 
 def find_small_spread(entry: Entry) -> Iterator[Observation]:
-    """A Closed entry whose runs converge within a range that chance hardly leaves, going by the reference's runs."""
+    """Yield a Closed entry whose runs converge within too small a range for chance, by the reference's runs."""
     limits = thresholds()
     name = entry.known_benchmark
     size = _batch_size(entry)

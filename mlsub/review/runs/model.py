@@ -40,8 +40,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def division(self) -> str | None:
         """The division that all logs which say one agree on."""
-        said = {self._said(trace, "submission_division") for trace in self.traces} - {None}
-        return said.pop() if len(said) == 1 else None
+        logged = {self._logged(trace, "submission_division") for trace in self.traces} - {None}
+        return logged.pop() if len(logged) == 1 else None
 
     @property
     def round_order(self) -> tuple[int, ...]:
@@ -58,8 +58,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         """The benchmark by the name of the round's rules: the folder's, or what the logs say; None for neither."""
         if self.benchmark in self.round.benchmarks:
             return self.benchmark
-        said = (self._said(trace, "submission_benchmark") for trace in self.traces)
-        return next((name for name in said if name in self.round.benchmarks), None)
+        logged = (self._logged(trace, "submission_benchmark") for trace in self.traces)
+        return next((name for name in logged if name in self.round.benchmarks), None)
 
     @property
     def held(self) -> Held:
@@ -67,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return Held(self.round.usage, self.round.name, self.known_benchmark or self.benchmark)
 
     @staticmethod
-    def _said(trace: Trace, key: str) -> str | None:
+    def _logged(trace: Trace, key: str) -> str | None:
         value = trace.run.identity.get(key)
         return value[:200] if isinstance(value, str) else None
 
@@ -119,18 +119,18 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 def thresholds() -> Thresholds:
-    """The numbers that ship with mlsub."""
+    """Return the numbers that ship with mlsub."""
     return shipped(__file__, "thresholds.yaml", Thresholds)
 
 
 def before_stop(trace: Trace) -> list[Evaluation]:
-    """The evaluations up to run_stop; some logs go on with some that do not count."""
+    """Return the evaluations up to run_stop; some logs go on with some that do not count."""
     stop = trace.run.status_line
     return [e for e in trace.run.evaluations if stop is None or e.line < stop]
 
 
 def places(trace: Trace) -> tuple[str, list[float]]:
-    """The count that a run's evaluations carry, and the place of each; an empty name where they carry none."""
+    """Return the count that a run's evaluations carry, and the place of each; an empty name where they carry none."""
     before = before_stop(trace)
     for name in COUNTS:
         found = list(map(attrgetter(name), before))
@@ -140,7 +140,7 @@ def places(trace: Trace) -> tuple[str, list[float]]:
 
 
 def reached(trace: Trace) -> tuple[str, float] | None:
-    """The furthest place of a run's evaluations above zero, and what it counts."""
+    """Return the furthest place of a run's evaluations above zero, and what it counts."""
     name, found = places(trace)
     furthest = max(found, default=0.0)
     return (name, furthest) if furthest > 0 else None
@@ -188,7 +188,7 @@ def observe(
     undone: Undone | None = None,
     **numbers: Any,
 ) -> Observation:
-    """An observation about an entry, or about one of its logs (``at``, ``line``)."""
+    """Return an observation about an entry, or about one of its logs (``at``, ``line``)."""
     path = entry.path if at is None else at.path
     if undone is not None:
         actual = f"{actual}; {undone.words}"
@@ -198,16 +198,16 @@ def observe(
 
 
 def name_of(trace: Trace) -> str:
-    """A log's file name."""
+    """Return a log's file name."""
     return trace.path.rpartition("/")[2]
 
 
 def listed(names: list[str], most: int = 6) -> str:
-    """Names, the first few of many."""
+    """Return names, the first few of many."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def seconds(ms: float) -> str:
-    """A length of time for a message."""
+    """Return a length of time for a message."""
     divisor, unit = next((divisor, unit) for least, divisor, unit in _UNITS if abs(ms) >= least or not least)
     return f"{ms / divisor:,.1f} {unit}"

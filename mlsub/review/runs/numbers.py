@@ -55,7 +55,7 @@ class _Late(msgspec.Struct, frozen=True):
 
 
 def find_order(entry: Entry) -> Iterator[Observation]:
-    """Runs that were made apart from the others, and whose numbers are not those that their times would give them.
+    """Yield runs that were made apart from the others, and whose numbers are not those of their times.
 
     Numbers that go down, begin elsewhere or have no order at all say nothing, nor do those of runs side by side.
     """

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def find_pace(entry: Entry) -> Iterator[Observation]:
-    """Runs that need much more time for the same progress than the others do; the first one in time apart."""
+    """Yield runs that need much more time for the same progress than the others do; the first one in time apart."""
     limits = thresholds()
     paces = [(trace, pace) for trace in entry.traces[:_MAX_RUNS] if (pace := _pace(trace)) is not None]
     if len(paces) < limits.interval_runs:
@@ -125,7 +125,7 @@ def _beside(length: float, habit: float) -> str:
 
 
 def find_long_init(entry: Entry) -> Iterator[Observation]:
-    """Runs whose initialisation takes much longer than that of the entry's other runs."""
+    """Yield runs whose initialisation takes much longer than that of the entry's other runs."""
     limits = thresholds()
     inits = [(trace, init) for trace in entry.traces[:_MAX_RUNS] if (init := _init(trace)) is not None]
     if len(inits) < limits.interval_runs:
@@ -144,7 +144,7 @@ def _init(trace: Trace) -> float | None:
 
 
 def find_gaps(entry: Entry) -> Iterator[Observation]:
-    """Silences of single runs that are long against the same silence in the entry's other runs."""
+    """Yield silences of single runs that are long against the same silence in the entry's other runs."""
     limits = thresholds()
     traces = _ordered(entry)
     if len(traces) < limits.gap_runs:

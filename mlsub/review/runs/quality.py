@@ -62,7 +62,7 @@ def _ended(entry: Entry) -> list[_Ended]:
 
 
 def find_stops_below(entry: Entry) -> Iterator[Observation]:
-    """Runs that stop successfully after an evaluation below the target.
+    """Yield runs that stop successfully after an evaluation below the target.
 
     By the rules a run ends where it reaches the target; one that reaches it after run_stop, or never, has no time.
     """
@@ -118,7 +118,7 @@ def _are_fastest(entry: Entry, runs: Sequence[Trace]) -> bool:
 
 
 def find_met_earlier(entry: Entry) -> Iterator[Observation]:
-    """Successful runs of Closed with an evaluation before the last one that reaches the target already."""
+    """Yield successful runs of Closed with an evaluation before the last one that reaches the target already."""
     runs = [one for one in _ended(entry) if one.met is not None]
     # Evaluations logged twice, and measures that come one by one, share their place.
     earlier = [

@@ -13,7 +13,7 @@ from mlsub.rounds.benchmarks import benchmark_of
 
 
 def find_jumps(entry: Entry) -> Iterator[Observation]:
-    """Runs whose clock steps back in the timed region, where most runs of the entry do not."""
+    """Yield runs whose clock steps back in the timed region, where most runs of the entry do not."""
     limits = thresholds()
     jumps = [(trace, trace.jump) for trace in entry.traces if trace.jump and trace.jump[1] >= limits.jump_ms]
     if len(jumps) > limits.jump_share * len(entry.traces):
@@ -33,7 +33,7 @@ def find_jumps(entry: Entry) -> Iterator[Observation]:
 
 
 def find_stated_time(entry: Entry) -> Iterator[Observation]:
-    """Runs whose TTT is not run_stop minus run_start."""
+    """Yield runs whose TTT is not run_stop minus run_start."""
     stated = {}
     field = ""
     for trace in entry.traces:
@@ -57,7 +57,7 @@ def find_stated_time(entry: Entry) -> Iterator[Observation]:
 
 
 def find_throughput(entry: Entry) -> Iterator[Observation]:
-    """Entries whose stated throughput does not give the samples in the time, whichever way they are counted."""
+    """Yield entries whose stated throughput does not give the samples in the time, whichever way they are counted."""
     limits = thresholds()
     ratios = [ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None]
     # The epochs of reinforcement learning have as many samples as were played, not as many as a data set has.

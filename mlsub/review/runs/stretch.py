@@ -26,13 +26,13 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 def stretch_of(entry: Entry) -> Stretch | None:
-    """The constant multiple that all runs of an entry were stretched by; None where there is none."""
+    """Return the constant multiple that all runs of an entry were stretched by; None where there is none."""
     lengths = [pair for trace in entry.traces if (pair := _lengths(trace)) is not None]
     return stretch_of_lengths(lengths) if len(lengths) == len(entry.traces) else None
 
 
 def stretch_of_lengths(lengths: Sequence[tuple[float, float]]) -> Stretch | None:
-    """The same of runs whose time (ms) from run_start to run_stop, and to the last record before it, are known."""
+    """Return the same of runs whose times (ms) from run_start to run_stop, and to the record before it, are known."""
     limits = thresholds()
     if len(lengths) < limits.stretch_runs or any(part <= 0 for _, part in lengths):
         return None
@@ -66,7 +66,7 @@ def _lengths(trace: Trace) -> tuple[float, float] | None:
 
 
 def find_stretch(entry: Entry) -> Iterator[Observation]:
-    """An entry whose runs all stop at a constant multiple of the time to their last record."""
+    """Yield an entry whose runs all stop at a constant multiple of the time to their last record."""
     stretch = stretch_of(entry)
     if stretch is None:
         return
@@ -96,7 +96,7 @@ class _Span(msgspec.Struct, frozen=True):
 
 
 def find_overlap(entries: Sequence[Entry]) -> Iterator[Observation]:
-    """Runs of a system, made one after the other, that overlap: those of an entry, or of an entry with those of others.
+    """Yield runs of a system, made one after the other, that overlap: within an entry, or with other entries.
 
     Runs that share more of their time were made side by side on several systems, as in every fifth published entry:
     where an entry has both, they were as fast as the ones made alone.

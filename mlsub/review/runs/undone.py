@@ -18,18 +18,18 @@ _SLOWEST = "a run that does not reach the target does not count, and stands for 
 
 
 def parted(actual: str) -> tuple[str, str]:
-    """What an observation says was found, and of the score without it; nothing where it says nothing of that."""
+    """Return what an observation says was found, and of the score without it; nothing where it says nothing of that."""
     match = _WORDS.search(actual)
     return (actual[: match.start()], match[1]) if match else (actual, "")
 
 
 def minutes_of(entry: Entry) -> dict[str, float | None]:
-    """The time to train (minutes) of each run as logged, by its path; None for one that did not converge."""
+    """Return the time to train (minutes) of each run as logged, by its path; None for one that did not converge."""
     return {trace.path: trace.run.minutes if trace.run.converged else None for trace in entry.traces}
 
 
 def score_of(entry: Entry, minutes: Mapping[str, float | None] | None = None) -> float | None:
-    """The olympic mean in minutes of an entry's runs, as logged or with other times.
+    """Return the olympic mean in minutes of an entry's runs, as logged or with other times.
 
     A run that did not converge counts as slowest; None where more of them are than may fall out.
     """
@@ -38,7 +38,7 @@ def score_of(entry: Entry, minutes: Mapping[str, float | None] | None = None) ->
 
 
 def with_times(entry: Entry, how: str, minutes: Mapping[str, float | None], *, alone: bool = False) -> Undone:
-    """The score with other times of some runs.
+    """Return the score with other times of some runs.
 
     Args:
         entry: the entry.
@@ -59,13 +59,13 @@ def with_times(entry: Entry, how: str, minutes: Mapping[str, float | None], *, a
 
 
 def shorter(entry: Entry, how: str, by_ms: Mapping[str, float]) -> Undone:
-    """The score where some runs, by their paths, took so many ms less."""
+    """Return the score where some runs, by their paths, took so many ms less."""
     less = {path: time for path, time in minutes_of(entry).items() if time is not None and path in by_ms}
     return with_times(entry, how, {path: max(0.0, time - by_ms[path] / 60_000) for path, time in less.items()})
 
 
 def without_runs(entry: Entry, runs: list[Trace]) -> Undone:
-    """The score where some runs count as not converged."""
+    """Return the score where some runs count as not converged."""
     logged = minutes_of(entry)
     changed: dict[str, float | None] = dict.fromkeys(trace.path for trace in runs)
     before, after = score_of(entry), score_of(entry, logged | changed)

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io.version import VERSION
-from mlsub.io.whole import replace_whole
+from mlsub.io.write import replace_whole
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.workspace.executors.base import Tree

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlsub.io.digest import blake2b
-from mlsub.io.whole import replace_whole
+from mlsub.io.write import replace_whole
 
 #: What every record begins with; the number counts versions of the layout.
 _MAGIC = b"mlsub-1\n"

@@ -319,7 +319,7 @@ KILLED = """
 import os, signal, sys
 from mlsub.cli import main
 from mlsub.commands.db import fill
-fill.put_in_place = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+fill.put_file = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 main(sys.argv[1:])
 """
 

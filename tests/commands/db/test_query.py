@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mlsub.commands.db.answering import reply, touched
-from mlsub.commands.db.query import MIXED, ask, ask_columns, question_of, result_of
+from mlsub.commands.db import query
+from mlsub.commands.db.query import MIXED, query_arrow, query_rows
 from mlsub.commands.db.schema import tables
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import RECORDS, Place, duckdb
+from tests.effort import HUNG
+
+#: Ends only where it is ended.
+ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +29,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def test_an_answer_has_columns_types_and_rows(place: Place) -> None:
-    answer = ask(place.database, "SELECT entry, runs, published_minutes FROM entries ORDER BY entry", 10)
+    answer = query_rows(place.database, "SELECT entry, runs, published_minutes FROM entries ORDER BY entry", 10)
     assert [(column.name, column.type) for column in answer.columns] == [
         ("entry", "VARCHAR"),
         ("runs", "BIGINT"),
@@ -33,17 +40,17 @@ def test_an_answer_has_columns_types_and_rows(place: Place) -> None:
 
 
 def test_rows_are_bounded(place: Place) -> None:
-    answer = ask(place.database, "SELECT * FROM range(1000000000000)", 3)
+    answer = query_rows(place.database, "SELECT * FROM range(1000000000000)", 3)
     assert answer.rows == ((0,), (1,), (2,))
     assert answer.more
-    assert not ask(place.database, "SELECT * FROM range(3)", 3).more
+    assert not query_rows(place.database, "SELECT * FROM range(3)", 3).more
 
 
 def test_columns_of_arrow_are_the_same_answer_and_as_bounded(place: Place) -> None:
-    some = ask_columns(place.database, "SELECT * FROM range(1000000000000)", 3)
+    some = query_arrow(place.database, "SELECT * FROM range(1000000000000)", 3)
     assert (some.table.to_pydict(), some.more, some.notes) == ({"range": [0, 1, 2]}, True, ())
-    assert not ask_columns(place.database, "SELECT * FROM range(3)", 3).more
-    assert ask_columns(place.database, "SELECT * FROM figures", 1).notes == (MIXED,)
+    assert not query_arrow(place.database, "SELECT * FROM range(3)", 3).more
+    assert query_arrow(place.database, "SELECT * FROM figures", 1).notes == (MIXED,)
 
 
 @pytest.mark.parametrize(
@@ -51,9 +58,9 @@ def test_columns_of_arrow_are_the_same_answer_and_as_bounded(place: Place) -> No
     ["DESCRIBE runs", "SUMMARIZE rounds", "SHOW TABLES", "EXPLAIN SELECT 1", "VALUES (1)", "FROM rounds", "SELECT 1;"],
 )
 def test_statements_that_only_look_are_answered(statement: str, place: Place) -> None:
-    rows = ask(place.database, statement, 100).rows
+    rows = query_rows(place.database, statement, 100).rows
     assert rows
-    assert ask_columns(place.database, statement, 100).table.num_rows == len(rows)
+    assert query_arrow(place.database, statement, 100).table.num_rows == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +87,11 @@ def test_statements_that_only_look_are_answered(statement: str, place: Place) ->
         ("SELECT * FROM place", "Catalog Error: Table with name place does not exist!"),
         ("SELECT nope FROM rounds", 'Binder Error: Referenced column "nope" not found in FROM clause!'),
         ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
-        ("SELECT repeat('x', 100000000000)", "Error"),
-        ("SELECT range(1000000000)", " memory"),
+        ("SELECT repeat('x', 100000000000)", "Out of Range Error: "),
         ("SELECT '\ud800'", "The question is not UTF-8 text"),
-        ("SELECT " + "(" * 100_000, "more than 200 brackets open at once"),
     ],
 )
-@pytest.mark.parametrize("way", [ask, ask_columns])
+@pytest.mark.parametrize("way", [query_rows, query_arrow])
 def test_everything_else_is_refused_in_one_line(
     statement: str, told: str, way: Callable[[Path, str, int], object], place: Place
 ) -> None:
@@ -103,11 +108,14 @@ def test_everything_else_is_refused_in_one_line(
     ]
 
 
-def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing(place: Place) -> None:
+@pytest.mark.parametrize("way", [query_rows, query_arrow])
+def test_a_question_that_needs_too_much_memory_ends_and_spills_nothing(
+    way: Callable[[Path, str, int], object], place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "MEGABYTES", 66)
     statement = "SELECT count(*) FROM (SELECT DISTINCT range, md5(range::VARCHAR) FROM range(2000000))"
-    question = question_of(place.database, statement, 1)._replace(megabytes=66)
     with pytest.raises(MlsubError, match=r"^The question needs more than 0\.066 GB of memory\. Narrow it\.$"):
-        result_of(reply(question))
+        way(place.database, statement, 1)
     assert sorted(child.name for child in place.folder.iterdir()) == [
         ".results.duckdb.mlsub-written",
         "results.duckdb",
@@ -115,11 +123,43 @@ def test_a_sum_that_would_not_fit_the_memory_ends_in_an_error_and_spills_nothing
     ]
 
 
-@pytest.mark.parametrize("of", [ask, ask_columns])
-def test_a_question_that_takes_too_long_is_ended(of: Callable[..., object], place: Place) -> None:
-    endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
+@pytest.mark.parametrize("way", [query_rows, query_arrow])
+def test_a_question_that_takes_too_long_is_ended(way: Callable[..., object], place: Place) -> None:
     with pytest.raises(MlsubError, match=r"^The question took more than 0\.2 seconds\. .* --timeout\.$"):
-        of(place.database, endless, 1, 0.2)
+        way(place.database, ENDLESS, 1, 0.2)
+
+
+#: Whoever starts the tests in the background makes all their processes ignore Ctrl-C.
+_MLSUB = """
+import signal, sys
+from mlsub.commands.db import query
+from mlsub.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+check = query._check_kind
+query._check_kind = lambda *words: (check(*words), print("asked", flush=True))
+main(["db", "query", sys.argv[1], "--db", sys.argv[2], "-o", sys.argv[3]])
+"""
+
+
+@pytest.mark.parametrize("output", ["x.json", "x.arrow"])
+def test_ctrl_c_ends_a_question(output: str, place: Place) -> None:
+    command = [sys.executable, "-c", _MLSUB, ENDLESS, str(place.database), str(place.folder / output)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"asked\n"
+    process.send_signal(signal.SIGINT)
+    output, told = process.communicate(timeout=HUNG)
+    assert (process.returncode, output, told.strip()) == (130, b"", b"")
+
+
+def test_values_come_as_they_are(place: Place) -> None:
+    statement = r"SELECT 170141183460469231731687303715884105727::HUGEINT, 0.1::DOUBLE, -0.0::DOUBLE, 'nan'::DOUBLE, "
+    statement += "'\r\n\u2028\x01ü', NULL, true, [1.0::DOUBLE, NULL], {'a': [DATE '2020-01-01']}, 1.50::DECIMAL(9, 2)"
+    [row] = query_rows(place.database, statement, 1).rows
+    assert repr(row) == (
+        r"(170141183460469231731687303715884105727, 0.1, -0.0, 'nan', '\r\n\u2028\x01ü', None, True, [1.0, None], "
+        r"{'a': ['2020-01-01']}, '1.50')"
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +177,7 @@ def test_a_question_that_takes_too_long_is_ended(of: Callable[..., object], plac
     ],
 )
 def test_a_question_that_touches_results_and_records_is_told_so(statement: str, place: Place) -> None:
-    assert ask(place.database, statement, 1).notes == (MIXED,)
+    assert query_rows(place.database, statement, 1).notes == (MIXED,)
 
 
 @pytest.mark.parametrize(
@@ -150,17 +190,15 @@ def test_a_question_that_touches_results_and_records_is_told_so(statement: str, 
     ],
 )
 def test_a_question_that_touches_one_kind_has_no_note(statement: str, place: Place) -> None:
-    assert ask(place.database, statement, 1).notes == ()
+    assert query_rows(place.database, statement, 1).notes == ()
 
 
 def test_no_view_but_the_one_that_says_so_has_both_kinds(place: Place) -> None:
     both = [table.name for table in tables() if len(table.touches) > 1]
     assert both == ["figures"]
-    kinds = {table.name: list(table.touches) for table in tables()}
     with duckdb.connect(place.database, read_only=True) as connection:
         for table in tables():
             if table.sql is not None:
-                assert set(table.touches) == touched(connection, table.sql, kinds)
                 assert [row[0] for row in connection.execute(f"DESCRIBE {table.name}").fetchall()] == [
                     column.name for column in table.columns
                 ]
@@ -190,4 +228,4 @@ def test_what_is_no_database_is_told(kind: str, tmp_path: Path) -> None:
     elif kind == "text":
         file.write_text("text" * 5000)
     with pytest.raises(MlsubError, match=r"^There is no database |is not a database, or is in use: "):
-        ask(file, "SELECT 1", 1)
+        query_rows(file, "SELECT 1", 1)

@@ -14,20 +14,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.db.answering import plain
 from mlsub.commands.db.cells import as_json as json_cell
 from mlsub.commands.db.cells import as_text, integer, moment, number, text
 from mlsub.commands.db.document import as_csv, result_document
-from mlsub.commands.db.query import Result, ResultColumn
+from mlsub.commands.db.query import QueryResult, ResultColumn, plain_value
 from mlsub.present.envelope import answer
 from mlsub.present.output import render
 
 
-def result_of(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> Result:
+def result_of(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> QueryResult:
     """What DuckDB found, by names and types of columns, as an answer."""
-    return Result(
+    return QueryResult(
         columns=tuple(ResultColumn(*column) for column in columns),
-        rows=tuple(tuple(map(plain, row)) for row in rows),
+        rows=tuple(tuple(map(plain_value, row)) for row in rows),
     )
 
 
@@ -42,15 +41,15 @@ RESULT = result_of(
 )
 
 
-def one(value: Any, kind: str = "VARCHAR") -> Result:
+def one(value: Any, kind: str = "VARCHAR") -> QueryResult:
     return result_of([("x", kind)], [(value,)])
 
 
-def markdown(result: Result) -> list[str]:
+def markdown(result: QueryResult) -> list[str]:
     return render(result_document(result), "markdown").splitlines()[2:]
 
 
-def as_json(result: Result) -> dict[str, Any]:
+def as_json(result: QueryResult) -> dict[str, Any]:
     document = json.loads(answer("db query", result))
     assert isinstance(document, dict)
     return document

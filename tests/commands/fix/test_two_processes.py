@@ -1,4 +1,4 @@
-"""A log that another process of mlsub is changing is left to it, and a name is changed in one step."""
+"""A log that another process of mlsub is changing is left to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.renaming import rename_new
 from tests.commands.runner import run
 
 PRIVATE = "cd /home/alice/run\n"
@@ -46,14 +45,3 @@ def test_where_one_copy_cannot_be_written_there_is_no_folder_of_copies(
     assert done.status == 2
     assert "No space left on device" in " ".join(done.stderr.split())
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
-
-
-def test_a_new_name_is_never_that_of_another_file(tmp_path: Path) -> None:
-    (tmp_path / "one").write_text("one")
-    (tmp_path / "other").write_text("other")
-    if not rename_new(tmp_path / "one", tmp_path / "third"):
-        pytest.skip("this file system cannot rename without replacing")
-    with pytest.raises(FileExistsError):
-        rename_new(tmp_path / "third", tmp_path / "other")
-    assert (tmp_path / "other").read_text() == "other"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "third"]

@@ -18,7 +18,7 @@ from mlsub.commands.seal.keys import OpenSSL, Unencrypted
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.io.errors import MlsubError
-from mlsub.io.output_folder import staging_beside
+from mlsub.io.write import staging_beside
 from mlsub.rules.catalogue import finding
 from tests.commands.runner import REPOSITORY
 from tests.commands.seal.test_roundtrip import pair
@@ -45,7 +45,7 @@ def test_a_hundred_kills(tmp_path: Path) -> None:
     assert receipts > 0
 
 
-STEPS = ["put_in_place", "finish", "settle"]
+STEPS = ["put_file", "sync_file", "sync_folder"]
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -70,7 +70,7 @@ def test_an_end_before_each_step_leaves_no_receipt_of_another_file(
     receipt = tmp_path / "sealed.receipt.txt"
     if receipt.exists():
         assert digests.sha256 in receipt.read_text()
-    elif (step, number) in (("put_in_place", 0), ("finish", 0)):
+    elif (step, number) in (("put_file", 0), ("sync_file", 0)):
         assert digests.sha256 == old.sha256
     assert list(tmp_path.glob(".mlsub*")) == []
 
@@ -108,13 +108,13 @@ def test_without_force_nothing_is_replaced(tmp_path: Path) -> None:
 
 def test_one_that_comes_meanwhile_is_not_replaced_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = plant(tmp_path)
-    real = sealing.put_in_place
+    real = sealing.put_file
 
     def late(part: Path, file: Path, *, force: bool) -> None:
         file.write_text("mine")
         real(part, file, force=force)
 
-    monkeypatch.setattr(sealing, "put_in_place", late)
+    monkeypatch.setattr(sealing, "put_file", late)
     with pytest.raises(MlsubError, match="exists"):
         seal_tree(tree, tmp_path / "sealed", Unencrypted())
     assert (tmp_path / "sealed").read_text() == "mine"
@@ -151,7 +151,7 @@ def test_a_full_disk_is_told_and_leaves_the_old_state(tmp_path: Path, monkeypatc
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sealing, "finish", full)
+    monkeypatch.setattr(sealing, "sync_file", full)
     with pytest.raises(MlsubError, match="cannot be written: No space left on device"):
         seal_tree(tree, tmp_path / "sealed", PASSPHRASE, force=True)
     assert snapshot(tmp_path) == before

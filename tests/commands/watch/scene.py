@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from rich.console import Console
 
-from mlsub.commands.watch.logs import Logs
+from mlsub.commands.watch.document import JsonlOutlet, Outlet, TextOutlet
+from mlsub.commands.watch.logs import Logs, WatchedLog
 from mlsub.commands.watch.news import News
 from mlsub.commands.watch.news import schema as schema_of_events
-from mlsub.commands.watch.outlet import JsonlOutlet, Outlet, TextOutlet
-from mlsub.commands.watch.outside import Clock
-from mlsub.commands.watch.run import Row
-from mlsub.commands.watch.watch import Settings, Watch
+from mlsub.commands.watch.run import Clock, Settings, Watch
+from mlsub.commands.watch.view import picture
 from mlsub.workspace.places import Settings as Asked
 from tests.make_tree import make_log
 
@@ -33,19 +33,17 @@ class FakeClock(Clock):
     """Runs one step of a script at each sleep; after the last one it goes on, but not for ever."""
 
     def __init__(self, script: Sequence[Step] = (), now: float = BEGAN_S) -> None:
+        super().__init__()
         self._script = list(script)
         self._began = now
-        self._slept = 0.0
+        self.slept = 0.0
         self._sleeps = 0
 
-    def now(self) -> float:
-        return self._began + self._slept
-
-    def steady(self) -> float:
-        return 1000.0 + self._slept
+    def now_ms(self) -> int:
+        return int((self._began + self.slept) * 1000)
 
     def sleep(self, seconds: float, readable: Sequence[int] = ()) -> None:
-        self._slept += seconds
+        self.slept += seconds
         self._sleeps += 1
         assert self._sleeps < MANY, "the watch goes on for ever"
         if self._script:
@@ -53,24 +51,32 @@ class FakeClock(Clock):
 
 
 class Kept(Outlet):
-    """An outlet that keeps what it is told."""
+    """An outlet that keeps what it is told, and what a live view of so many columns would show."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int = 80) -> None:
+        self._width = width
         self.news: list[News] = []
-        self.rows: list[Sequence[Row]] = []
+        self.pictures: list[str] = []
         self.closed = False
 
     def tell(self, news: News) -> None:
         self.news.append(news)
 
-    def draw(self, rows: Sequence[Row]) -> None:
-        self.rows.append(rows)
+    def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:
+        self.pictures.append(shown(logs, at_ms, self._width))
 
     def close(self) -> None:
         self.closed = True
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [news for news in self.news if isinstance(news, kind)]
+
+
+def shown(logs: Sequence[WatchedLog], at_ms: int, width: int) -> str:
+    """The live view on a terminal of so many columns."""
+    stream = io.StringIO()
+    Console(file=stream, width=width, highlight=False, markup=False).print(picture(logs, at_ms))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
 def ctrl_c() -> None:
@@ -85,10 +91,11 @@ def watched(
     settings: Settings | None = None,
     clock: FakeClock | None = None,
     standard_input: int = 0,
+    width: int = 80,
     **asked: str,
 ) -> tuple[int, Kept]:
     """Watch logs by the rules of v1.0, unless told; the exit status, and what was told."""
-    kept = Kept()
+    kept = Kept(width)
     status = watch(
         kept,
         paths,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.watch.growing import GrowingLog
+from mlsub.commands.watch.news import PhaseChanged
+from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.findings import Finding
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.log.event import Event
 from mlsub.log.reader import CHUNK, MAX_RECORD
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
@@ -28,19 +28,16 @@ RECORD = (
 Told = dict[tuple[str, int | None, str | None], Finding]
 
 
-def fed(data: bytes, pieces: list[int], task: LogTask) -> tuple[LogReport, Told, list[Event]]:
+def fed(data: bytes, pieces: list[int], task: LogTask) -> tuple[LogReport, Told]:
     """The report on bytes in pieces of these sizes (then the rest), and what was certain before the end."""
-    seen: list[Event] = []
-    log = GrowingLog(task, get_round(task.usage, task.round), seen.append)
-    told: Told = {}
+    log = LogSoFar(task, get_round(task.usage, task.round))
     place = 0
     for size in [*pieces, len(data)]:
         if place < len(data):
-            log.feed(data[place : place + size])
+            log.feed(data[place : place + size], 0)
             place += size
-        for found in log.findings():
-            told.setdefault((found.rule, found.line, found.expected), found)
-    return log.report(), told, seen
+    assert log.broken is None
+    return log.report(), log.known
 
 
 def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0") -> tuple[LogReport, Told]:
@@ -48,7 +45,7 @@ def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0"
     file = tmp_path / "result_0.txt"
     file.write_bytes(data)
     task = LogTask(str(file), "result_0.txt", "training", round_name)
-    report, told, _ = fed(data, pieces, task)
+    report, told = fed(data, pieces, task)
     assert repr(report) == repr(judge_log(task))
     return report, told
 
@@ -72,9 +69,8 @@ def test_published_logs_in_random_pieces(number: int) -> None:
         data = file.read_bytes()
         step = chance.choice([100, 4000, 1 << 16])
         pieces = [chance.randint(1, step) for _ in range(min(2000, 2 * len(data) // step))]
-        report, told, events = fed(data, pieces, task)
+        report, told = fed(data, pieces, task)
         assert repr(report) == repr(judge_log(task)), file
-        assert len(events) == report.run.timeline.events
         final = {(f.rule, f.line, f.expected) for f in report.findings}
         assert set(told) <= final, file
 
@@ -194,12 +190,11 @@ def mutate(log: Log, chance: random.Random) -> None:
             record["metadata"] = {}
 
 
-def test_an_unfinished_last_line_is_no_record_yet(tmp_path: Path) -> None:
-    lines = lines_of()
-    log = GrowingLog(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"), lambda _: None)
-    log.feed(b"".join(lines)[:-1])
-    assert log.fold.status is None
-    event = log.unfinished()
-    assert event is not None and event.key == "run_stop"
-    log.feed(b"\n")
-    assert log.fold.status == "success" and log.unfinished() is None
+def test_an_unfinished_last_line_is_no_record_yet() -> None:
+    log = LogSoFar(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"))
+    log.feed(b"".join(lines_of())[:-1], 0)
+    assert log.phase == "run"
+    [stopped] = log.silent(0)
+    assert isinstance(stopped, PhaseChanged) and (stopped.phase, stopped.status) == ("stopped", "success")
+    assert log.feed(b"\n", 0) == []
+    assert log.report().compliant

@@ -6,11 +6,10 @@ import math
 import random
 from typing import Any
 
-import msgspec
 import pytest
 
 from mlsub.commands.watch.news import Evaluated, Identified, News, PhaseChanged, Warned
-from mlsub.commands.watch.sofar import RunSoFar
+from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.judge.log import LogTask
 from mlsub.rounds import get_round
 from tests.commands.watch.scene import BEGAN_S, lines_of
@@ -20,7 +19,7 @@ from tests.make_tree import Log, make_log
 
 def told(data: bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[News]:
     """The news of a log, but for its findings."""
-    sofar = RunSoFar(LogTask("-", "log", usage, round_name), get_round(usage, round_name))
+    sofar = LogSoFar(LogTask("-", "log", usage, round_name), get_round(usage, round_name))
     news: list[News] = []
     chance = random.Random(pieces)
     while data:
@@ -196,54 +195,40 @@ def test_published_logs_bring_the_same_news_in_pieces() -> None:
         assert stopped, file
 
 
+def of_training(*lines: bytes) -> LogSoFar:
+    sofar = LogSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
+    sofar.feed(b"".join(lines), 0)
+    return sofar
+
+
 def test_an_init_phase_over_its_limit_is_told_before_it_ends() -> None:
     lines = lines_of()
-    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
-    sofar.feed(b"".join(lines[:20]), 0)
-    began = sofar.phase.init_start
-    assert began is not None
-    assert sofar.overdue(int(began + 29 * 60_000)) == []
-    [one] = sofar.overdue(int(began + 31 * 60_000))
+    began = make_log().records("init_start")[0]["time_ms"]
+    sofar = of_training(*lines[:20])
+    assert sofar.overdue(int(BEGAN_S * 1000)) == [], "a log of another day is no init phase that lasts"
+    assert sofar.overdue(began + 29 * 60_000) == []
+    [one] = sofar.overdue(began + 31 * 60_000)
     assert isinstance(one, Warned) and one.rule == "key.init_stop.time"
     assert one.message == "The init phase has lasted 31.0 minutes, and init_stop has to come within 30"
-    assert sofar.overdue(int(began + 32 * 60_000)) == []
-
-
-def test_a_log_of_another_day_is_no_init_phase_that_lasts() -> None:
-    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
-    sofar.feed(b"".join(lines_of()[:20]), 0)
-    assert sofar.overdue(int(BEGAN_S * 1000)) == []
-
-
-def test_an_init_phase_that_has_ended_is_left_to_the_judge() -> None:
-    lines = lines_of()
-    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
+    assert sofar.overdue(began + 32 * 60_000) == []
     stop = next(n for n, line in enumerate(lines) if b"init_stop" in line)
-    sofar.feed(b"".join(lines[: stop + 1]), 0)
-    began = sofar.log.fold.times["init_start"]
-    assert sofar.overdue(int(began + 40 * 60_000)) == []
+    assert of_training(*lines[: stop + 1]).overdue(began + 40 * 60_000) == [], "the judge has the last word"
 
 
 def test_the_time_of_day_counts_while_the_log_is_live() -> None:
-    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
     lines = lines_of()
-    sofar.feed(b"".join(lines[:-1]), 0)
-    last = sofar.phase.last
-    assert last is not None
-    live = sofar.phase.timed(last + 5000)
-    assert live.by_log is not None and live.by_wall == live.by_log + 5000
-    assert sofar.phase.timed(last + 4_000_000).by_wall is None
+    sofar = of_training(*lines[:-1])
+    last = sofar.last_ms
+    assert last is not None and sofar.timed_ms is not None
+    assert sofar.running_ms(last + 5000) == sofar.timed_ms + 5000
+    assert sofar.running_ms(last + 4_000_000) is None
     sofar.feed(lines[-1], 0)
-    assert sofar.phase.timed(last + 5000) == msgspec.structs.replace(live, by_log=600_000.0, by_wall=None)
+    assert (sofar.timed_ms, sofar.running_ms(last + 5000)) == (600_000.0, None)
 
 
 def test_a_defect_of_ours_is_told_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    sofar = RunSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
-
-    def broken(data: bytes) -> None:
-        raise ZeroDivisionError("by nought")
-
-    monkeypatch.setattr(sofar.log, "feed", broken)
+    monkeypatch.setattr("mlsub.judge.log.LogJudge.feed", lambda *_: 1 / 0)
+    sofar = LogSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
     [one] = sofar.feed(b"x", 0)
-    assert isinstance(one, Warned) and one.rule == "rule.crashed" and "by nought" in one.message
+    assert isinstance(one, Warned) and one.rule == "rule.crashed" and "division by zero" in one.message
     assert sofar.feed(b"x", 0) == []

@@ -5,21 +5,16 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-import msgspec
 import pytest
 from rich.console import Console
 
-from mlsub.commands.watch.run import Row
-from mlsub.commands.watch.view import LiveView, picture
-from tests.commands.watch.scene import FakeClock, append, ctrl_c, lines_of, wait, watch, watched
+from mlsub.commands.watch.logs import WatchedLog
+from mlsub.commands.watch.source import FileSource
+from mlsub.commands.watch.view import LiveView
+from mlsub.judge.log import LogTask
+from mlsub.rounds import get_round
+from tests.commands.watch.scene import BEGAN_S, FakeClock, append, ctrl_c, lines_of, shown, wait, watch, watched
 from tests.make_tree import make_log
-
-
-def shown(rows: list[Row], width: int = 80) -> str:
-    stream = io.StringIO()
-    Console(file=stream, width=width, highlight=False, markup=False).print(picture(rows))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
-
 
 VIEW = """\
 log           phase       timed          evaluation  to target    findings
@@ -47,36 +42,35 @@ def test_four_runs_in_four_phases(tmp_path: Path) -> None:
     last_s = second.records("eval_accuracy")[2]["time_ms"] / 1000
     clock = FakeClock([*[wait] * 6, ctrl_c], now=last_s - 4)
     _, kept = watched(files, clock=clock)
-    before_the_end = kept.rows[6]
-    rows = [msgspec.structs.replace(row, quiet_s=0.0) for row in before_the_end]
-    assert shown(rows) == VIEW
+    assert kept.pictures[6] == VIEW
 
 
-def test_troubles_and_silence(tmp_path: Path) -> None:
+def test_silence_and_an_error_of_reading(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(b"".join(lines_of()[:5]))
-    _, kept = watched([file], [wait, ctrl_c])
-    row = kept.rows[0][0]
-    quiet = msgspec.structs.replace(row, quiet_s=3600.0)
-    assert "quiet 1:00:00" in shown([quiet])
-    unreadable = msgspec.structs.replace(row, problem="Permission denied\x1b[2J")
-    assert "Permission denied\\x1b[2J" in shown([unreadable])
+    log = WatchedLog(
+        FileSource(str(file)), LogTask(str(file), file.name, "training", "1.0"), get_round("training", "1.0")
+    )
+    began = int(BEGAN_S * 1000)
+    assert len([*log.begin(began), *log.look(began)]) == 2
+    assert "quiet 1:00:00" in shown([log], began + 3_600_000, 80)
+    log.problem = "Permission denied\x1b[2J"
+    assert "Permission denied\\x1b[2J" in shown([log], began, 80)
 
 
 def test_a_narrow_terminal_keeps_the_names(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(b"".join(lines_of()))
-    _, kept = watched([file])
-    assert "result_0.txt" in shown(list(kept.rows[-1]), width=50)
+    _, kept = watched([file], width=50)
+    assert "result_0.txt" in kept.pictures[-1]
 
 
 def test_hostile_names_and_values_steer_nothing(tmp_path: Path) -> None:
     file = tmp_path / "result_\x1b[31m.txt"
     data = b"".join(lines_of()).replace(b'"value": 0.7595', b'"value": "\\u001b[31m"')
     file.write_bytes(data.replace(b'"status": "success"', b'"status": "\\u001b[31m\\n"'))
-    _, kept = watched([file])
-    text = shown(list(kept.rows[-1]), width=200)
-    assert "\x1b" not in text and "result_\\x1b[31m.txt" in text
+    _, kept = watched([file], width=200)
+    assert "\x1b" not in kept.pictures[-1] and "result_\\x1b[31m.txt" in kept.pictures[-1]
 
 
 def test_findings_stay_above_and_the_verdict_below(tmp_path: Path) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from mlsub.commands.watch import logs as logs_module
-from mlsub.commands.watch.logs import Logs
+from mlsub.commands.watch import run as run_module
+from mlsub.commands.watch.logs import Logs, WatchedLog
 from mlsub.commands.watch.news import (
     Concluded,
     Ended,
@@ -20,8 +24,7 @@ from mlsub.commands.watch.news import (
     Warned,
     Watching,
 )
-from mlsub.commands.watch.run import WatchedRun
-from mlsub.commands.watch.watch import Settings
+from mlsub.commands.watch.run import Clock, Settings
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask, judge_log
@@ -30,6 +33,7 @@ from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings as Asked
 from tests.commands.watch.scene import FakeClock, Kept, append, ctrl_c, lines_of, wait, watched
 from tests.differential.shared import ABSENT, CORPUS, present
+from tests.effort import HUNG
 
 
 @pytest.fixture
@@ -74,9 +78,9 @@ def test_a_log_that_has_stopped_is_let_settle(file: Path) -> None:
     clock = FakeClock([wait, append(file, late)])
     _, kept = watched([file], clock=clock)
     assert "key.seed.repeated" not in [rule for rule, _, _ in findings(kept)]
-    assert clock.now() - FakeClock().now() == 5  # two seconds, and three without anything new
+    assert clock.slept == 5  # two seconds, and three without anything new
     [end] = kept.of(Ended)
-    assert end.at_ms == int(clock.now() * 1000)
+    assert end.at_ms == clock.now_ms()
 
 
 def test_a_log_of_long_ago_need_not_settle(file: Path) -> None:
@@ -84,7 +88,7 @@ def test_a_log_of_long_ago_need_not_settle(file: Path) -> None:
     os.utime(file, (1.6e9, 1.6e9))
     clock = FakeClock()
     status, _ = watched([file], clock=clock)
-    assert status == 0 and clock.now() == FakeClock().now()
+    assert status == 0 and clock.slept == 0
 
 
 def test_a_partial_last_line_waits_for_its_end(file: Path) -> None:
@@ -119,7 +123,6 @@ def test_findings_come_when_they_are_certain_and_missing_keys_at_the_end(file: P
     first = next(n for n, one in enumerate(kept.news) if isinstance(one, Found))
     run = next(n for n, one in enumerate(kept.news) if isinstance(one, PhaseChanged) and one.phase == "run")
     assert first < run
-    assert any(row.doomed for rows in kept.rows for row in rows if row.state.phase == "init")
     [end] = kept.of(Ended)
     assert (end.official, end.errors) == ("noncompliant", 2)
 
@@ -281,7 +284,7 @@ def test_idle_ends_the_watch(file: Path) -> None:
     clock = FakeClock()
     status, kept = watched([file], clock=clock, settings=Settings(idle_s=30))
     assert status == 1 and verdict(kept).reason == "idle"
-    assert clock.now() - FakeClock().now() == 30
+    assert clock.slept == 30
 
 
 def test_idle_without_any_log(tmp_path: Path) -> None:
@@ -335,6 +338,7 @@ def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:
 
 def test_there_is_a_bound_on_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs_module, "MAX_LOGS", 3)
+    monkeypatch.setattr(run_module, "MAX_LOGS", 3)
     for run in range(5):
         (tmp_path / f"result_{run}.txt").write_bytes(b"".join(lines_of(run=run)))
         if run >= 2:
@@ -479,13 +483,13 @@ def test_what_cannot_be_followed(tmp_path: Path) -> None:
 def test_looking_costs_little_when_nothing_happens(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_bytes(b"".join(lines_of()[:-1]))
     calls: list[int] = []
-    look = WatchedRun.look
+    look = WatchedLog.look
 
-    def counted(self: WatchedRun, moment: object) -> object:
+    def counted(self: WatchedLog, at_ms: int) -> object:
         calls.append(1)
-        return look(self, moment)  # type: ignore[arg-type]
+        return look(self, at_ms)
 
-    monkeypatch.setattr(WatchedRun, "look", counted)
+    monkeypatch.setattr(WatchedLog, "look", counted)
     watched([file], settings=Settings(idle_s=100, interval_s=10))
     assert len(calls) == 11
 
@@ -506,3 +510,30 @@ def test_a_log_of_v0_6(file: Path) -> None:
     status, kept = watched([file], round="0.6")
     assert status == 1
     assert [(one.phase, one.elapsed_ms) for one in kept.of(PhaseChanged)] == [("run", 0.0), ("stopped", 60_000.0)]
+
+
+BOTH = (signal.SIGINT, signal.SIGTERM)
+
+
+@pytest.mark.parametrize("number", BOTH)
+def test_a_signal_waits_for_the_next_sleep_and_ends_one_at_once(number: signal.Signals) -> None:
+    before = [signal.getsignal(one) for one in BOTH]
+    with Clock() as clock:
+        os.kill(os.getpid(), number)
+        assert clock.signal is number
+        with pytest.raises(KeyboardInterrupt):
+            clock.sleep(HUNG)
+    reading, writing = os.pipe()
+    with Clock() as clock, closing(os.fdopen(writing)), closing(os.fdopen(reading)):
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), number))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            clock.sleep(HUNG, [reading])
+    assert [signal.getsignal(one) for one in BOTH] == before
+
+
+def test_a_second_signal_comes_at_once() -> None:
+    with Clock():
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)

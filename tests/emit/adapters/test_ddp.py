@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed: make test-adapters", exc_type=ImportError)
-pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-adapters")
+pytest.importorskip("torch", reason="PyTorch is not installed: make test-all", exc_type=ImportError)
+pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-all")
 
 from tests.effort import HUNG
 from tests.emit.adapters.common import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("jax", reason="JAX is not installed: make test-adapters", exc_type=ImportError)
+pytest.importorskip("jax", reason="JAX is not installed: make test-all", exc_type=ImportError)
 
 from tests.effort import HUNG
 from tests.emit.adapters.common import ROOT, judged, keys, rejecting

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
-pytest.importorskip("torch", reason="PyTorch is not installed: make test-adapters", exc_type=ImportError)
-pytest.importorskip("keras", "3.0", reason="Keras 3 is not installed: make test-adapters", exc_type=ImportError)
-pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-adapters")
+pytest.importorskip("torch", reason="PyTorch is not installed: make test-all", exc_type=ImportError)
+pytest.importorskip("keras", "3.0", reason="Keras 3 is not installed: make test-all", exc_type=ImportError)
+pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-all")
 
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.keras import RecorderCallback

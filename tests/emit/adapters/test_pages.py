@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
-pytest.importorskip("torch", reason="PyTorch is not installed: make test-adapters", exc_type=ImportError)
-pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-adapters")
+pytest.importorskip("torch", reason="PyTorch is not installed: make test-all", exc_type=ImportError)
+pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-all")
 
 from tests.emit.adapters.common import ROOT, assert_reached, example
 
@@ -57,7 +57,7 @@ def names(adapter: str) -> dict[str, Any]:
 def test_the_example_of_a_page_leaves_a_whole_log(
     page: Path, adapter: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip(adapter, reason=f"{adapter} is not installed: make test-adapters", exc_type=ImportError)
+    pytest.importorskip(adapter, reason=f"{adapter} is not installed: make test-all", exc_type=ImportError)
     monkeypatch.chdir(tmp_path)
     given = names(adapter)
     # A test does not empty the cache of the machine it runs on.

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed: make test-adapters", exc_type=ImportError)
-pytest.importorskip("accelerate", reason="Accelerate is not installed: make test-adapters", exc_type=ImportError)
-pytest.importorskip("transformers", reason="Transformers is not installed: make test-adapters", exc_type=ImportError)
-pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-adapters")
+pytest.importorskip("torch", reason="PyTorch is not installed: make test-all", exc_type=ImportError)
+pytest.importorskip("accelerate", reason="Accelerate is not installed: make test-all", exc_type=ImportError)
+pytest.importorskip("transformers", reason="Transformers is not installed: make test-all", exc_type=ImportError)
+pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-all")
 
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.transformers import RecorderCallback

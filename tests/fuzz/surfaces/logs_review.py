@@ -10,8 +10,7 @@ from functools import cache
 import msgspec
 
 from mlsub.commands.inspect.document import document_of
-from mlsub.commands.inspect.model import Inspection
-from mlsub.commands.inspect.run import inspect
+from mlsub.commands.inspect.run import Inspection, inspect
 from mlsub.convergence.algorithm import manner_of
 from mlsub.judge.entry import judge_entry
 from mlsub.log.events import LogReader, Tally

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
+from mlsub.commands.watch.document import JsonlOutlet, TextOutlet
+from mlsub.commands.watch.logs import WatchedLog
 from mlsub.commands.watch.news import News
-from mlsub.commands.watch.outlet import JsonlOutlet, TextOutlet
-from mlsub.commands.watch.run import Moment, WatchedRun
-from mlsub.commands.watch.source import FileSource
+from mlsub.commands.watch.source import FileSource, Look
 from mlsub.commands.watch.view import picture
 from mlsub.judge.log import LogTask
 from tests.differential.generate import usage_and_round
@@ -32,19 +32,29 @@ _BEGAN_S = 1_620_100_000.0
 _MOST_LOOKS = 20
 
 
+class _Counted(FileSource):
+    """A source that counts the bytes it gives."""
+
+    fed = 0
+
+    def look(self) -> Look:
+        look = super().look()
+        self.fed += len(look.data)
+        return look
+
+
 @dataclass
 class _Scene:
     """A file that something is done to, the run that watches it, and what it has read of the file."""
 
     file: Path
-    run: WatchedRun
+    run: WatchedLog
     text: bytes
     content: bytes | None = None
     #: What the source has read, and the file that it was; None before the first time.
     seen: bytes | None = None
     seen_inode: int | None = None
     taken: int = 0
-    fed: int = 0
     clock: int = 0
     #: The lines with which the log was certain to be rejected.
     doomed: list[bytes] = field(default_factory=list)
@@ -85,18 +95,17 @@ class _Scene:
         """Look until there is nothing more."""
         for _ in range(_MOST_LOOKS):
             self.clock += 1
-            at = Moment(_BEGAN_S + self.clock, self.clock)
-            self.news += self.run.look(at)
-            self.news += self.run.settle(at, 3.0)
-            picture([self.run.row(at)])
-            self.fed += self.run.read_bytes
+            at_ms = int(_BEGAN_S + self.clock) * 1000
+            self.news += self.run.look(at_ms)
+            self.news += self.run.settle(at_ms, 3.0)
+            picture([self.run], at_ms)
             if not self.run.more:
                 break
         else:
             raise BrokenError("there is always more to read")
         if self.content is not None:
             self.seen, self.seen_inode = self.content, self.file.stat().st_ino
-            if any(found.rejects for found in self.run._sofar.log.findings()):
+            if any(found.rejects for found in self.run.sofar._certain()):
                 self.doomed.append(self.content[: self.content.rfind(b"\n") + 1])
 
     def is_recognisable(self) -> bool:
@@ -123,8 +132,9 @@ def _read(data: bytes) -> None:
     file = scratch("watch") / "result_0.txt"
     file.unlink(missing_ok=True)
     task = LogTask(str(file), file.name, *usage_and_round(round_id))
-    scene = _Scene(file, WatchedRun(FileSource(str(file)), task, round_of(round_id)), log)
-    scene.news += scene.run.begin(Moment(_BEGAN_S, 0))
+    source = _Counted(str(file))
+    scene = _Scene(file, WatchedLog(source, task, round_of(round_id)), log)
+    scene.news += scene.run.begin(int(_BEGAN_S * 1000))
     written = 0
     for operation in (*operations.split(b"\n")[:_MOST_OPERATIONS], b"p"):
         if operation[:1] == b"p" and not scene.is_recognisable():
@@ -133,8 +143,8 @@ def _read(data: bytes) -> None:
         _do(scene, operation)
         written += len(scene.content or b"") if scene.content != before else 0
     _told(scene.news)
-    if scene.fed > written + len(scene.content or b""):
-        raise BrokenError(f"{scene.fed} bytes were read of {written} that were written")
+    if source.fed > written + len(scene.content or b""):
+        raise BrokenError(f"{source.fed} bytes were read of {written} that were written")
     _at_the_end(scene, round_id)
 
 
@@ -189,11 +199,10 @@ def _at_the_end(scene: _Scene, round_id: str) -> None:
     run = scene.run
     if scene.content is not None:
         expected = judge(round_id, [scene.content], scene.file.name)
-        live = run._sofar.log
         if expected.compliant and any(scene.content.startswith(doomed) for doomed in scene.doomed):
             raise BrokenError("it was certain to be rejected, and is compliant")
-        same(live.report(), expected, "followed live, the log has another answer")
-    list(run.end(Moment(_BEGAN_S + 1e6, 1e6)))
+        same(run.sofar.report(), expected, "followed live, the log has another answer")
+    list(run.end(int(_BEGAN_S + 1e6) * 1000))
     ended = run.ended
     if ended is None:
         raise BrokenError("the watch has no end")

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 
 from mlsub.commands.audit.document import document_of as audit_document
 from mlsub.commands.check.document import document_of as check_document
-from mlsub.commands.compare.packages.document import document_of as packages_document
-from mlsub.commands.compare.trainings.document import document_of as trainings_document
+from mlsub.commands.compare.document import packages_document, trainings_document
 from mlsub.commands.db.records import read_records
 from mlsub.commands.inspect.document import document_of as inspection_document
 from mlsub.commands.score.document import document_of as score_document

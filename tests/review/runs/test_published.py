@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.model import Inspection
-from mlsub.commands.inspect.run import inspect
+from mlsub.commands.inspect.run import Inspection, inspect
 from mlsub.review.runs import evaluations
 from mlsub.review.runs.evaluations import chance_of_range
 from mlsub.review.runs.model import Entry, Observation
@@ -64,8 +63,8 @@ def test_the_worst_come_first(inspection: Inspection) -> None:
         f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert",
         f"{GRAPHCORE}/ipu-pod64-POPART-closed/bert",
     ]
-    weights = [entry.weight for entry in inspection.entries]
-    assert weights == sorted(weights, reverse=True)
+    ranks = [entry.rank for entry in inspection.entries]
+    assert ranks == sorted(ranks)
 
 
 def test_overlaps_of_runs_one_after_the_other(found: dict[str, dict[str, list[Observation]]]) -> None:

@@ -244,7 +244,7 @@ def test_a_full_disk_is_no_trouble(memory: Memory, tree: Path, monkeypatch: pyte
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mlsub.io.whole.os.replace", full)
+    monkeypatch.setattr("mlsub.io.write.os.replace", full)
     drawer(memory, tree).keep(THING)
     assert not list(memory.store.kept())
     assert not memory.store.writable

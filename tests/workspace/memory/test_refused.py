@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.inspect.gather import sides_of
-from mlsub.commands.inspect.model import Inspection
-from mlsub.commands.inspect.run import inspection_of
+from mlsub.commands.inspect.run import Inspection, inspection_of
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.report import Report

@@ -19,7 +19,7 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit_of, read_world
 from mlsub.commands.audit.words import entries
 from mlsub.io.errors import MlsubError
-from mlsub.io.leftovers import scratch
+from mlsub.io.write import temporary_folder
 from mlsub.workspace import AS_FOUND, Settings
 
 
@@ -70,7 +70,7 @@ def _checked(
     plan: Plan, known: About, document: Path, folders: Sequence[str], settings: Settings
 ) -> tuple[Proposal, ...]:
     """The proposals with what the logs give for them."""
-    with scratch() as folder:
+    with temporary_folder() as folder:
         file = folder / "claims.yaml"
         file.write_text(text_of(plan, known, document.name, {}), "utf-8")
         found = audit_of(read_world(read_claims(file), folders, settings=settings))

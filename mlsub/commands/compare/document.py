@@ -1,0 +1,399 @@
+"""A comparison of two packages, or of two trainings, as a document; what matters most comes first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from mlsub.commands.compare import model
+from mlsub.commands.compare.model import Comparison, EntryChange, EntrySide, PackageDiff, PairComparison
+from mlsub.commands.compare.resubmit import must_be_exact
+from mlsub.commands.compare.words import amount, part_words, phase_words, rate
+from mlsub.log.changes import Change
+from mlsub.present.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Findings,
+    Items,
+    Lines,
+    Meaning,
+    Section,
+    Span,
+    Table,
+    Text,
+    Words,
+    document,
+    section,
+)
+from mlsub.submission.report import SCALING_TOLERANCE
+
+_NONE = "-"
+_MARKS = {"added": "new", "removed": "gone", "changed": "changed", "same": "same"}
+_MEANINGS: dict[str, Meaning] = {"new": "good", "gone": "bad", "changed": "note", "accepted": "good", "rejected": "bad"}
+_ENTRIES = (
+    Column("", when_narrow="keep"),
+    Column("entry"),
+    Column("division", leave_out=1),
+    Column("runs", when_narrow="keep", leave_out=2),
+    *(Column(name, number=True) for name in ("old min", "new min", "change")),
+    Column("verdict"),
+)
+_SYSTEMS = (Column("field", when_narrow="keep"), Column("old"), Column("new"), Column("systems"))
+_FINDINGS = (
+    Column("", when_narrow="keep"),
+    Column("kind"),
+    Column("places", when_narrow="keep"),
+    Column("what, and the first place that differs"),
+)
+_FILES = (Column("", when_narrow="keep"), Column("path"))
+#: Values of an entry that a row does not show, in words.
+_BEHIND = {
+    "scaling": "scaling",
+    "unscaled": "unscaled minutes",
+    "expected": "expected minutes",
+    "compliant": "compliant runs",
+    "energy": "joules",
+    "rcp": "convergence test",
+}
+#: The most entries without a counterpart that are named; half of the last digit that is shown of minutes.
+_NAMED, _VISIBLE = 20, 5e-7
+_NO_FINDING = {
+    "borrow": "Nothing speaks against borrowing, as far as files can tell.",
+    "resubmit": "Nothing speaks against submitting it again, as far as files can tell.",
+}
+_OVERVIEW = (
+    Column("entries"),
+    *(Column(name, number=True) for name in ("A min", "B min", "change")),
+    Column("mostly by", leave_out=1),
+)
+_PARTS = (Column("minutes", number=True), Column("share", number=True, leave_out=1), Column("because"))
+_SIDE_BY_SIDE = (Column(""), Column("A"), Column("B"))
+_PHASES = (Column(""), Column("A", number=True), Column("B", number=True))
+
+
+def _sides(**sides: model.Side) -> Facts:
+    """The packages or trainings that are compared."""
+    return Facts(
+        tuple(
+            (name, (Span(side.path, "path"), f" ({side.usage} v{side.round}, ", _word(side.official), ")"))
+            for name, side in sides.items()
+        )
+    )
+
+
+def _warnings(compared: Iterable[EntryChange | PairComparison]) -> list[Words]:
+    """Why some may not be compared, each reason once."""
+    reasons = dict.fromkeys(one.warning for one in compared if one.warning)
+    return [(Span("Warning: ", "note"), f"{reason}.") for reason in reasons]
+
+
+def _changes(changes: Iterable[Change]) -> Facts:
+    """Values that differ, by name."""
+    notes = ((one, f" ({one.note})" if one.note else "") for one in changes)
+    return Facts(tuple((one.name, f"{_value(one.old)} -> {_value(one.new)}{note}") for one, note in notes))
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return _NONE
+    return f"{value:.6f}" if isinstance(value, float) else str(value) or '""'
+
+
+def _minutes(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.6f}"
+
+
+def _word(word: str) -> Span:
+    return Span(word, _MEANINGS.get(word, "plain"))
+
+
+# Packages
+
+
+def packages_document(diff: PackageDiff) -> Document:
+    """Return the document on two packages."""
+    sides, title = _sides(old=diff.old, new=diff.new), "Comparison of two packages"
+    if not diff.different:
+        return document(title, sides, Text("No difference."))
+    changed = [entry for entry in diff.entries if entry.hyperparameters]
+    values = (section(_entry_words(diff, entry), _changes(entry.hyperparameters)) for entry in changed)
+    return document(
+        title,
+        sides,
+        _entries(diff),
+        section("Hyperparameters, old -> new, as most runs logged them (- where they did not)", *values),
+        _systems(diff),
+        _finding_changes(diff),
+        _files(diff.files),
+    )
+
+
+def _entries(diff: PackageDiff) -> Section | None:
+    rows: list[tuple[Cell, ...]] = []
+    for entry in diff.entries:
+        published = entry.value("published")
+        old, arrow, new = _pair(entry.value("verdict")).partition(" -> ")
+        rows.append(
+            (
+                _word(_MARKS[entry.change]),
+                _entry_words(diff, entry),
+                _pair(entry.value("division")),
+                _pair(entry.value("runs")),
+                _minutes(published.old),
+                _minutes(published.new),
+                "" if entry.percent is None else f"{entry.percent:+.2f} %",
+                (_word(old), arrow, _word(new)),
+            )
+        )
+    renamed = _renamed((_entry_words(diff, entry), entry.change, entry.alike) for entry in diff.entries)
+    notes = Items((*_warnings(diff.entries), *_behind(diff), *renamed))
+    counts = _counted(entry.change for entry in diff.entries)
+    return section(f"Entries: {counts}", Table(_ENTRIES, tuple(rows), key=1), notes)
+
+
+def _entry_words(diff: PackageDiff, entry: EntryChange) -> str:
+    """An entry in words; with its organisation where there are many."""
+    many = len({one.organisation for one in diff.entries}) > 1
+    parts = [entry.organisation] * many + [entry.system, entry.scaling_type or "", entry.benchmark]
+    return " ".join(filter(None, parts))
+
+
+def _behind(diff: PackageDiff) -> Iterator[str]:
+    """What lies behind a score that is scaled, and other values that changed."""
+    for entry in diff.entries:
+        if entry.change != "changed":
+            continue
+        scaling, published, expected = (entry.value(name) for name in ("scaling", "published", "expected"))
+        hidden = {
+            "unscaled": {scaling.old, scaling.new} == {1.0},
+            "expected": (expected.old, expected.new) == (published.old, published.new),
+        }
+        values = ((words, entry.value(name)) for name, words in _BEHIND.items() if not hidden.get(name))
+        changed = [f"{words} {_pair(value)}" for words, value in values if value.old != value.new]
+        if changed:
+            yield f"{_entry_words(diff, entry)}: {', '.join(changed)}"
+
+
+def _systems(diff: PackageDiff) -> Section | None:
+    alike: dict[tuple[str, str, str], list[Words]] = {}
+    for system in diff.systems:
+        for change in system.fields:
+            alike.setdefault((change.name, _value(change.old), _value(change.new)), []).append(system.system)
+    rows = tuple((*key, Lines(tuple(names))) for key, names in alike.items())
+    named = {change: [one.system for one in diff.systems if one.change == change] for change in ("added", "removed")}
+    notes = [f"{_MARKS[change]}: {', '.join(names)}" for change, names in named.items() if names]
+    notes += _renamed((system.system, system.change, system.alike) for system in diff.systems)
+    counts = _counted(system.change for system in diff.systems)
+    return section(f"System descriptions: {counts}", Table(_SYSTEMS, rows), Items(tuple(notes)))
+
+
+def _finding_changes(diff: PackageDiff) -> Section | None:
+    rows: list[tuple[Cell, ...]] = []
+    for change in diff.findings:
+        kind = change.severity if change.kind == "official" else f"{change.kind} {change.severity}"
+        mark = "new" if not change.old else "gone" if not change.new else "other places"
+        # A finding that is gone is good news.
+        meaning: Meaning = "plain" if change.old and change.new else "good" if change.old else "bad"
+        what = Lines(((f"{change.message} ", Span(f"[{change.rule}]", "code")), Span(change.place, "path")))
+        rows.append((Span(mark, meaning), kind, f"{change.old} -> {change.new}", what))
+    return section("Findings", Table(_FINDINGS, tuple(rows), key=3))
+
+
+def _files(files: model.FileChanges) -> Section | None:
+    listed = {"new": files.added, "gone": files.removed, "changed": files.changed, "unreadable": files.unknown}
+    rows: list[tuple[Cell, ...]] = [
+        (_word(name), line) for name, paths in listed.items() for line in _by_folder([(path,) for path in paths])
+    ]
+    rows += [("moved", line) for line in _by_folder(files.moved)]
+    counted = {"new": files.added, "gone": files.removed, "changed": files.changed, "moved": files.moved}
+    counts = ", ".join(f"{len(paths)} {name}" for name, paths in counted.items() if paths)
+    cut = (Text(f"Not all files were listed: {files.cut}."),) if files.cut else ()
+    return section(f"Files: {counts or 'none differ'}; {files.same} the same", Table(_FILES, tuple(rows), key=1), *cut)
+
+
+def _by_folder(files: Iterable[tuple[str, ...]]) -> Iterator[Words]:
+    """A file alone by its path, several of a folder by their number; of one that moved, old and new path."""
+    folders: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for paths in files:
+        folders.setdefault(tuple(path.rpartition("/")[0] for path in paths), []).append(paths)
+    for folder, members in folders.items():
+        alone = len(members) == 1
+        names = [Span(name, "path") for name in (members[0] if alone else (f"{one or '.'}/" for one in folder))]
+        words = [word for name in names for word in (" -> ", name)][1:]
+        yield (*words,) if alone else (*words, f" ({len(members)} files)")
+
+
+def _renamed(named: Iterable[tuple[str, str, str | None]]) -> Iterator[str]:
+    for name, change, alike in named:
+        if alike is not None and change == "removed":
+            yield f"{name} is gone; {alike} is new and named much like it. Renamed?"
+
+
+def _counted(changes: Iterable[str]) -> str:
+    known = list(changes)
+    return ", ".join(f"{known.count(change)} {mark}" for change, mark in _MARKS.items() if change in known) or "none"
+
+
+def _pair(change: Change) -> str:
+    """Both values, or the one that there is."""
+    known = [value for value in (change.old, change.new) if value is not None]
+    if change.old == change.new or len(known) < 2:
+        return _value(known[0] if known else None)
+    return f"{_value(change.old)} -> {_value(change.new)}"
+
+
+# Trainings
+
+
+def trainings_document(found: Comparison) -> Document:
+    """Return the document on trainings: findings first, then an overview of several pairs, then each pair."""
+    return document(
+        "Comparison of two trainings",
+        _sides(A=found.old, B=found.new),
+        *_findings(found),
+        _overview(found),
+        *map(_pair_section, found.pairs),
+        _left_over(found),
+    )
+
+
+def _findings(found: Comparison) -> Iterator[Block]:
+    if found.findings:
+        yield Findings(found.findings)
+    elif found.purpose in _NO_FINDING:
+        yield Text(_NO_FINDING[found.purpose])
+    if found.purpose == "resubmit" and must_be_exact(found.new.usage, found.new.round):
+        yield Text("Open an issue in the submission repository before the first review meeting. No file shows it.")
+
+
+def _overview(found: Comparison) -> Section | None:
+    """Several pairs as a table, each with its largest part."""
+    if len(found.pairs) < 2:
+        return None
+    many = len({side.organisation for pair in found.pairs for side in (pair.old, pair.new)}) > 1
+    rows: list[tuple[Cell, ...]] = []
+    for pair in found.pairs:
+        names = dict.fromkeys(_side_name(side, organisation=many) for side in (pair.old, pair.new))
+        change = "" if pair.reduction is None else f"{_signless(-pair.reduction * 100, 2, '+')} %"
+        largest = max(pair.parts, key=lambda part: abs(part.minutes), default=None)
+        mostly = part_words(largest, pair.old, pair.new) if largest and abs(largest.minutes) >= _VISIBLE else ""
+        rows.append((" -> ".join(names), _minutes(pair.old.minutes), _minutes(pair.new.minutes), change, mostly))
+    warnings = Items(tuple(_warnings(found.pairs)))
+    return section(f"{len(rows)} pairs", Table(_OVERVIEW, tuple(rows)), warnings)
+
+
+def _side_name(side: EntrySide, *, organisation: bool) -> str:
+    return f"{side.organisation} {side.name}" if organisation and side.organisation else side.name
+
+
+def _left_over(found: Comparison) -> Items:
+    """Entries without a counterpart."""
+    items = []
+    for side, names in (("A", found.only_old), ("B", found.only_new)):
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            named = ", ".join(names[:_NAMED])
+            items.append(f"Only in {side}: {named}{more}. Pair what belongs together with --pair.")
+    return Items(tuple(items))
+
+
+def _pair_section(pair: PairComparison) -> Section | None:
+    """Which entries are compared, the answer, and what it rests on, what matters most first."""
+    many = pair.old.organisation != pair.new.organisation
+    titles = [
+        f"{_side_name(side, organisation=many)} ({side.usage} v{side.round}, {side.division or 'no division'})"
+        for side in (pair.old, pair.new)
+    ]
+    values, number, fields = pair.hyperparameters, len(pair.hyperparameters), len(pair.fields)
+    differ = f"{number} differ" if number > 1 else "1 differs" if number else "none differs"
+    return section(
+        " -> ".join(titles),
+        Text(pair.answer),
+        *map(Text, _warnings([pair])),
+        _parts(pair),
+        _facts(pair),
+        _phases(pair),
+        section(
+            f"Hyperparameters and sizes, as most runs logged them: {differ}, {pair.same} are the same",
+            _changes(values) if values else Text("Both train with the same values."),
+        ),
+        section(
+            f"System description: {fields} field{' differs' if fields == 1 else 's differ'}", _changes(pair.fields)
+        ),
+    )
+
+
+def _parts(pair: PairComparison) -> Section | None:
+    if all(abs(part.minutes) < _VISIBLE for part in pair.parts):
+        return None
+    whole = sum(part.minutes for part in pair.parts)
+    rows = []
+    for part in pair.parts:
+        share = f"{_signless(part.minutes / whole * 100, 1)} %" if abs(whole) > 1e-9 else ""
+        rows.append((_signless(part.minutes, 6, "+"), share, part_words(part, pair.old, pair.new)))
+    rows.append((_signless(whole, 6, "+"), "", "together"))
+    return section("What makes the difference", Table(_PARTS, tuple(rows), key=2))
+
+
+def _signless(value: float, digits: int, sign: str = "") -> str:
+    """A rounded number; a zero has no minus."""
+    return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
+
+
+def _facts(pair: PairComparison) -> Section | None:
+    sides = (pair.old, pair.new)
+    tests = [side.convergence for side in sides]
+    factors = {test.scaling: f", factor {test.scaling:.6g}" for test in tests if test.scaling != 1}
+    means = [
+        Text(f"{name} has no score; its time is the mean of {side.counted} runs.")
+        for name, side in zip("AB", sides, strict=True)
+        if side.minutes_of == "mean" and side.minutes is not None
+    ]
+    # Apart from rounding.
+    other = any(not math.isclose(one.scaling, one.expected_scaling, rel_tol=SCALING_TOLERANCE) for one in sides)
+    ratio = [] if pair.ratio is None or pair.reduction is None else [("ratio A/B", "", f"{pair.ratio:.6f}")]
+    ratio += [] if pair.reduction is None else [("reduction", "", f"{pair.reduction * 100:.3f} %")]
+    rows: list[tuple[Cell, ...]] = [
+        ("verdict", *(side.official for side in sides)),
+        ("runs (converged)", *(f"{side.runs} ({side.convergence.runs})" for side in sides)),
+        ("unscaled minutes", *(_minutes(side.unscaled) for side in sides)),
+        ("scaling", *(f"{side.scaling:.6g}" for side in sides)),
+        ("minutes", *(_minutes(side.minutes) for side in sides)),
+        *([("expected minutes", *(_minutes(side.expected) for side in sides))] if other else []),
+        *ratio,
+        ("accelerators", *(f"{s.accelerators} x {s.accelerator or '?'}" if s.accelerators else _NONE for s in sides)),
+        ("accelerator-minutes", *(_minutes(side.accelerator_minutes) for side in sides)),
+        ("global batch size", *(_NONE if side.batch_size is None else amount(side.batch_size) for side in sides)),
+        ("trained to convergence", *map(_range, sides)),
+        ("convergence test", *(f"{one.verdict}{factors.get(one.scaling, '')}" for one in tests)),
+        ("samples/s in training", *(_NONE if side.throughput is None else rate(side.throughput) for side in sides)),
+    ]
+    kept = tuple(row for row in rows if row[1:] != (_NONE, _NONE))
+    return section("Side by side", Table(_SIDE_BY_SIDE, kept), *means)
+
+
+def _range(side: EntrySide) -> str:
+    known = side.convergence
+    if known.mean is None or known.minimum is None or known.maximum is None:
+        return _NONE
+    span = "" if known.minimum == known.maximum else f" ({amount(known.minimum)} to {amount(known.maximum)})"
+    return f"{amount(known.mean)} {known.unit}{span}"
+
+
+def _phases(pair: PairComparison) -> Section | None:
+    sides = (pair.old, pair.new)
+    times = [{phase.name: phase.seconds for phase in side.phases} for side in sides]
+    rows = tuple(
+        (phase_words(name), *("not logged" if (s := known.get(name)) is None else f"{s:.3f}" for known in times))
+        for name in times[0] | times[1]
+    )
+    without = [
+        Text(f"{name} logs no intervals of evaluation; they are within training or pauses.")
+        for name, side, known in zip("AB", sides, times, strict=True)
+        if side.counted and known.get("training") is not None and known.get("evaluation") is None
+    ]
+    counted = f"mean of {pair.old.counted} and {pair.new.counted} runs that count"
+    return section(f"Phases of a run in seconds, {counted}", Table(_PHASES, rows), *without)

@@ -1,0 +1,242 @@
+"""What a comparison of two packages, or of two trainings, says; the fields are those of the JSON documents."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from mlsub.findings import Finding, Severity
+from mlsub.log.changes import Change
+from mlsub.present.envelope import Answer
+from mlsub.rounds.benchmarks import Compatible
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the two: its path as given, the rules it was judged by, and the verdict."""
+
+    path: str
+    usage: str | None
+    round: str | None
+    official: str
+
+
+class FileChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """Files by their paths relative to what was compared, and by content.
+
+    ``moved`` are pairs of old and new path with the same content; ``unknown`` are paths that cannot be
+    read, so that nobody knows; ``cut`` says why not all files were listed.
+    """
+
+    same: int = 0
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
+    unknown: tuple[str, ...] = ()
+    cut: str | None = None
+
+
+class SystemChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A system description that is ``added``, ``removed`` or ``changed``; ``alike`` is the other side's likely name."""
+
+    system: str
+    change: str
+    fields: tuple[Change, ...] = ()
+    alike: str | None = None
+
+
+class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry that is ``added``, ``removed``, ``changed`` or ``same``.
+
+    ``values`` are its figures, each with both sides, equal or not; ``hyperparameters`` only those that
+    differ. Times are in minutes. Organisation and benchmark are called as on the new side; a folder that holds another
+    benchmark there is named with its title. ``warning`` says why the two sides may not be compared.
+    """
+
+    organisation: str
+    system: str
+    benchmark: str
+    scaling_type: str | None
+    change: str
+    values: tuple[Change, ...] = ()
+    hyperparameters: tuple[Change, ...] = ()
+    percent: float | None = None
+    alike: str | None = None
+    warning: str | None = None
+
+    def value(self, name: str) -> Change:
+        """Return one of the values."""
+        return next(value for value in self.values if value.name == name)
+
+
+class FindingChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A defect with the number of its places on each side, and the first place where it is new or gone."""
+
+    rule: str
+    kind: str
+    severity: str
+    message: str
+    old: int
+    new: int
+    place: str
+
+
+class PackageDiff(Answer, frozen=True, kw_only=True):
+    """Everything that differs between two packages.
+
+    ``different`` says whether there is any difference, or something that could not be compared.
+    """
+
+    SCHEMA: ClassVar[int] = 5
+
+    different: bool = False
+    old: Side
+    new: Side
+    files: FileChanges
+    systems: tuple[SystemChange, ...] = ()
+    entries: tuple[EntryChange, ...] = ()
+    findings: tuple[FindingChange, ...] = ()
+
+    def __post_init__(self) -> None:
+        different = bool(
+            self.files != FileChanges(same=self.files.same)
+            or self.systems
+            or self.findings
+            or self.old.official != self.new.official
+            or any(entry.change != "same" for entry in self.entries)
+        )
+        msgspec.structs.force_setattr(self, "different", different)
+
+
+class Convergence(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the runs had to train, in ``unit`` (epochs, samples, steps or tokens).
+
+    ``mean``, ``minimum`` and ``maximum`` are over the ``runs`` that converged and say where; None without any.
+    ``verdict`` and ``scaling`` are those of the convergence test, ``minimum_accepted`` its limit for the mean.
+    """
+
+    unit: str
+    runs: int
+    minimum: float | None = None
+    mean: float | None = None
+    maximum: float | None = None
+    verdict: str
+    scaling: float = 1.0
+    minimum_accepted: float | None = None
+
+
+class PhaseTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A phase in seconds, the mean over the runs that count; None where its intervals are not logged."""
+
+    name: str
+    seconds: float | None
+
+
+class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a pair.
+
+    ``minutes`` are compared: ``unscaled`` times ``scaling``, the published score. ``minutes_of`` is ``score``, or
+    ``mean`` where there is no score and the mean of the runs that have a time stands in for ``unscaled``. ``counted``
+    runs are in it. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test.
+    ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
+    ``organisation_name``, ``benchmark_name`` and ``division_name`` are the names that are the same in every round,
+    for whatever the folders and the description say.
+    """
+
+    organisation: str
+    system: str
+    benchmark: str
+    division: str | None
+    organisation_name: str
+    benchmark_name: str
+    benchmark_title: str
+    division_name: str | None
+    path: str
+    usage: str
+    round: str
+    official: str
+    runs: int
+    counted: int
+    minutes_of: str
+    unscaled: float | None
+    scaling: float
+    minutes: float | None
+    expected_scaling: float
+    expected: float | None
+    accelerator: str | None
+    accelerators: int | None
+    accelerator_minutes: float | None
+    convergence: Convergence
+    work: float | None
+    throughput: float | None
+    batch_size: float | None
+    phases: tuple[PhaseTime, ...]
+
+    @property
+    def name(self) -> str:
+        """System and benchmark."""
+        return f"{self.system} {self.benchmark}"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the difference in time: ``minutes`` more (or less, where negative) because ``old`` became ``new``.
+
+    ``name`` is ``work``, ``pace``, ``accelerators``, ``scaling`` or a phase; ``unit`` that of the two values. ``of``
+    says what a pace is the pace of: ``training``, or where logs do not tell that apart ``inside``, training with
+    evaluations and pauses, or ``run``.
+    """
+
+    name: str
+    old: float
+    new: float
+    unit: str
+    minutes: float
+    of: str | None = None
+
+
+class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two entries side by side.
+
+    ``ratio`` is old time by new time (above 1: the new one is faster), ``reduction`` the share of the old time that is
+    saved. ``parts`` add up to the difference in minutes; where there are none, ``undivided`` says why.
+    ``hyperparameters`` and ``fields`` (of the system description) are those that differ, ``same`` the number of
+    hyperparameters that do not. ``compatible`` says whether results of the two rounds may be compared by the table
+    of MLCommons, and ``warning`` why not. ``answer`` is the whole in words.
+    """
+
+    old: EntrySide
+    new: EntrySide
+    ratio: float | None
+    reduction: float | None
+    parts: tuple[Part, ...]
+    undivided: str | None
+    same: int
+    hyperparameters: tuple[Change, ...]
+    fields: tuple[Change, ...]
+    compatible: Compatible
+    warning: str | None
+    answer: str
+
+
+class Comparison(Answer, frozen=True, kw_only=True):
+    """Everything ``mlsub compare`` says.
+
+    ``purpose`` is ``compare``, ``borrow`` or ``resubmit``; only the latter two have findings. ``passed`` says that no
+    finding speaks against it. ``only_old`` and ``only_new`` are the entries without a counterpart.
+    """
+
+    SCHEMA: ClassVar[int] = 6
+
+    purpose: Literal["compare", "borrow", "resubmit"]
+    passed: bool = True
+    old: Side
+    new: Side
+    pairs: tuple[PairComparison, ...]
+    only_old: tuple[str, ...] = ()
+    only_new: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        passed = all(finding.severity is Severity.INFO for finding in self.findings)
+        msgspec.structs.force_setattr(self, "passed", passed)

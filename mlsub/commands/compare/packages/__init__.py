@@ -1,1 +1,0 @@
-"""What differs between two packages: files, systems, entries, hyperparameters, findings."""

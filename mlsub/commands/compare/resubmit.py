@@ -1,0 +1,247 @@
+"""Check a result of an earlier round that is to be submitted again.
+
+MLPerf training rules, "Results Resubmission" (training_policies#559, June 2025; v5.1 is the first round after it): the
+system descriptions have to be the same, and the logs have to pass the rules of the new round like any other. Before,
+no rule was written; what the working group then said was usual is that benchmark, accelerator, category, availability,
+software and division are the same. Submission rules: old logs do not show that what was a preview became available.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mlsub.commands.compare.borrow import SOFTWARE
+from mlsub.commands.compare.model import Comparison, Side
+from mlsub.commands.compare.reading import Reading, entry_name, runs_of
+from mlsub.commands.compare.trainings import compare_sides, match, read_timed
+from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import MlsubError
+from mlsub.io.look import content_digest
+from mlsub.io.show import show
+from mlsub.judge.result import Result
+from mlsub.log.changes import Change
+from mlsub.log.report import DECIDING
+from mlsub.log.run import Run
+from mlsub.review.runs.model import listed
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round
+from mlsub.rounds.benchmarks import Held
+from mlsub.rules.catalogue import finding
+from mlsub.submission.locate import infer_round, locate
+from mlsub.workspace import Settings
+
+#: The first round in which a description has to be the same to the letter.
+_EXACT_FROM = "5.1"
+#: Fields of a description that had to be the same before.
+_NAMED = (
+    *("division", "status", "accelerator_model_name", "accelerators_per_node", "number_of_nodes"),
+    *SOFTWARE,
+)
+#: Defects of one entry that are shown; more are counted.
+_MOST = 10
+_SHOWN = 8
+
+
+def must_be_exact(usage: str | None, name: str | None) -> bool:
+    """Return whether the rules of a round on results that are submitted again are those of June 2025."""
+    rounds = known_rounds("training")
+    return usage == "training" and name in rounds and rounds.index(name) >= rounds.index(_EXACT_FROM)
+
+
+def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
+    """Check a result that is to be submitted again against the rules of the new round, and against what it was.
+
+    Args:
+        old: the result in its own round.
+        new: as it is to be submitted; the same path where nothing was changed yet.
+        settings: with the new round, None to read it off the folders above ``new``.
+        forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
+
+    Raises:
+        MlsubError: a side holds nothing to compare, or the round is not a later one.
+    """
+    before = read_timed(old, msgspec.structs.replace(settings, round=None))
+    try:
+        after = read_timed(new, settings)
+    except MlsubError:
+        nothing_left = _none_left(before, new, settings)
+        if nothing_left is None:
+            raise
+        return nothing_left
+    round_ = _later(before, after.report.usage, after.report.round)
+    matched = match(before, after, forced)
+    found = compare_sides(before, after, matched)
+    findings = [found for entry in matched.only_old for found in _benchmark(entry, round_)]
+    others = {entry.path for entry in matched.only_old}
+    for (one, other), compared in zip(matched.pairs, found.pairs, strict=True):
+        findings += _check(one, other, round_, compared.fields, moved=before.place.path != after.place.path)
+    for entry in (entry for entry in matched.only_new if entry.path not in others):
+        message, logs = "The entry was not in the earlier round", f"{entry.runs} logs"
+        findings.append(finding("resubmit.logs", entry.path, message, actual=logs))
+    return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
+
+
+def _none_left(before: Reading, new: str, settings: Settings) -> Comparison | None:
+    """The answer where the new round has none of the benchmarks, so that there is nothing to check by its rules."""
+    inferred = infer_round(locate(Path(new)))
+    asked = normalise_round(settings.round) if settings.round else inferred and inferred.round
+    usage = before.report.usage or "training"
+    entries = before.results
+    if asked not in known_rounds(usage):
+        return None
+    round_ = get_round(usage, asked)
+    if any(entry.benchmark in round_.benchmarks for entry in entries):
+        return None
+    _later(before, usage, asked)
+    return Comparison(
+        purpose="resubmit",
+        old=before.side,
+        new=Side(path=new, usage=usage, round=asked, official=Verdict.NOT_CHECKED.value),
+        pairs=(),
+        only_old=tuple(map(entry_name, entries)),
+        findings=tuple(found for entry in entries for found in _benchmark(entry, round_)),
+    )
+
+
+def _benchmark(old: Result, round_: Round) -> Iterator[Finding]:
+    """Whether the new round has the benchmark, and under the same name."""
+    name, there = old.benchmark, [Held(round_.usage, round_.name, name) for name in round_.benchmarks]
+    now = next((held.folder for held in there if held.benchmark == old.benchmark_name), None)
+    if now == name:
+        return
+    if now is not None:
+        message, expected, actual = f"{round_.title} calls the benchmark {now}", now, name
+    elif name in round_.benchmarks:
+        message = f"{name} is another benchmark in {round_.title}"
+        expected, actual = Held(round_.usage, round_.name, name).title, f"{old.benchmark_title}, in v{old.round}"
+    else:
+        message = f"{name} is not a benchmark of {round_.title}"
+        expected, actual = f"one of {', '.join(round_.benchmarks)}", name
+    yield finding("resubmit.benchmark", old.path, message, expected=expected, actual=actual)
+
+
+def _later(before: Reading, usage: str | None, name: str | None) -> Round:
+    """The new round; stops where it is not later than the old one."""
+    report = before.report
+    if report.usage != usage:
+        raise MlsubError(f"{before.path} is of {report.usage}, the new round of {usage}.")
+    rounds = known_rounds(usage or "training")
+    if rounds.index(str(name)) <= rounds.index(str(report.round)):
+        raise MlsubError(
+            f"v{name} is not later than v{report.round}, the round of {before.path}. Name the new one with --round."
+        )
+    return get_round(usage or "training", str(name))
+
+
+def _check(old: Result, new: Result, round_: Round, changes: Sequence[Change], *, moved: bool) -> Iterator[Finding]:
+    wrong = list(_benchmark(new if new.benchmark != old.benchmark else old, round_))
+    yield from wrong or _rules(new, round_.title)
+    yield from _fields(new, changes, round_)
+    if moved:
+        yield from _logs(old, new)
+    yield from _identity(old, new)
+
+
+def _rules(entry: Result, title: str) -> Iterator[Finding]:
+    """What the new round rejects; a defect of many logs once. A run that may fail does not count."""
+    defects: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], Finding] = {}
+    for known in _deciding(entry):
+        key = known.rule, known.message
+        defects[key] += 1
+        first.setdefault(key, known)
+    for number, (key, count) in enumerate(defects.items()):
+        if number == _MOST:
+            message = f"{title} rejects it for {len(defects) - _MOST} further reasons; mlsub check has them all"
+            yield finding("resubmit.rules", entry.path, message)
+            return
+        known = first[key]
+        places = f", in {count} places" if count > 1 else ""
+        message = f"{title} rejects it: {known.message} ({known.rule}{places})"
+        yield finding("resubmit.rules", known.path, message, expected=known.expected, actual=known.actual)
+
+
+def _deciding(entry: Result) -> Iterator[Finding]:
+    """Findings for which an entry or the description of its system is rejected."""
+    logs = {log.path for log in entry.logs}
+    rejects = [known for known in entry.findings if known.rejects]
+    too_many = any(known.path == entry.path and known.rule == "entry.noncompliant-runs" for known in rejects)
+    for known in rejects:
+        of_run = known.path in logs and (too_many or known.rule in DECIDING or known.rule.startswith("seed."))
+        of_system = known.path == entry.description_path
+        if of_system or (not entry.accepted and (of_run or known.path == entry.path)):
+            yield known
+
+
+def _fields(entry: Result, changes: Sequence[Change], round_: Round) -> Iterator[Finding]:
+    exact = must_be_exact(round_.usage, round_.name)
+    named = [change for change in changes if exact or change.name in _NAMED]
+    other = [change for change in changes if change not in named]
+    for rule, found in (("resubmit.system", named), ("resubmit.description", other)):
+        if found:
+            yield finding(
+                rule,
+                entry.path,
+                f"The system description differs in {listed([change.name for change in found], _SHOWN)}",
+                expected="; ".join(_value(change.old) for change in found[:_SHOWN]),
+                actual="; ".join(_value(change.new) for change in found[:_SHOWN]),
+            )
+
+
+def _value(value: object) -> str:
+    return "-" if value is None else str(value)[:80] or '""'
+
+
+def _logs(old: Result, new: Result) -> Iterator[Finding]:
+    """Whether the logs are those of the earlier round, to the byte; where not, whether the runs are."""
+    ours, theirs = _contents(old), _contents(new)
+    changed = [name for name, content in theirs if content is None or content not in {c for _, c in ours}]
+    gone = [name for name, content in ours if content is None or content not in {c for _, c in theirs}]
+    if not changed and not gone:
+        return
+    same = sorted(map(_course, runs_of(old))) == sorted(map(_course, runs_of(new)))
+    message = (
+        "The logs were edited since the earlier round; times and evaluations are the same"
+        if same
+        else "The logs are not those of the earlier round"
+    )
+    parts = [f"changed or new: {listed(changed, _SHOWN)}"] * bool(changed)
+    parts += [f"only in the earlier round: {listed(gone, _SHOWN)}"] * (bool(gone) and gone != changed)
+    yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
+
+
+def _course(run: Run) -> str:
+    """What makes two logs those of one run: when it started and stopped, and what its evaluations said."""
+    times = [run.timeline.run_start, run.timeline.run_stop, run.timeline.events]
+    return json.dumps([times, [(known.time_ms, show(known.value)) for known in run.evaluations]])
+
+
+def _contents(entry: Result) -> list[tuple[str, bytes | None]]:
+    return [(log.path.rpartition("/")[2], content_digest(Path(entry.root, log.path))) for log in entry.logs]
+
+
+def _identity(old: Result, new: Result) -> Iterator[Finding]:
+    """What the logs call themselves, in both rounds; and the division that they are submitted to now."""
+    ours, theirs = _stated(old), _stated(new)
+    path, division = new.path, new.division
+    for key in sorted(ours.keys() | theirs.keys()):
+        if ours.get(key) != theirs.get(key):
+            message = f"The logs state another {key} than in the earlier round"
+            yield finding("resubmit.identity", path, message, expected=ours.get(key), actual=theirs.get(key, "-"))
+    stated = theirs.get("submission_division")
+    if division is not None and stated not in (None, show(division)):
+        message = "The logs state another division than the system description"
+        yield finding("resubmit.identity", path, message, expected=show(division), actual=stated)
+
+
+def _stated(entry: Result) -> dict[str, str]:
+    """What most logs state of each ``submission_`` key."""
+    votes: dict[str, Counter[str]] = {}
+    for run in runs_of(entry):
+        for key, value in run.identity.items():
+            votes.setdefault(key[:100], Counter())[show(value)] += 1
+    return {key: counted.most_common(1)[0][0] for key, counted in votes.items()}

@@ -1,0 +1,366 @@
+"""Compare two trainings: which entries belong together, what is known of each, and what makes one faster."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from difflib import SequenceMatcher, get_close_matches
+
+import msgspec
+
+from mlsub.commands.compare.decompose import TIMED, Measured, Phases, decompose, phases_of
+from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, PairComparison, PhaseTime
+from mlsub.commands.compare.reading import Reading, comparable, entry_name, read_side, runs_of
+from mlsub.commands.compare.words import answer
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
+from mlsub.convergence.point import paired_rule
+from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.convergence.units import unit_of_counts
+from mlsub.divisions import CLOSED
+from mlsub.io.errors import MlsubError
+from mlsub.judge.result import Result
+from mlsub.log.changes import agreed, agreed_values, fields, hyperparameters
+from mlsub.log.intervals import IntervalFold, Intervals
+from mlsub.log.report import LogReport
+from mlsub.rounds import Round, get_round
+from mlsub.rules.load import benchmark, rules_for
+from mlsub.workspace import Settings
+
+#: Names less alike than this are two systems.
+_ALIKE = 0.7
+#: Entries of one benchmark compared each with each by their names.
+_MANY = 200
+
+Pair = tuple[Result, Result]
+
+
+class Matched(msgspec.Struct, frozen=True):
+    """The pairs, and what is left of either side."""
+
+    pairs: tuple[Pair, ...]
+    only_old: tuple[Result, ...]
+    only_new: tuple[Result, ...]
+
+
+class Training(msgspec.Struct, frozen=True):
+    """An entry with all that it is compared by; ``measured`` is None, and ``why`` says it, where time has no parts."""
+
+    result: Result
+    side: EntrySide
+    measured: Measured | None
+    why: str | None = None
+
+
+def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
+    """Return what is different about two trainings, and what makes one of them faster.
+
+    Args:
+        old: a benchmark's folder, a system's, an organisation's tree, or a folder of organisations.
+        new: another one; the two need not be of a kind.
+        settings: with the round to judge both by, None for each side's own.
+        forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
+
+    Raises:
+        MlsubError: a side holds nothing to compare, nothing belongs together, or a forced pair cannot be made.
+    """
+    before, after = read_timed(old, settings), read_timed(new, settings)
+    return compare_sides(before, after, match(before, after, forced))
+
+
+def read_timed(path: str, settings: Settings) -> Reading:
+    """Check one side as ``read_side`` does, and collect the intervals of its logs."""
+    return read_side(path, msgspec.structs.replace(settings, folds=(IntervalFold,)))
+
+
+def compare_sides(before: Reading, after: Reading, matched: Matched) -> Comparison:
+    """Return the same of two sides that have been read, and their entries paired."""
+    return Comparison(
+        purpose="compare",
+        old=before.side,
+        new=after.side,
+        pairs=tuple(_compare_entries(before, after, pair) for pair in matched.pairs),
+        only_old=tuple(map(entry_name, matched.only_old)),
+        only_new=tuple(map(entry_name, matched.only_new)),
+    )
+
+
+def _compare_entries(before: Reading, after: Reading, pair: Pair) -> PairComparison:
+    """Two entries side by side."""
+    old, new = map(know, pair)
+    times = old.side.minutes, new.side.minutes
+    undivided = old.why or new.why or ("one of them has no time" if None in times else None)
+    if (old.side.usage, old.side.benchmark_name) != (new.side.usage, new.side.benchmark_name):
+        undivided = "they train different benchmarks"
+    parts = decompose(old.measured, new.measured) if old.measured and new.measured and not undivided else ()
+    runs = [runs_of(result) for result in pair]
+    changes = hyperparameters(*runs)
+    ratio = times[0] / times[1] if times[0] and times[1] and min(times[0], times[1]) > 0 else None
+    compatible, warning = comparable(*pair)
+    return PairComparison(
+        old=old.side,
+        new=new.side,
+        ratio=ratio,
+        reduction=None if ratio is None else 1 - 1 / ratio,
+        parts=parts,
+        undivided=undivided,
+        same=agreed(*runs),
+        hyperparameters=changes,
+        fields=fields(before.description(pair[0]), after.description(pair[1])),
+        compatible=compatible,
+        warning=warning,
+        answer=answer(old.side, new.side, parts, undivided, changes),
+    )
+
+
+# Which entry belongs to which
+
+
+def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> Matched:
+    """Pair the entries: those that are forced, then by benchmark and division, name and number of accelerators.
+
+    Where each side has one entry alone, the two are a pair whatever they are.
+
+    Args:
+        old: one side.
+        new: the other.
+        forced: ``A_ENTRY=B_ENTRY``, each by its system, or by system/benchmark, or with the organisation before.
+
+    Raises:
+        MlsubError: a forced pair names no entry, or several; or there is no pair at all.
+    """
+    ours, theirs = old.results, new.results
+    pairs = _forced(forced, ours, theirs)
+    ours, theirs = _left(ours, pairs, 0), _left(theirs, pairs, 1)
+    if len(ours) == len(theirs) == 1 and not pairs:
+        return Matched(((ours[0], theirs[0]),), (), ())
+    for group in sorted({_group(one) for one in ours}):
+        pairs += _paired(*([one for one in side if _group(one) == group] for side in (ours, theirs)))
+    matched = Matched(tuple(pairs), _left(ours, pairs, 0), _left(theirs, pairs, 1))
+    if not pairs:
+        one, other = (", ".join(map(entry_name, left[:3])) for left in (matched.only_old, matched.only_new))
+        raise MlsubError(
+            f"No entry of {old.path} has a counterpart in {new.path}. --pair pairs what belongs together: "
+            f"the first has {one}, the second {other}."
+        )
+    return matched
+
+
+def _left(results: Sequence[Result], pairs: Sequence[Pair], side: int) -> tuple[Result, ...]:
+    """The entries of a side that no pair has."""
+    return tuple(one for one in results if all(one is not pair[side] for pair in pairs))
+
+
+def _group(result: Result) -> tuple[str, str, str]:
+    return result.benchmark_name, _division(result) or "", result.scaling_type or ""
+
+
+def _division(result: Result) -> str | None:
+    """The division that the description means; as written where that is none."""
+    return result.division_name or result.division
+
+
+def _paired(ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:
+    """Pairs within a benchmark and division: the same name first, then the most alike."""
+    if len(ours) == len(theirs) == 1:
+        return [(ours[0], theirs[0])]
+    pairs: list[Pair] = []
+    for one in ours:
+        named = [other for other in theirs if other.system == one.system]
+        same = [other for other in named if other.organisation_name == one.organisation_name] or named
+        if len(same) == 1 and all(same[0] is not pair[1] for pair in pairs):
+            pairs.append((one, same[0]))
+    candidates = [
+        (_likeness(one, other), one, other)
+        for one in ours[:_MANY]
+        for other in theirs[:_MANY]
+        if _as_many(one, other) and _named_alike(one, other) >= _ALIKE
+    ]
+    for _, one, other in sorted(candidates, key=lambda c: (c[0], c[1].path, c[2].path), reverse=True):
+        if all(one is not pair[0] and other is not pair[1] for pair in pairs):
+            pairs.append((one, other))
+    return sorted(pairs, key=lambda pair: pair[0].path)
+
+
+def _likeness(one: Result, other: Result) -> tuple[bool, bool, float]:
+    """The same organisation counts most, then the same accelerator, then the name."""
+    known = one.accelerator_model_name
+    same = known is not None and known == other.accelerator_model_name
+    return one.organisation_name == other.organisation_name, same, _named_alike(one, other)
+
+
+def _named_alike(one: Result, other: Result) -> float:
+    return SequenceMatcher(None, one.system[:200], other.system[:200], autojunk=False).ratio()
+
+
+def _as_many(one: Result, other: Result) -> bool:
+    """Whether both have as many accelerators, as far as that is known: names of large and small systems are alike."""
+    counts = one.accelerators_count or None, other.accelerators_count or None
+    return None in counts or counts[0] == counts[1]
+
+
+def _forced(forced: Sequence[str], ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:
+    pairs: list[Pair] = []
+    for text in forced:
+        one, equals, other = text.partition("=")
+        if not equals:
+            raise MlsubError(f"--pair {text}: write A_ENTRY=B_ENTRY, such as rack1/resnet=rack2/resnet.")
+        pair = _named(one, ours, "A"), _named(other, theirs, "B")
+        if any(pair[0] is known[0] or pair[1] is known[1] for known in pairs):
+            raise MlsubError(f"--pair {text}: an entry belongs to one pair only.")
+        pairs.append(pair)
+    return pairs
+
+
+def _named(text: str, results: Sequence[Result], side: str) -> Result:
+    wanted = [part for part in text.strip().split("/") if part]
+    found = [one for one in results if wanted and _is_named(one, wanted)]
+    if len(found) == 1:
+        return found[0]
+    names = [f"{one.system}/{one.benchmark}" for one in (found or results)]
+    if found:
+        raise MlsubError(f"--pair: {text} names {len(found)} entries of {side}: {', '.join(names[:5])}.")
+    close = get_close_matches(text, names, 1, 0.4)
+    hint = f"Did you mean {close[0]}?" if close else f"It has {', '.join(names[:5])}."
+    raise MlsubError(f"--pair: {side} has no entry {text}. {hint}")
+
+
+def _is_named(result: Result, wanted: list[str]) -> bool:
+    full = [result.organisation, *filter(None, (result.system, result.scaling_type, result.benchmark))]
+    return full[-len(wanted) :] == wanted or full[: len(wanted)] == wanted or full[1 : 1 + len(wanted)] == wanted
+
+
+# What is known of an entry
+
+
+def know(result: Result) -> Training:
+    """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
+    round_ = get_round(result.usage or "training", result.round)
+    counted, _ = _counted(result, round_)
+    points, unit = _points(result, round_)
+    work = [float(point) for n in counted if (point := points[n]) is not None]
+    phases = [known for n in counted if (known := _phases(result.logs[n])) is not None]
+    measured = Measured(
+        phases=tuple(phases) if len(phases) == len(counted) else (),
+        scaling=result.score.scaling,
+        work=tuple(work) if len(work) == len(counted) else None,
+        unit=unit,
+        # How many samples make one unit of progress.
+        samples=_number(result, "train_samples") if unit == "epochs" else 1.0 if unit == "samples" else None,
+        accelerators=result.accelerators_count or None,
+    )
+    why = None if measured.phases else "no run has a time that counts, or its log cannot be read"
+    if result.scaling_type == "weak":
+        why = "models of weak scaling train side by side"
+    return Training(result, _side(result, round_, points, measured), None if why else measured, why)
+
+
+def _counted(result: Result, round_: Round) -> tuple[list[int], str]:
+    """The runs behind the entry's time, by their place; and whether it is its ``score``, or the ``mean`` of them.
+
+    The olympic mean drops the fastest and the slowest.
+    """
+    logs = result.logs
+    timed = [n for n, log in enumerate(logs) if log.minutes is not None and math.isfinite(log.minutes)]
+    if result.score.unscaled is None or result.scaling_type == "weak":
+        return timed, "mean" if result.score.unscaled is None else "score"
+    known = result.benchmark in round_.benchmarks
+    dropped = benchmark(round_.usage, round_.name, result.benchmark).forgiven if known else 0
+    minutes = [log.minutes if log.counts_in(round_) and log.minutes is not None else math.inf for log in logs]
+    ordered = sorted(range(len(logs)), key=lambda n: minutes[n])
+    return ordered[dropped : len(ordered) - dropped], "score"
+
+
+def _side(result: Result, round_: Round, points: Sequence[float | None], measured: Measured) -> EntrySide:
+    score, accelerators = result.score, measured.accelerators
+    counted, minutes_of = _counted(result, round_)
+    mean = _mean([result.logs[n].minutes or 0.0 for n in counted])
+    unscaled = _sane(score.unscaled if minutes_of == "score" else mean)
+    minutes, expected = (
+        None if unscaled is None else _sane(unscaled * factor) for factor in (score.scaling, score.expected_scaling)
+    )
+    work = _mean(measured.work) if measured.work else None
+    phases = _phase_times(measured.phases)
+    training = next((phase.seconds for phase in phases if phase.name == "training"), None)
+    converged = [float(point) for point in points if point is not None]
+    same = "organisation system benchmark division path runs organisation_name benchmark_name benchmark_title"
+    return EntrySide(
+        **{name: getattr(result, name) for name in same.split()},
+        division_name=_division(result),
+        usage=round_.usage,
+        round=round_.name,
+        official=result.verdict,
+        counted=len(counted),
+        minutes_of=minutes_of,
+        unscaled=unscaled,
+        scaling=score.scaling,
+        minutes=minutes,
+        expected_scaling=score.expected_scaling,
+        expected=expected,
+        accelerator=result.accelerator_model_name,
+        accelerators=accelerators,
+        accelerator_minutes=minutes * accelerators if minutes is not None and accelerators else None,
+        convergence=Convergence(
+            unit=measured.unit,
+            runs=len(converged),
+            minimum=min(converged, default=None),
+            mean=_mean(converged),
+            maximum=max(converged, default=None),
+            verdict=result.rcp.verdict,
+            scaling=result.rcp.scaling,
+            minimum_accepted=result.rcp.minimum if result.rcp.logs_unit is None else None,
+        ),
+        work=work,
+        throughput=work * measured.samples / training if work and measured.samples and training else None,
+        batch_size=_number(result, "global_batch_size"),
+        phases=phases,
+    )
+
+
+def _phase_times(runs: Sequence[Phases]) -> tuple[PhaseTime, ...]:
+    """The mean of each phase over the runs; None where one of them does not log it."""
+    names = ("init", *(name for name in TIMED if name != "undivided" or any(run.undivided is not None for run in runs)))
+    times = {name: [time for run in runs if (time := getattr(run, name)) is not None] for name in names}
+    return tuple(
+        PhaseTime(name=name, seconds=sum(known) / len(known) / 1000 if known and len(known) == len(runs) else None)
+        for name, known in times.items()
+    )
+
+
+def _points(result: Result, round_: Round) -> tuple[tuple[float | None, ...], str]:
+    """How far each run trained until it converged, and in what unit: as the convergence test counts, in Open too."""
+    name, rcp = result.benchmark, result.rcp
+    if rcp.points:
+        return rcp.points, rcp.logs_unit or rcp.unit or unit_words(name, round_)
+    algorithm = algorithm_of(round_.usage, round_.name) or newest_algorithm()
+    known = name in round_.benchmarks
+    paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name)) if known else None
+    points = progress_of(runs_of(result), name, algorithm, paired).by_run
+    return points, unit_of_counts(points, name, round_, _number(result, "global_batch_size"))
+
+
+def _phases(log: LogReport) -> Phases | None:
+    """The phases of a run; None where its times are not known."""
+    timeline, intervals = log.run.timeline, log.fact(Intervals)
+    start, stop = _sane(timeline.run_start), _sane(timeline.run_stop)
+    if start is None or stop is None or intervals is None:
+        return None
+    began, ended = _sane(timeline.init_start), _sane(timeline.init_stop)
+    return phases_of(intervals, (start, stop), None if began is None or ended is None else ended - began)
+
+
+def _number(result: Result, key: str) -> float | None:
+    """What most runs logged of a key, if it is a number that counts something."""
+    value = json.loads(agreed_values(runs_of(result)).get(key, "null"))
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1e-9 < value < BEYOND:
+        return None
+    return float(value)
+
+
+def _sane(value: float | None) -> float | None:
+    """A time that can be computed with; what is beyond comes from broken clocks."""
+    return value if value is not None and abs(value) < BEYOND else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

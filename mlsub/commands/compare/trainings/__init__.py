@@ -1,1 +1,0 @@
-"""What differs between two trainings of one benchmark, and why one of them is faster."""

@@ -1,0 +1,139 @@
+"""The answer in words: by how much, and what for."""
+
+from __future__ import annotations
+
+from mlsub.commands.compare.model import EntrySide, Part
+from mlsub.log.changes import Change
+
+#: Parts below this share of the larger time, and of the difference, are shown together.
+_SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
+#: Values that say much about a training.
+_TELLING = ("global_batch_size", "opt_name")
+#: Characters shown of one of them.
+_LONGEST = 40
+_PHASES = {
+    "start": "start of the run",
+    "training": "training",
+    "before_evaluation": "pause before evaluation",
+    "evaluation": "evaluation",
+    "pauses": "pauses",
+    "end": "end of the run",
+    "inside": "training, evaluation and pauses",
+    "run": "the run",
+    "undivided": "not distinguished",
+    "init": "initialisation (not timed)",
+}
+
+
+def phase_words(name: str) -> str:
+    """Return a phase in words."""
+    return _PHASES[name]
+
+
+def answer(
+    old: EntrySide,
+    new: EntrySide,
+    parts: tuple[Part, ...],
+    undivided: str | None,
+    changes: tuple[Change, ...] = (),
+) -> str:
+    """Return how the times compare, the parts that matter, largest first, and what else changed; A is old, B is new."""
+    return f"{_times(old, new, parts, undivided)}{_changed(changes)}"
+
+
+def _times(old: EntrySide, new: EntrySide, parts: tuple[Part, ...], undivided: str | None) -> str:
+    if old.minutes is None or new.minutes is None:
+        without = " and ".join(name for name, side in (("A", old), ("B", new)) if side.minutes is None)
+        return f"{without} {'have' if ' ' in without else 'has'} no time to compare."
+    head = _head(old, new)
+    if undivided:
+        return f"{head}. Not divided: {undivided}."
+    because = _because(parts, max(old.minutes, new.minutes), old, new)
+    return f"{head}: {because}." if because else f"{head}."
+
+
+def _head(old: EntrySide, new: EntrySide) -> str:
+    one, other = old.minutes or 0.0, new.minutes or 0.0
+    times = f"{one:.6f} -> {other:.6f} min"
+    if one == other:
+        return f"B takes as long as A ({times})"
+    if min(one, other) <= 0:
+        return f"The times are {times}"
+    percent = abs(other - one) / one * 100
+    longer = "shorter" if other < one else "longer"
+    return f"B is {percent:.1f} % {longer} ({one / other:.2f}x, {times})"
+
+
+def _changed(changes: tuple[Change, ...]) -> str:
+    """The batch size and the optimizer, and how many more; that they are the cause nobody can say."""
+    shown = {change.name: change for change in changes}
+    named = [shown[name] for name in _TELLING if name in shown]
+    if not changes:
+        return ""
+    words = [f"{change.name} {_value(change.old)} -> {_value(change.new)}" for change in named]
+    rest = len(changes) - len(named)
+    if rest:
+        words.append(f"{rest} {'more ' if named else ''}logged value{'s' * (rest > 1)}")
+    return f" Also different: {', '.join(words)}."
+
+
+def _value(value: object) -> str:
+    text = "-" if value is None else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySide) -> str:
+    whole = abs(sum(part.minutes for part in parts))
+    large = [
+        part for part in parts if abs(part.minutes) >= max(_SMALL_OF_TIME * time, _SMALL_OF_DIFFERENCE * whole) > 0
+    ]
+    large.sort(key=lambda part: -abs(part.minutes))
+    rest = sum(part.minutes for part in parts if part not in large)
+    shown = [f"{part_words(part, old, new)} ({part.minutes:+.2f} min)" for part in large]
+    if large and len(large) < len(parts):
+        shown.append(f"all else {round(rest, 2) + 0.0:+.2f} min")
+    return ", ".join(shown)
+
+
+def part_words(part: Part, old: EntrySide, new: EntrySide) -> str:
+    """Return a part in words, without its minutes."""
+    if part.name == "work":
+        more = "fewer" if part.new < part.old else "as many" if part.new == part.old else "more"
+        return f"{more} {part.unit} {amount(part.old)} -> {amount(part.new)}"
+    if part.name == "pace":
+        return _pace(part, old, new)
+    if part.name == "accelerators":
+        return f"accelerators {part.old:.0f} -> {part.new:.0f}"
+    if part.name == "scaling":
+        return f"scaling {part.old:.6g} -> {part.new:.6g}"
+    return f"{phase_words(part.name)} {part.old:.1f} s -> {part.new:.1f} s"
+
+
+def amount(value: float) -> str:
+    """Return an amount of training: of thousands no fractions are shown."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.6g}"
+
+
+def rate(value: float) -> str:
+    """Samples a second: small ones with their fractions."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
+    unit = part.unit.rpartition(" ")[2]
+    each = f"per {unit}" + (" and accelerator" if part.unit.startswith("accelerator") else "")
+    what = phase_words(part.of or "training")
+    if not part.new or not part.old or part.old == part.new:
+        return f"{what} as fast {each}"
+    speed = part.old / part.new
+    faster = f"{(speed - 1) * 100:.1f} % faster" if speed > 1 else f"{(1 - speed) * 100:.1f} % slower"
+    rates = ""
+    if old.throughput and new.throughput and part.of == "training":
+        rates = f": {rate(old.throughput)} -> {rate(new.throughput)} samples/s"
+    return f"{what} {faster} {each}{rates}"
+
+
+def side_words(side: EntrySide, *, organisation: bool) -> str:
+    """Return an entry, its round and division."""
+    name = f"{side.organisation} {side.name}" if organisation and side.organisation else side.name
+    return f"{name} ({side.usage} v{side.round}, {side.division or 'no division'})"

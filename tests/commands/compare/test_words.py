@@ -1,0 +1,100 @@
+"""The answer in words."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from mlsub.commands.compare.model import Convergence, EntrySide, Part
+from mlsub.commands.compare.words import amount, answer, part_words, rate
+
+SIDE = EntrySide(
+    organisation_name="ACME",
+    benchmark_name="resnet",
+    benchmark_title="ResNet-50",
+    division_name="closed",
+    organisation="ACME",
+    system="rack1",
+    benchmark="resnet",
+    division="closed",
+    path="results/rack1/resnet",
+    usage="training",
+    round="1.0",
+    official="accepted",
+    runs=5,
+    counted=3,
+    minutes_of="score",
+    unscaled=10.0,
+    scaling=1.0,
+    minutes=10.0,
+    expected_scaling=1.0,
+    expected=10.0,
+    accelerator=None,
+    accelerators=None,
+    accelerator_minutes=None,
+    convergence=Convergence(unit="epochs", runs=5, verdict="pass"),
+    work=40.0,
+    throughput=5.25,
+    batch_size=None,
+    phases=(),
+)
+
+
+def lasting(minutes: float | None, throughput: float | None = 10.5) -> EntrySide:
+    return msgspec.structs.replace(SIDE, minutes=minutes, throughput=throughput)
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (Part(name="work", old=44, new=38, unit="epochs", minutes=-1), "fewer epochs 44 -> 38"),
+        (Part(name="work", old=2e6, new=2.5e6, unit="samples", minutes=1), "more samples 2,000,000 -> 2,500,000"),
+        (Part(name="work", old=3, new=3, unit="steps", minutes=0), "as many steps 3 -> 3"),
+        (
+            Part(name="pace", old=2, new=1, unit="s per epoch", minutes=-1, of="training"),
+            "training 100.0 % faster per epoch: 5.25 -> 10.5 samples/s",
+        ),
+        (Part(name="pace", old=1, new=2, unit="s per sample", minutes=1, of="run"), "the run 50.0 % slower per sample"),
+        (
+            Part(name="pace", old=4, new=2, unit="accelerator-s per step", minutes=1, of="inside"),
+            "training, evaluation and pauses 100.0 % faster per step and accelerator",
+        ),
+        (Part(name="pace", old=0, new=2, unit="s per epoch", minutes=1, of="run"), "the run as fast per epoch"),
+        (Part(name="accelerators", old=16, new=64, unit="accelerators", minutes=-9), "accelerators 16 -> 64"),
+        (Part(name="scaling", old=1, new=1.098, unit="times", minutes=3), "scaling 1 -> 1.098"),
+        (Part(name="pauses", old=95, new=5.52, unit="s", minutes=-1.5), "pauses 95.0 s -> 5.5 s"),
+    ],
+)
+def test_parts(part: Part, words: str) -> None:
+    assert part_words(part, SIDE, lasting(5)) == words
+
+
+def test_amounts_and_rates() -> None:
+    assert [amount(value) for value in (0.5, 38, 999.25, 1234.5)] == ["0.5", "38", "999.25", "1,234"]
+    assert [rate(value) for value in (0.0123, 5.254, 27049.4)] == ["0.0123", "5.25", "27,049"]
+
+
+def test_the_largest_parts_come_first_and_small_ones_together() -> None:
+    parts = (
+        Part(name="start", old=0, new=0.06, unit="s", minutes=0.001),
+        Part(name="pauses", old=10, new=70, unit="s", minutes=1.0),
+        Part(name="end", old=190, new=9.94, unit="s", minutes=-3.001),
+    )
+    assert answer(SIDE, lasting(8), parts, None) == (
+        "B is 20.0 % shorter (1.25x, 10.000000 -> 8.000000 min): end of the run 190.0 s -> 9.9 s (-3.00 min), "
+        "pauses 10.0 s -> 70.0 s (+1.00 min), all else +0.00 min."
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (10, 10, "B takes as long as A (10.000000 -> 10.000000 min)."),
+        (10, 20, "B is 100.0 % longer (0.50x, 10.000000 -> 20.000000 min)."),
+        (10, -1, "The times are 10.000000 -> -1.000000 min."),
+        (None, 1, "A has no time to compare."),
+        (None, None, "A and B have no time to compare."),
+    ],
+)
+def test_times(old: float | None, new: float | None, words: str) -> None:
+    assert answer(lasting(old), lasting(new), (), None) == words

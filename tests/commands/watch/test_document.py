@@ -1,0 +1,253 @@
+"""What people and machines read: lines to the letter, and JSON lines by their schema."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.watch.document import JsonlOutlet, TextOutlet, duration, line_of
+from mlsub.commands.watch.forecast import Forecast, State
+from mlsub.commands.watch.news import (
+    Concluded,
+    Ended,
+    Evaluated,
+    Found,
+    News,
+    PhaseChanged,
+    Restarted,
+    Warned,
+    number,
+    shown_text,
+    shown_value,
+)
+from mlsub.findings import Verdict
+from mlsub.rules.catalogue import finding
+from tests.commands.watch.scene import append, ctrl_c, events_of, lines_of, text_of, wait
+from tests.differential.shared import ABSENT, CORPUS, present
+from tests.make_tree import make_log
+
+GOOD = """\
+result_0.txt: watching, by the rules of training v1.0
+result_0.txt: waiting for the file
+result_0.txt: init
+result_0.txt: unet3d, closed, batch size 56; target: at least 0.908; reference: mean 2203.2 epochs, accepted from 2064.1
+result_0.txt: run
+result_0.txt: eval_accuracy 0.01 at 0:00:50.0, 1000 epochs; target: too early to tell; \
+the reference at this pace: 0:01:50
+result_0.txt: eval_accuracy 0.9085 at 0:00:50.0, 2200 epochs; target: reached
+result_0.txt: stopped: success after 0:10:00
+result_0.txt: review warning: An evaluation that the rules require is missing [run.eval-cadence]; line 32; \
+expected every 20 epochs (ceil(20 × 168 / (ceil(168 / global_batch_size) × global_batch_size))), first at 1,000; \
+found 1,000, 2,200
+result_0.txt: compliant: 10.000000 minutes, 1 review finding
+accepted: 1 of 1 logs compliant
+"""
+
+
+def short_log() -> list[bytes]:
+    """A compliant log of unet3d with two evaluations."""
+    log = make_log("unet3d")
+    evaluations = log.records("eval_accuracy")
+    log.lines = [line for line in log.lines if line not in evaluations[1:-1]]
+    return log.text().encode().splitlines(keepends=True)
+
+
+def test_a_good_run_to_the_letter(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    assert text_of([file], [wait, *(append(file, line) for line in short_log())]) == GOOD
+
+
+BAD = """\
+result_0.txt: watching, by the rules of training v1.0
+result_0.txt: init
+result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0; \
+reference: mean 35.323 epochs, accepted from 34.696
+result_0.txt: error: lars_epsilon has a value that the rules do not allow [key.lars_epsilon.value]; line 16; \
+expected exactly 0.0; found 0.5
+result_0.txt: the file was cut; starting over
+result_0.txt: init
+result_0.txt: error: A record cannot be decoded [log.record-undecodable]; line 2; \
+found Unterminated string starting at: line 1 column 9 (char 8)
+result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0; \
+reference: mean 35.323 epochs, accepted from 34.696
+result_0.txt: run
+result_0.txt: eval_accuracy 0.7595 at 0:00:50.0, 40 epochs; target: reached
+result_0.txt: stopped: aborted after 0:10:00
+result_0.txt: error: init_start is missing [key.init_start.count]; expected at least once; found 0 times
+result_0.txt: review warning: The run was aborted before it reached its target [run.status-aborted]; line 31; \
+expected success; found aborted
+result_0.txt: review warning: The first evaluation is not where the rules require it [run.eval-cadence]; line 29; \
+expected every 4 epochs, first at 1, 2, 3 or 4; found 40
+result_0.txt: noncompliant: 2 errors, 2 review findings
+rejected: 1 of 1 logs noncompliant
+"""
+
+
+def test_a_bad_run_to_the_letter(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    lines = lines_of()
+    file.write_bytes(b"".join(lines[:20]).replace(b'epsilon", "value": 0.0', b'epsilon", "value": 0.5'))
+    again = [line for line in lines if b"init_start" not in line and b'"value": 0.01' not in line]
+    again = [line.replace(b'"success"', b'"aborted"') for line in again]
+    script = [lambda: file.write_bytes(lines[0]), append(file, b':::MLLOG {"key": "brok\n'), append(file, *again[1:])]
+    assert text_of([file], script) == BAD
+
+
+def evaluated(**parts: object) -> Evaluated:
+    usual: dict[str, object] = {
+        "at_ms": 1, "path": "a", "line": 1, "key": "eval_accuracy", "value": 0.5, "measure": None, "progress": None,
+        "unit": None, "elapsed_ms": None, "reached": False, "forecast": Forecast("far"), "by_reference_ms": None,
+    }  # fmt: skip
+    return Evaluated(**(usual | parts))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("reached", "reached"),
+        ("too-early", "too early to tell"),
+        ("flat", "no nearer in the last evaluations"),
+        ("far", "not in sight"),
+        ("from", "not before 1:01:01"),
+        ("between", "between 1:01:01 and 2:02:02"),
+    ],
+)
+def test_forecasts_in_words(state: State, words: str) -> None:
+    assert line_of(evaluated(forecast=Forecast(state, 3_661_999.0, 7_322_000.0))).endswith(f"; target: {words}")
+
+
+BARE = finding("log.empty", "a", "The log is empty")
+FULL = finding("run.clock-backwards", "a", "A record is older", line=3, expected="times", actual="1 step")
+SEVERAL = evaluated(value={"BBOX": 0.377, "SEGM": 0.3}, progress=7, unit="epochs", elapsed_ms=61_000.0)
+
+
+@pytest.mark.parametrize(
+    ("news", "line"),
+    [
+        (evaluated(reached=None), "a: eval_accuracy 0.5"),
+        (evaluated(measure="FID", value=90), "a: eval_accuracy FID 90; target: not in sight"),
+        (SEVERAL, "a: eval_accuracy BBOX 0.377, SEGM 0.3 at 0:01:01, 7 epochs; target: not in sight"),
+        (Found(at_ms=1, path="a", finding=BARE, final=True), "a: error: The log is empty [log.empty]"),
+        (Found(at_ms=1, path="a", finding=FULL, final=True), "a: review warning: A record is older "
+         "[run.clock-backwards]; line 3; expected times; found 1 step"),
+        (PhaseChanged(at_ms=1, path="-", phase="lost"),
+         "standard input: lost: the log is gone, or ended without run_stop"),
+        (PhaseChanged(at_ms=1, path="a", phase="stopped"), "a: stopped"),
+        (PhaseChanged(at_ms=1, path="a", phase="stopped", status="x", elapsed_ms=1.0),
+         "a: stopped: x after 0:00:00.0"),
+        (Restarted(at_ms=1, path="a", reason="replaced"), "a: the file was replaced by another; starting over"),
+        (Restarted(at_ms=1, path="a", reason="rewritten"), "a: the file was written anew; starting over"),
+        (Warned(at_ms=1, message="careful"), "warning: careful"),
+        (Warned(at_ms=1, path="a", rule="rcp.too-fast", message="fast"), "a: warning: fast [rcp.too-fast]"),
+        (Ended(at_ms=1, path="a", official="not-checked", status=None, minutes=None, errors=1, warnings=0, review=2),
+         "a: not checked: 1 error, 2 review findings"),
+        (Concluded(at_ms=1, official=Verdict.NOT_CHECKED, exit_status=2, reason="idle", logs=0, compliant=0),
+         "not-checked: no log came"),
+        (Concluded(at_ms=1, official=Verdict.ACCEPTED, exit_status=0, reason="interrupted", logs=2, compliant=2),
+         "accepted: 2 of 2 logs compliant, as far as they are"),
+    ],
+)  # fmt: skip
+def test_news_in_words(news: News, line: str) -> None:
+    assert line_of(news) == line
+
+
+def test_nothing_steers_a_terminal() -> None:
+    hostile = "\x1b[31m\r\n\x07\u202e\u2028"
+    line = line_of(Warned(at_ms=1, path=hostile, rule=hostile, message=hostile))
+    assert line is not None and line.isprintable()
+    stream = io.StringIO()
+    TextOutlet(stream).tell(evaluated(path=hostile, value=hostile, key=hostile, measure=hostile))
+    assert stream.getvalue().count("\n") == 1 and stream.getvalue()[:-1].isprintable()
+
+
+def test_that_a_run_evaluates_has_no_line_of_its_own() -> None:
+    stream = io.StringIO()
+    outlet = TextOutlet(stream)
+    for phase in ("run", "evaluating", "run", "evaluating", "stopped", "run"):
+        outlet.tell(PhaseChanged(at_ms=1, path="a", phase=phase))
+    assert stream.getvalue() == "a: run\na: stopped\na: run\n"
+
+
+def test_durations_and_numbers() -> None:
+    spans = [None, float("nan"), float("inf"), 1e15, 0, 59_999, 3_600_000.0, -61_000, 100 * 3_600_000]
+    assert [duration(span) for span in spans] == [
+        "-", "-", "-", "-", "0:00:00.0", "0:00:59.9", "1:00:00", "-0:01:01", "100:00:00",
+    ]  # fmt: skip
+    numbers = [0.12345678, 1.0, 178859.2, 1e20, float("nan"), 12, -0.5, 1234.5678]
+    assert [number(one) for one in numbers] == ["0.12346", "1", "178859", "1e+20", "nan", "12", "-0.5", "1234.6"]
+
+
+def test_values_for_a_document() -> None:
+    assert shown_value(0.5) == 0.5
+    assert shown_value({"BBOX": 0.3, "SEGM": 1}) == {"BBOX": 0.3, "SEGM": 1}
+    assert [shown_value(one) for one in (None, True, [1], {}, {"a": "b"}, float("nan"), 10**400)] == [
+        "null", "true", "[1]", "{}", '{"a": "b"}', "NaN", shown_text(10**400),
+    ]  # fmt: skip
+    assert len(shown_text("x" * 10_000)) == len(shown_text(10**400)) == 80
+    assert shown_text("Ã©") == "é"
+
+
+def test_a_document_holds_no_number_that_json_has_not() -> None:
+    stream = io.StringIO()
+    strange = evaluated(elapsed_ms=float("inf"), progress=float("nan"), forecast=Forecast("from", float("inf")))
+    JsonlOutlet(stream).tell(strange)
+    told = json.loads(stream.getvalue())
+    assert told["elapsed_ms"] is told["progress"] is told["forecast"]["not_before_ms"] is None
+
+
+def test_the_events_of_a_run_by_their_schema(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    events = events_of([file], [wait, *(append(file, line) for line in lines_of())])
+    kinds = [event["event"] for event in events]
+    assert kinds[:4] == ["watching", "phase", "phase", "identity"]
+    assert kinds[-2:] == ["end", "verdict"]
+    assert events[-1]["exit_status"] == 0 and events[-1]["official"] == "accepted"
+    assert [event["at_ms"] for event in events] == sorted(event["at_ms"] for event in events)
+
+
+def test_the_events_of_trouble_by_their_schema(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    bad = [line.replace(b'epsilon", "value": 0.0', b'epsilon", "value": NaN') for line in lines_of()]
+    strange = [
+        b':::MLLOG {"time_ms": 1, "key": "eval_accuracy", "value": "\\ud800\\u001b", "metadata": {"epoch_num": NaN}}\n',
+        b':::MLLOG {"time_ms": Infinity, "key": "eval_accuracy", "value": {"a": [1]}, "metadata": 7}\n',
+        b':::MLLOG {"time_ms": 1e400, "key": "run_stop", "value": 1, "metadata": {"status": ["\\u0000"]}}\n',
+    ]
+    script = [lambda: file.write_bytes(b"\n"), append(file, *bad[:20], *strange, *bad[20:]), file.unlink, wait, ctrl_c]
+    file.write_bytes(b"".join(bad))
+    events = events_of([file], script)
+    assert {event["event"] for event in events} >= {"restart", "finding", "evaluation", "phase", "end", "verdict"}
+    assert "lost" in [event.get("phase") for event in events]
+
+
+def test_the_reference_and_a_warning_by_their_schema(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(b"".join(line.replace(b'"epoch_num": 40', b'"epoch_num": 5') for line in lines_of()))
+    events = events_of([file])
+    identity = next(event for event in events if event["event"] == "identity")
+    assert identity["reference"]["unit"] == "epochs"
+    assert [event["rule"] for event in events if event["event"] == "warning"] == ["rcp.too-fast"]
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_logs_by_the_schema(tmp_path: Path) -> None:
+    files = sorted(CORPUS.glob("v*/*/results/*/*/result_*.txt"))
+    for file in random.Random(2).sample(files, 30):
+        events = events_of([file], [wait] * 5, round=file.relative_to(CORPUS).parts[0].removeprefix("v"))
+        assert events[-1]["event"] == "verdict"
+
+
+def test_several_logs_end_with_a_table(tmp_path: Path) -> None:
+    for run in range(2):
+        (tmp_path / f"result_{run}.txt").write_bytes(b"".join(lines_of(run=run)))
+    assert text_of([tmp_path]).splitlines()[-5:] == [
+        "log           verdict      minutes  errors  warnings  review",
+        "------------------------------------------------------------",
+        "result_0.txt  compliant  10.000000       0         0       0",
+        "result_1.txt  compliant  11.000000       0         0       0",
+        "accepted: 2 of 2 logs compliant",
+    ]

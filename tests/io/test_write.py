@@ -1,0 +1,323 @@
+"""A file or folder is put in place whole or not at all; what a killed process leaves goes with the next one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mlsub.io import write
+from mlsub.io.errors import MlsubError
+from mlsub.io.write import (
+    back_up,
+    make_folder,
+    put_folder,
+    replace_whole,
+    staging_beside,
+    sync_tree,
+    temporary_folder,
+    write_file,
+)
+
+PART, FOLDER = ".mlsub-0123456789abcdef.part", ".mlsub-fedcba9876543210.part"
+FILES = 20
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise OSError(30, "Read-only file system")
+
+
+# Files.
+
+
+def test_there_is_one_backup_and_its_replacement_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert back_up(file) == back_up(file) == tmp_path / "file.~1~"
+    file.unlink()
+    file.write_text("mine")
+    assert back_up(file).name == "file.~1~"
+    assert caplog.messages == []
+    file.write_text("other")
+    assert back_up(file).read_text() == "other"
+    assert caplog.messages == [f"mlsub: replaced {tmp_path / 'file.~1~'}, an earlier backup"]
+    assert names(tmp_path) == {"file", "file.~1~"}
+
+
+def test_without_hard_links_the_backup_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setattr(write.os, "link", refuse)
+    assert back_up(tmp_path / "file").read_text() == "mine"
+    assert names(tmp_path) == {"file", "file.~1~"}
+
+
+def test_what_cannot_be_replaced_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setattr(write, "put_file", refuse)
+    with pytest.raises(MlsubError, match="Read-only"):
+        write_file(tmp_path / "file", b"new", force=True)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert not [name for name in names(tmp_path) if name.endswith(".part")]
+
+
+def test_a_file_may_be_executable_from_the_first(tmp_path: Path) -> None:
+    write_file(tmp_path / "run.sh", b"#!/bin/sh\n", force=False, executable=True)
+    assert os.access(tmp_path / "run.sh", os.X_OK)
+
+
+def test_a_file_of_a_cache_is_written_and_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for content in (b"old", b"", b"new"):
+        replace_whole("record", content, 0o600)
+        assert Path("record").read_bytes() == content
+        assert Path("record").stat().st_mode & 0o777 == 0o600
+    monkeypatch.setattr(write.os, "replace", refuse)
+    with pytest.raises(OSError, match="Read-only"):
+        replace_whole(tmp_path / "record", b"other")
+    assert (tmp_path / "record").read_bytes() == b"new"
+    assert names(tmp_path) == {"record"}
+
+
+# What killed processes leave.
+
+
+def leave(folder: Path) -> None:
+    (folder / PART).write_text("half")
+    (folder / FOLDER / "below").mkdir(parents=True)
+
+
+def test_what_is_nobodys_goes_and_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    leave(tmp_path)
+    (tmp_path / ".mlsub-mine.part").touch()
+    (tmp_path / ".mlsub-0.part").symlink_to(".mlsub-mine.part")
+    write_file(tmp_path / "file", b"new", force=False)
+    assert names(tmp_path) == {".mlsub-mine.part", ".mlsub-0.part", "file"}
+    assert caplog.messages == [
+        f"mlsub: removed {tmp_path / name}, left by a process that was killed" for name in (PART, FOLDER)
+    ]
+
+
+def test_without_a_program_that_says_otherwise_it_is_named_on_standard_error(tmp_path: Path) -> None:
+    leave(tmp_path)
+    words = ["system", "new", "--from", "ipu-pod64", "-o", str(tmp_path / "pod64.json")]
+    done = subprocess.run([sys.executable, "-m", "mlsub", *words], capture_output=True, text=True, check=True)
+    assert [line.split(",")[0] for line in done.stderr.splitlines()] == [
+        f"mlsub: removed {tmp_path / name}" for name in (PART, FOLDER)
+    ]
+    assert names(tmp_path) == {"pod64.json"}
+
+
+def test_where_there_are_no_locks_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave(tmp_path)
+    monkeypatch.setattr(write.fcntl, "flock", refuse)
+    assert write_file(tmp_path / "file", b"new", force=False) is None
+    assert names(tmp_path) == {PART, FOLDER, "file"}
+
+
+def test_a_lock_ends_with_its_process_however_it_ends(tmp_path: Path) -> None:
+    program = (
+        "import sys, time\nfrom pathlib import Path\nfrom mlsub.io.write import staging_beside\n"
+        "with staging_beside(Path(sys.argv[1], 'other')):\n    print('ready', flush=True)\n    time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        write_file(tmp_path / "file", b"", force=False)
+        assert len(names(tmp_path)) == 2, "what is in use stays"
+        process.send_signal(signal.SIGKILL)
+    write_file(tmp_path / "other", b"", force=False)
+    assert names(tmp_path) == {"file", "other"}
+
+
+def test_a_temporary_folder_is_for_its_user_alone_and_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with temporary_folder() as folder:
+        assert set(tmp_path.iterdir()) == {folder}
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert names(tmp_path) == set()
+
+
+# Folders.
+
+
+def fill(folder: Path, word: str) -> None:
+    (folder / "below").mkdir(parents=True, exist_ok=True)
+    for number in range(FILES):
+        (folder / "below" / f"{number}.txt").write_text(word)
+
+
+def words(folder: Path) -> list[str]:
+    return [file.read_text() for file in sorted((folder / "below").iterdir())]
+
+
+@pytest.fixture(params=["exchange", "two renames"])
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways of replacing, whatever the file system of the tests can do."""
+    if request.param == "two renames":
+        monkeypatch.setattr(write, "_exchange", lambda one, other: False)
+
+
+@pytest.mark.usefixtures("_way")
+@pytest.mark.parametrize("before", [None, "old"])
+def test_a_folder_comes_whole_and_nothing_is_left_beside_it(before: str | None, tmp_path: Path) -> None:
+    final = tmp_path / "deep" / "ACME"
+    if before:
+        fill(final, before)
+        (final / "only-before.txt").write_text("")
+    with staging_beside(final) as staging:
+        fill(staging, "new")
+        put_folder(staging, final)
+    assert words(final) == ["new"] * FILES
+    assert names(final) == {"below"}
+    assert names(final.parent) == {"ACME"}
+
+
+def test_a_new_folder_has_the_usual_mode(tmp_path: Path) -> None:
+    (tmp_path / "usual").mkdir()
+    with staging_beside(tmp_path / "ACME") as staging:
+        put_folder(staging, tmp_path / "ACME")
+    assert (tmp_path / "ACME").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_staging_goes_when_the_work_fails(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), staging_beside(tmp_path / "ACME") as staging:
+        fill(staging, "half")
+        raise RuntimeError
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dangling link", "FIFO"])
+def test_what_is_no_folder_is_never_replaced(kind: str, tmp_path: Path) -> None:
+    final, staging = tmp_path / "ACME", tmp_path / "staging"
+    fill(staging, "new")
+    fill(tmp_path / "elsewhere", "old")
+    if kind == "file":
+        final.write_text("precious")
+    elif kind == "FIFO":
+        os.mkfifo(final)
+    else:
+        final.symlink_to("elsewhere" if kind == "link" else "nowhere")
+    mode = final.lstat().st_mode
+    with pytest.raises(MlsubError, match="ACME is not a folder, or is a link"):
+        put_folder(staging, final)
+    assert final.lstat().st_mode == mode
+    assert words(staging) == ["new"] * FILES
+    assert words(tmp_path / "elsewhere") == ["old"] * FILES
+
+
+def test_where_the_second_rename_fails_the_old_folder_is_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    final, rename = tmp_path / "ACME", Path.rename
+    fill(final, "old")
+    fill(tmp_path / "staging", "new")
+    monkeypatch.setattr(write, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(Path, "rename", lambda one, to: refuse() if one.name == "staging" else rename(one, to))
+    with pytest.raises(MlsubError, match="ACME cannot be written: Read-only"):
+        put_folder(tmp_path / "staging", final)
+    assert words(final) == ["old"] * FILES
+
+
+def test_a_replacement_that_was_killed_half_way_is_recovered(tmp_path: Path) -> None:
+    final = tmp_path / "ACME"
+    fill(tmp_path / ".ACME.mlsub-old", "old")
+    with staging_beside(final):
+        assert words(final) == ["old"] * FILES
+    fill(tmp_path / ".ACME.mlsub-old", "older, and not removed any more")
+    with staging_beside(final):
+        assert words(final) == ["old"] * FILES
+
+
+def test_a_name_that_is_none_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for name, why in (
+        ("A\0B", "(lstat: )?embedded null"),
+        ("A" * 300, "File name too long"),
+        ("file/ACME", "(Not a directory|File exists)"),
+    ):
+        with pytest.raises(MlsubError, match=rf"cannot be written: {why}"), staging_beside(tmp_path / name):
+            pytest.fail("worked for nothing")
+    assert names(tmp_path) == {"file"}
+
+
+PUT_AGAIN_AND_AGAIN = """
+import sys
+from pathlib import Path
+from mlsub.io import write
+from mlsub.io.write import put_folder, staging_beside
+from tests.io.test_write import fill
+
+if sys.argv[2] == "two renames":
+    write._exchange = lambda one, other: False
+final = Path(sys.argv[1])
+for generation in range(100_000):
+    with staging_beside(final) as staging:
+        fill(staging, f"{generation}")
+        put_folder(staging, final)
+    if generation == 2:
+        print("ready", flush=True)
+"""
+
+
+@pytest.mark.parametrize("way", ["exchange", "two renames"])
+def test_after_a_kill_there_is_one_whole_folder(way: str, tmp_path: Path) -> None:
+    final = tmp_path / "ACME"
+    for delay in (0.0, 0.003, 0.007, 0.011):
+        process = subprocess.Popen(
+            [sys.executable, "-c", PUT_AGAIN_AND_AGAIN, str(final), way],
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parents[2],
+        )
+        with process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+        with staging_beside(final):
+            assert len(set(words(final))) == 1
+            assert len(words(final)) == FILES
+
+
+# The disk.
+
+
+def test_a_folder_is_brought_to_the_disk_with_all_that_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_folder(tmp_path / "a" / "b")
+    (tmp_path / "a" / "b" / "file").write_text("")
+    (tmp_path / "a" / "link").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "a" / "pipe")
+    seen = []
+    monkeypatch.setattr(os, "fsync", lambda opened: seen.append(Path(f"/proc/self/fd/{opened}").readlink()))
+    sync_tree(tmp_path / "a")
+    assert set(seen[:2]) == {tmp_path / "a" / name for name in ("b/file", "pipe")}
+    assert seen[2:] == [tmp_path / "a" / "b", tmp_path / "a"]
+
+
+def test_many_files_are_brought_to_the_disk_and_what_fails_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(300):
+        (tmp_path / str(number)).touch()
+    seen: set[Path] = set()
+
+    def sync(opened: int) -> None:
+        place = Path(f"/proc/self/fd/{opened}").readlink()
+        if place.name == "299" and place in seen:
+            raise OSError(5, "Input/output error")
+        seen.add(place)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    sync_tree(tmp_path)
+    assert seen == {tmp_path, *tmp_path.iterdir()}
+    with pytest.raises(OSError, match="Input/output error"):
+        sync_tree(tmp_path)
