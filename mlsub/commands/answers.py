@@ -9,7 +9,6 @@ from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
-    "audit draft": "mlsub.commands.audit.draft.model.Draft",
     "cache": "mlsub.commands.cache.run.Cache",
     "check": "mlsub.present.entries.Reports",
     "check settings": "mlsub.commands.check.shown.ShownSettings",
@@ -25,7 +24,7 @@ _ANSWERS = {
     "inspect rates": "mlsub.commands.inspect.run.Rates",
     "merge": "mlsub.commands.merge.model.Merge",
     "pack": "mlsub.commands.pack.model.Packing",
-    "redact": "mlsub.commands.redact.model.Redaction",
+    "redact": "mlsub.commands.redact.document.Redaction",
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
     "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",
     "rules keys": "mlsub.commands.rules.keys.KeyList",

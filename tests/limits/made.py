@@ -14,13 +14,6 @@ from tests.limits.patterns import ANCHORED, REPOSITORY, Call, Expression, calls,
 
 #: Parts of an expression that a function puts in, as they stand in the source: by the place of the function.
 PARTS = {
-    "mlsub/commands/audit/draft/figures.py:_starts": {"re.escape(word)": "more than"},
-    "mlsub/commands/audit/draft/figures.py:contains": {"re.escape(word)": "more than"},
-    "mlsub/commands/audit/draft/pages.py:_of_html": {"name": "script"},
-    "mlsub/commands/audit/draft/sides.py:_other_side": {
-        "phrases": "than|compared to|against",
-        "'|'.join(words().previous_round)": "previous round|last submission",
-    },
     "mlsub/commands/audit/messaging/comparing.py:_since": {"re.escape(name)": r"v1\.0"},
     "mlsub/commands/audit/messaging/naming.py:_as_written": {"re.escape(name)": "mlperf training"},
     "mlsub/commands/audit/messaging/words.py:mentions": {"re.escape(flat(name))": "mlperf training"},
@@ -31,14 +24,12 @@ PARTS = {
     "mlsub/commands/audit/vocabulary.py:counts_in": {
         "'|'.join(sorted(words, key=len, reverse=True))": "eleven|ten|one"
     },
-    "mlsub/io/schemas.py:pattern": {"re.sub('\\\\$$', '\\\\\\\\Z', due)": r"^[a-z][a-z0-9_]*\Z"},
-    "mlsub/log/mll.py:decode_mll": {},
+    "mlsub/io/problems.py:pattern": {"re.sub('\\\\$$', '\\\\\\\\Z', due)": r"^[a-z][a-z0-9_]*\Z"},
+    "mlsub/log/event.py:decode_mll": {},
     "mlsub/systems/names.py:_word": {"re.escape(text)": "dgx a100"},
 }
 #: Functions that make an expression, and what they are called with; the place is that of the call of re.
 CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
-    "mlsub/commands/audit/draft/figures.py:_units": ("mlsub.commands.audit.draft.figures", "_units", ()),
-    "mlsub/commands/audit/draft/figures.py:_counts": ("mlsub.commands.audit.draft.figures", "_counts", ()),
     "mlsub/commands/redact/names.py:literal": ("mlsub.commands.redact.names", "literal", ("ab*cd",)),
     "mlsub/io/spelling.py:spellings": ("mlsub.io.spelling", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
     "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),
@@ -52,7 +43,7 @@ MATCHED = frozenset(("mlsub/rules/arithmetic.py:token",))
 #: What the first makes, modules hold in tables, where they are found; the others are in :func:`of_data`.
 HELD = frozenset(
     (
-        "mlsub/commands/redact/model.py:patterns",
+        "mlsub/commands/redact/document.py:patterns",
         "mlsub/commands/redact/names.py:__init__",
         "mlsub/submission/layout/strays.py:_patterns",
         "mlsub/systems/values.py:is_meaningful",
@@ -76,7 +67,7 @@ def of_calls() -> Iterator[Expression]:
 
 def of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
-    from mlsub.commands.redact.model import Kind
+    from mlsub.commands.redact.document import Kind
     from mlsub.commands.redact.names import Names
     from mlsub.submission.layout.strays import _patterns
     from mlsub.systems.fields import fields
