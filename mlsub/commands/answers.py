@@ -14,7 +14,7 @@ _ANSWERS = {
     "check settings": "mlsub.commands.check.shown.ShownSettings",
     "compare": "mlsub.commands.compare.model.Comparison",
     "compare packages": "mlsub.commands.compare.model.PackageDiff",
-    "db build": "mlsub.commands.db.model.Built",
+    "db build": "mlsub.commands.db.build.Built",
     "explain": "mlsub.present.explanation.Explanation",
     "db query": "mlsub.commands.db.query.QueryResult",
     "db tables": "mlsub.commands.db.schema.Tables",
