@@ -13,12 +13,13 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from mlsub.io.show import inert, tolerate
-from mlsub.present.document import Block, Document
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
+
+    from mlsub.present.document import Block, Document
 
 #: Called with what is done and what there is to do.
 Progress = Callable[[int, int], None]
