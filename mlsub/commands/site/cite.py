@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlsub.commands.audit.messaging.model import Document, Message, Operand
-from mlsub.commands.audit.messaging.tables import text_for
+from mlsub.commands.audit.messaging.model import Document, Message, Operand, text_for
 from mlsub.commands.audit.messaging.write import footnote_of
 from mlsub.commands.site.model import Quote, Section, number_of, text_of
 from mlsub.commands.site.results import Result

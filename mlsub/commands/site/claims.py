@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.verdict import Audit
-from mlsub.commands.audit.words import (
+from mlsub.commands.audit.document import (
     INPUT_HEADS,
     RESULT_HEADS,
     basis_words,
@@ -17,6 +15,8 @@ from mlsub.commands.audit.words import (
     summary,
     title,
 )
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.site.cards import cards_of
 from mlsub.commands.site.facts import section_of_findings
 from mlsub.commands.site.model import Cell, Head, Row, Section, Table, text_of

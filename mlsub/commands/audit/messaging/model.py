@@ -1,18 +1,208 @@
-"""What the rules on quoting results look at: sentences, the results they rest on, documents; and what they find."""
+"""What the rules on quoting results look at (sentences, results, documents), the rules, and what they find."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.messaging.words import mentions
-from mlsub.commands.audit.quoting import Text
 from mlsub.commands.audit.written import Says
-from mlsub.findings import Severity
+from mlsub.findings import Finding, Severity
+from mlsub.io.data import shipped
+from mlsub.io.show import plain
 from mlsub.io.spelling import flat
+
+#: A quotation is no longer.
+_LONGEST = 60
+
+
+class Names(msgspec.Struct, frozen=True):
+    """How a benchmark is called: ``task`` is its name, ``model`` what may stand for it in the Closed division."""
+
+    task: tuple[str, ...]
+    model: tuple[str, ...]
+
+
+def names() -> dict[str, Names]:
+    """The names of every benchmark, by the name of its folder."""
+    return shipped(__file__, "names.yaml", dict[str, Names])
+
+
+@lru_cache(maxsize=8)
+def flat_document(text: str | None) -> str:
+    """A whole document, flat; kept, as every claim in it asks for it again."""
+    return flat(text or "")
+
+
+@lru_cache(maxsize=4096)
+def document_mentions(text: str | None, wanted: tuple[str, ...]) -> bool:
+    """Whether a whole document has one of some names."""
+    return mentions(flat_document(text), wanted)
+
+
+def squashed(text: str) -> str:
+    """Letters and digits alone, small: ``DGX A100`` and ``dgxa100_`` alike."""
+    return "".join(c for c in text.lower() if c.isalnum())
+
+
+@lru_cache(maxsize=8)
+def squashed_document(text: str | None) -> str:
+    """A whole document, squashed; kept as well."""
+    return squashed(text or "")
+
+
+def mentions(text: str, wanted: Iterable[str]) -> bool:
+    """Whether a text that is flat already has one of some names, as words of their own."""
+    return any(re.search(rf"(?<!\w){re.escape(flat(name))}(?!\w)", text) for name in wanted)
+
+
+def benchmark_words(benchmark: str) -> tuple[str, ...]:
+    """All names of a benchmark, the folder's among them."""
+    known = names().get(benchmark)
+    return (*known.task, *known.model, benchmark) if known else (benchmark,)
+
+
+def any_benchmark(text: str) -> bool:
+    """Whether a text that is flat already names a benchmark at all."""
+    return any(mentions(text, (*known.task, *known.model)) for known in names().values())
+
+
+def quote(text: str) -> str:
+    """A short quotation, safe to print."""
+    text = plain(" ".join(text.split()))
+    return f"“{text}”" if len(text) <= _LONGEST else f"“{text[:_LONGEST].rstrip()}…”"
+
+
+def enumerated(things: Iterable[str], last: str = "and") -> str:
+    """``a, b and c``."""
+    *first, end = list(things)
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+class Text(msgspec.Struct, frozen=True, kw_only=True, rename={"since": "from"}):
+    """A text of the rules on quoting results.
+
+    ``from`` is the day from which it binds; ``symbols`` are the signs that may stand behind the name MLPerf; ``wants``
+    is what it asks for and an older one does not, see guidelines.yaml.
+    """
+
+    name: str = ""
+    title: str
+    since: date
+    source: str
+    symbol: str
+    symbols: tuple[str, ...]
+    legend: str
+    wants: tuple[str, ...] = ()
+    note: str | None = None
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule, by its id in the catalogue, ``claim.r05``.
+
+    ``how`` says who can check it, see guidelines.yaml; ``sections`` maps a text to the place in it, and a text that is
+    not there lacks the rule.
+    """
+
+    rule: str = ""
+    title: str
+    how: str
+    sections: dict[str, str]
+    levels: dict[str, Severity] = {}
+
+    @property
+    def number(self) -> str:
+        """Its number, ``R05``."""
+        return self.rule.removeprefix("claim.").upper()
+
+
+class Remark(Finding, frozen=True, kw_only=True):
+    """A finding on how results are quoted, with the claim (null for a document's own) and the document."""
+
+    claim: str | None
+    document: str
+
+
+class Unchecked(msgspec.Struct, frozen=True):
+    """What a rule could not check, and how that is fixed; ``claim`` is the claim's id, null for a document's."""
+
+    rule: str
+    reason: str
+    claim: str | None = None
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """The footnote that a claim needs. ``missing`` names what stands in brackets in it, to be filled in."""
+
+    claim: str
+    rules: str
+    footnote: str
+    missing: tuple[str, ...]
+
+
+class Quoting(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules on quoting results found, in the order of claims, then of documents.
+
+    ``rules`` is the text that binds each document, ``not_looked_at`` what could not be checked, ``by_hand`` what only a
+    person can check; ``footnotes`` are those that claims need.
+    """
+
+    findings: tuple[Remark, ...] = ()
+    rules: dict[str, Text] = {}
+    not_looked_at: tuple[Unchecked, ...] = ()
+    by_hand: tuple[Rule, ...] = ()
+    footnotes: tuple[Written, ...] = ()
+
+    @property
+    def warns(self) -> bool:
+        """Whether there is more than information."""
+        return any(finding.severity is not Severity.INFO for finding in self.findings)
+
+
+#: What ``--guidelines`` takes besides the texts by name.
+AUTO = "auto"
+
+
+class Guidelines(msgspec.Struct, frozen=True):
+    """All texts, oldest first, and all rules."""
+
+    texts: dict[str, Text]
+    rules: dict[str, Rule]
+
+
+@lru_cache(maxsize=1)
+def guidelines() -> Guidelines:
+    """The table, guidelines.yaml."""
+    table = shipped(__file__, "../guidelines.yaml", dict[str, dict[str, Any]])
+    texts = {name: msgspec.convert({"name": name, **text}, Text) for name, text in table["texts"].items()}
+    rules = {
+        number: msgspec.convert({"rule": f"claim.{number.lower()}", **rule}, Rule)
+        for number, rule in table["rules"].items()
+    }
+    return Guidelines(texts, rules)
+
+
+def text_for(day: date | None, wanted: str = AUTO) -> Text:
+    """The text that binds a document: the one wanted, or the last that was in force on its day.
+
+    A document older than the oldest text is checked against that one, a document without a date against the newest.
+    """
+    texts = list(guidelines().texts.values())
+    if wanted != AUTO:
+        return guidelines().texts[wanted]
+    if day is None:
+        return texts[-1]
+    return next((text for text in reversed(texts) if text.since <= day), texts[0])
+
+
+def by_hand(text: Text) -> tuple[Rule, ...]:
+    """The rules of a text that only a person can look at."""
+    return tuple(rule for rule in guidelines().rules.values() if rule.how == "human" and text.name in rule.sections)
+
 
 #: The names under which a claims file may note a thing.
 _ALSO = {

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.messaging.footnote import (
+from mlsub.commands.audit.messaging.model import guidelines
+from mlsub.commands.audit.messaging.texts import (
     ID,
     cites_results,
     find_footnote,
@@ -15,7 +16,6 @@ from mlsub.commands.audit.messaging.footnote import (
     round_of,
     trademark_hits,
 )
-from mlsub.commands.audit.messaging.tables import guidelines
 
 
 @pytest.mark.parametrize(
