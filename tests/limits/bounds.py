@@ -121,7 +121,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "how much is shown of what was read in full, and how much of a name or value": {
         "commands.audit.inputs": "MAX_INPUTS",
         "commands.audit.messaging.bridge": "_LONGEST",
-        "commands.audit.messaging.model": "_LONGEST",
+        "commands.audit.quoting": "_LONGEST",
         "commands.audit.nearest": "_MOST",
         "commands.compare.resubmit": "_MOST",
         "commands.compare.words": "_LONGEST",

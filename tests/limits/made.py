@@ -16,7 +16,7 @@ from tests.limits.patterns import ANCHORED, REPOSITORY, Call, Expression, calls,
 PARTS = {
     "mlsub/commands/audit/messaging/comparing.py:_since": {"re.escape(name)": r"v1\.0"},
     "mlsub/commands/audit/messaging/sentences.py:_as_written": {"re.escape(name)": "mlperf training"},
-    "mlsub/commands/audit/messaging/model.py:mentions": {"re.escape(flat(name))": "mlperf training"},
+    "mlsub/commands/audit/quoting.py:mentions": {"re.escape(flat(name))": "mlperf training"},
     "mlsub/commands/audit/subject.py:_as_written": {
         "'[\\\\W_]{1,3}'.join(map(re.escape, said.split()))": r"dgx[\W_]{1,3}a100"
     },

@@ -11,8 +11,8 @@ import msgspec
 
 from mlsub.commands.audit.expression import Call, Expression, Number, Operation
 from mlsub.commands.audit.facts import SHORT, TITLES
-from mlsub.commands.audit.messaging.model import Quoting, Remark, enumerated
 from mlsub.commands.audit.model import Input
+from mlsub.commands.audit.quoting import Quoting, Remark, enumerated
 from mlsub.commands.audit.verdict import (
     AGAINST,
     Audit,

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.audit.document import Entry, entries
-from mlsub.commands.audit.messaging.model import Remark
+from mlsub.commands.audit.quoting import Remark
 from mlsub.commands.audit.verdict import AGAINST, Audit, ClaimVerdict
 from mlsub.findings import Finding, Severity
 from mlsub.present.results import Outcome, Part, Results, part

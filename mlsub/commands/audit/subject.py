@@ -19,8 +19,8 @@ from mlsub.commands.audit.expression import Text
 from mlsub.commands.audit.facts import Facts, product
 from mlsub.commands.audit.kinds import usual
 from mlsub.commands.audit.messaging.bridge import calls, operand
-from mlsub.commands.audit.messaging.model import mentions, squashed, texts
 from mlsub.commands.audit.model import Claim, ClaimsFile, Stated
+from mlsub.commands.audit.quoting import mentions, squashed, texts
 from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
     Named,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from mlsub.commands.audit.messaging.model import Quoting
 from mlsub.commands.audit.model import Claim, Figure, Input
+from mlsub.commands.audit.quoting import Quoting
 from mlsub.commands.audit.wording import Interval
 from mlsub.commands.audit.written import Source
 from mlsub.findings import Finding

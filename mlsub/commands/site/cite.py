@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlsub.commands.audit.messaging.model import Document, Message, Operand, text_for
 from mlsub.commands.audit.messaging.write import footnote_of
+from mlsub.commands.audit.quoting import Document, Message, Operand, text_for
 from mlsub.commands.site.model import Quote, Section, number_of, text_of
 from mlsub.commands.site.results import Result
 from mlsub.commands.site.tables import division_of

@@ -12,7 +12,19 @@ import msgspec
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.messaging.bridge import documents, messages, name_of
 from mlsub.commands.audit.messaging.comparing import beside_unverified, comparing_hits
-from mlsub.commands.audit.messaging.model import (
+from mlsub.commands.audit.messaging.sentences import foreign_titles, metric_hits, naming_hits, standing_hits
+from mlsub.commands.audit.messaging.texts import (
+    alteration_hits,
+    cites_results,
+    find_footnote,
+    footnote_hits,
+    no_footnote,
+    noted_hits,
+    sign_hits,
+    trademark_hits,
+)
+from mlsub.commands.audit.messaging.write import footnotes
+from mlsub.commands.audit.quoting import (
     AUTO,
     Case,
     Document,
@@ -27,18 +39,6 @@ from mlsub.commands.audit.messaging.model import (
     guidelines,
     text_for,
 )
-from mlsub.commands.audit.messaging.sentences import foreign_titles, metric_hits, naming_hits, standing_hits
-from mlsub.commands.audit.messaging.texts import (
-    alteration_hits,
-    cites_results,
-    find_footnote,
-    footnote_hits,
-    no_footnote,
-    noted_hits,
-    sign_hits,
-    trademark_hits,
-)
-from mlsub.commands.audit.messaging.write import footnotes
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.written import Source
 from mlsub.io.show import plain

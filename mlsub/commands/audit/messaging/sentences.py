@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from mlsub.commands.audit.messaging.comparing import is_composite
-from mlsub.commands.audit.messaging.model import (
+from mlsub.commands.audit.quoting import (
     Case,
     Hit,
     Message,

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import msgspec
 
-from mlsub.commands.audit.messaging.model import (
+from mlsub.commands.audit.quoting import (
     Hit,
     Message,
     Operand,

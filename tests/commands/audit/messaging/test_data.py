@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.command import command
-from mlsub.commands.audit.messaging.model import (
+from mlsub.commands.audit.quoting import (
     AUTO,
     by_hand,
     guidelines,

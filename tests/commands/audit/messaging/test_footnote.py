@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.messaging.model import guidelines
 from mlsub.commands.audit.messaging.texts import (
     ID,
     cites_results,
@@ -16,6 +15,7 @@ from mlsub.commands.audit.messaging.texts import (
     round_of,
     trademark_hits,
 )
+from mlsub.commands.audit.quoting import guidelines
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the rules on quoting results look at (sentences, results, documents), the rules, and what they find."""
+"""Quoting results: what the rules look at (sentences, results, documents), the rules themselves, and what they find."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Guidelines(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def guidelines() -> Guidelines:
     """The table, guidelines.yaml."""
-    table = shipped(__file__, "../guidelines.yaml", dict[str, dict[str, Any]])
+    table = shipped(__file__, "guidelines.yaml", dict[str, dict[str, Any]])
     texts = {name: msgspec.convert({"name": name, **text}, Text) for name, text in table["texts"].items()}
     rules = {
         number: msgspec.convert({"rule": f"claim.{number.lower()}", **rule}, Rule)
