@@ -40,7 +40,7 @@ _ANSWERS = {
     "system check": "mlsub.commands.system.run.Checks",
     "system list": "mlsub.commands.system.run.Known",
     "system show": "mlsub.commands.system.run.Shown",
-    "score selection": "mlsub.commands.score.select.Selected",
+    "score selection": "mlsub.commands.score.window.Selected",
     "seal": "mlsub.commands.seal.receipt.Sealing",
     "site": "mlsub.commands.site.build.Built",
     "status": "mlsub.commands.status.model.Status",

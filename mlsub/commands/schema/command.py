@@ -54,7 +54,7 @@ def _list() -> None:
     from mlsub.commands.answers import asked, commands
     from mlsub.commands.schema.documents import documents
     from mlsub.present.document import Column, Table
-    from mlsub.present.output import put
+    from mlsub.present.terminal import put
 
     about = documents() | {name: f"what mlsub {asked(name)} --format json writes" for name in commands()}
     put(sys.stdout, Table((Column("", when_narrow="keep"), Column("")), tuple(about.items())))
