@@ -64,7 +64,7 @@ def _list() -> None:
     """Print the names, a line each."""
     from mlsub.commands.answers import asked, commands
     from mlsub.present.document import Column, Table
-    from mlsub.present.output import put
+    from mlsub.present.terminal import put
 
     about = documents() | {name: f"what mlsub {asked(name)} --format json writes" for name in commands()}
     put(sys.stdout, Table((Column("", when_narrow="keep"), Column("")), tuple(about.items())))

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.site.model import Drawn, Live, Runs
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.present.chart import Series
-from mlsub.score.cells import encodable
+from mlsub.score.columns import encodable
 
 #: Where series lie that several pages have.
 SHARED = "shared"

@@ -11,9 +11,8 @@ import msgspec
 
 from mlsub.commands.site.model import Cell, Row, Runs, Section, Table, counted, heads, number_of, text_of
 from mlsub.commands.site.spread import MIN_RUNS, Goal, Line, Window, band_of, spread_of, window_of
-from mlsub.convergence.algorithm import unit_of
+from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
-from mlsub.convergence.units import unit_of_counts
 from mlsub.log.reading import usable_number as number
 from mlsub.log.report import LogReport
 from mlsub.present.chart import Axis, Series

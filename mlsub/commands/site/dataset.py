@@ -14,8 +14,7 @@ from mlsub.commands.site.chartdata import safe_json
 from mlsub.commands.site.model import text_of
 from mlsub.commands.site.results import Result
 from mlsub.commands.site.tables import division_of, round_name
-from mlsub.score.cells import Value, encodable
-from mlsub.score.columns import ColumnKind
+from mlsub.score.columns import ColumnKind, Value, encodable
 
 #: The folder of the data, and the script with all results, which pages load as a file may load no data.
 DATA = "data"
