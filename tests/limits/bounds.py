@@ -200,7 +200,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     },
     "steps of a computation": {
         "commands.seal.names": "MAX_STEPS",
-        "commands.rcp.picture.chart": "LIMIT",
         "convergence.statistics": "_MOST_DEGREES",
         "convergence.target": "_MAX_STEPS",
     },

@@ -212,15 +212,15 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
     required=True,
     type=click.Path(),
     metavar="FILE",
-    help="Write to FILE, which ends in .svg, .png or .html.",
+    help="Write to FILE, which ends in .svg, .png, .pdf or .html.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) -> None:
     """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
 
     The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark
-    choose among their entries. .svg and .png hold one picture, .html one for each benchmark, and tables. Drawing needs
-    matplotlib: pip install '.[plot]'.
+    choose among their entries. .svg, .png and .pdf hold one picture, .html one for each benchmark, and tables. Drawing
+    needs matplotlib: pip install '.[plot]'.
 
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import msgspec
 
 from mlsub.commands.asked import Asked
 from mlsub.commands.options import tell, tell_unchecked
-from mlsub.commands.rcp.picture.chart import chart_of, distance_words
-from mlsub.commands.rcp.picture.collect import Picture, Shown, picture_of_reference, pictures_of
-from mlsub.commands.rcp.picture.draw import check_matplotlib, draw
+from mlsub.commands.rcp.draw import check_matplotlib, draw
+from mlsub.convergence.curves import Reference, reference_of
+from mlsub.convergence.in_force import Which
+from mlsub.convergence.margin import benchmark_held, untested, verdict_of
+from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.words import number
 from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.io.write import check_output
 from mlsub.present.document import Block, Column, Items, Section, Table, Text, document, section
 from mlsub.present.html import render
+from mlsub.rounds import Round, get_round
 from mlsub.rounds.names import find_benchmark
-from mlsub.submission.report import Report
+from mlsub.rules.load import benchmark
+from mlsub.submission.report import EntryResult
 
-_SUFFIXES = (".svg", ".png", ".html")
+_SUFFIXES = (".svg", ".png", ".pdf", ".html")
 #: Convergence points of an entry that are listed.
 _RUNS = 100
 _REFERENCE = (
@@ -49,31 +55,101 @@ def check_before(output: str, force: bool) -> str:
     return suffix
 
 
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry in a picture.
+
+    ``number`` is that of its mark and in the key; ``points`` are the runs that converged, ``failed`` counts the others;
+    ``mean`` is the olympic mean, None without one. All are in the unit of the picture's reference.
+    """
+
+    number: int
+    organisation: str
+    system: str
+    verdict: str
+    batch_size: float
+    points: tuple[float, ...]
+    failed: int
+    mean: float | None
+    limit: float | None
+
+    @property
+    def distance(self) -> str | None:
+        """How far the olympic mean lies from the limit, None where one is missing."""
+        return f"{100 * (self.mean / self.limit - 1):+.2f} %" if self.mean is not None and self.limit else None
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """One benchmark of one round; ``left_out`` are entries of it that cannot be drawn, and why.
+
+    ``title`` is that of the benchmark, ``unit`` that of all values.
+    """
+
+    round: Round
+    title: str
+    unit: str
+    reference: Reference
+    entries: tuple[Entry, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def organisations(self) -> tuple[str, ...]:
+        """Those whose entries are shown."""
+        return tuple(dict.fromkeys(entry.organisation for entry in self.entries))
+
+
 def pictures_for(asked: Asked, benchmarks: Sequence[str]) -> tuple[Picture, ...]:
-    """The pictures that are asked for: of references alone, or with the entries below paths.
+    """Return the pictures that are asked for: of references alone, or with the entries below paths.
 
     Args:
         asked: names of benchmarks, and paths.
         benchmarks: further names.
+
+    Raises:
+        MlsubError: there is nothing to draw, or a name, a file or a path cannot be used.
     """
-    overlay = asked.overlay
-    names, paths = _sorted_out(asked, overlay)
-    names += [find_benchmark(name, asked.round, asked.usage, overlay)[1] for name in benchmarks]
+    names, paths = _names_and_paths(asked)
+    found = [find_benchmark(name, asked.round, asked.usage, asked.overlay) for name in (*names, *benchmarks)]
     if paths:
-        return _of_entries(asked._replace(paths=tuple(paths)), names, overlay)
-    found = [find_benchmark(name, asked.round, asked.usage, overlay) for name in dict.fromkeys(names)]
-    return tuple(picture_of_reference(*one, asked.rcp, asked.points) for one in found)
+        return _pictures_of_entries(asked._replace(paths=tuple(paths)), [name for _, name in found])
+    return tuple(
+        picture_of_reference(round_, name, asked.rcp, asked.points)
+        for name, round_ in {name: round_ for round_, name in found}.items()
+    )
 
 
-def _sorted_out(asked: Asked, overlay: str | None) -> tuple[list[str], list[str]]:
-    """Names of benchmarks, and paths. What is neither is taken for a name, so that the answer knows what was meant."""
+def picture_of_reference(round_: Round, name: str, own: str | None = None, which: Which = "published") -> Picture:
+    """Return the picture of a reference alone; see :func:`mlsub.convergence.curves.reference_of`.
+
+    Raises:
+        MlsubError: there is none, or the user's own file cannot be used.
+    """
+    reference = reference_of(round_, name, own, which)
+    title = benchmark(round_.usage, round_.name, name, round_.overlay).title
+    return Picture(round=round_, title=title, unit=reference.unit, reference=reference)
+
+
+def with_entries(picture: Picture, entries: Iterable[EntryResult]) -> Picture:
+    """Return a picture with entries of its benchmark, by batch size and system."""
+    reasons = [(entry, _why_not(entry, picture.round)) for entry in entries]
+    drawn = [entry for entry, why in reasons if why is None]
+    drawn.sort(key=lambda entry: (entry.rcp.batch_size, entry.organisation, entry.system, entry.path))
+    return msgspec.structs.replace(
+        picture,
+        entries=tuple(_entry(number, entry, picture.reference) for number, entry in enumerate(drawn, 1)),
+        left_out=tuple((entry.path, why) for entry, why in reasons if why is not None),
+        unit=next((entry.rcp.unit for entry in drawn if entry.rcp.unit), picture.unit),
+    )
+
+
+def _names_and_paths(asked: Asked) -> tuple[list[str], list[str]]:
+    """Return names of benchmarks, and paths; what is neither is refused as a name, with the nearest names."""
     names, paths = [], []
     for text in asked.paths:
         if os.sep in text or text in ("", ".", ".."):
             paths.append(text)
             continue
         try:
-            names.append(find_benchmark(text, None, asked.usage, overlay)[1])
+            names.append(find_benchmark(text, None, asked.usage, asked.overlay)[1])
         except MlsubError:
             if not os.path.lexists(text):
                 raise
@@ -81,33 +157,75 @@ def _sorted_out(asked: Asked, overlay: str | None) -> tuple[list[str], list[str]
     return names, paths
 
 
-def _of_entries(asked: Asked, wanted: Sequence[str], overlay: str | None) -> tuple[Picture, ...]:
-    """The pictures of benchmarks with an entry to draw, or the end of the command."""
+def _pictures_of_entries(asked: Asked, wanted: Sequence[str]) -> tuple[Picture, ...]:
+    """Return a picture for each benchmark and round with an entry to draw, in the order of the reports."""
     reports = asked.check()
     tell_unchecked(reports)
-    checked = [report for report in reports if report.entries]
-    pictures, problems = pictures_of(checked, overlay, wanted, asked.rcp, asked.points)
+    found: dict[tuple[str, str, str], list[EntryResult]] = {}
+    for report in filter(lambda one: one.entries, reports):
+        round_ = get_round(str(report.usage), str(report.round), asked.overlay)
+        for entry in report.entries:
+            name = benchmark_held(report, entry, round_)
+            if not wanted or name in wanted:
+                found.setdefault((round_.usage, round_.name, name), []).append(entry)
+    pictures, problems = list[Picture](), list[str]()
+    for (usage, name_of_round, name), entries in found.items():
+        try:
+            bare = picture_of_reference(get_round(usage, name_of_round, asked.overlay), name, asked.rcp, asked.points)
+        except MlsubError as error:
+            problems.append(str(error))
+        else:
+            pictures.append(with_entries(bare, entries))
+    empty = [f"{path}: {why}" for picture in pictures if not picture.entries for path, why in picture.left_out]
     drawn = tuple(picture for picture in pictures if picture.entries)
     if not drawn:
-        raise MlsubError(_why_none(pictures, problems, checked, wanted))
-    empty = [f"{path}: {why}" for picture in pictures if not picture.entries for path, why in picture.left_out]
-    for line in (*problems, *empty):
+        there = dict.fromkeys(entry.benchmark for report in reports for entry in report.entries)
+        raise MlsubError(_why_none(empty, tuple(dict.fromkeys(problems)), tuple(there), wanted))
+    for line in (*dict.fromkeys(problems), *empty):
         tell(f"not drawn: {line}", "rcp plot")
     return drawn
 
 
-def _why_none(
-    pictures: Sequence[Picture], problems: Sequence[str], checked: Sequence[Report], wanted: Sequence[str]
-) -> str:
-    if pictures:
-        path, why = pictures[0].left_out[0]
-        return f"no entry can be drawn. {path}: {why}"
+def _why_none(empty: Sequence[str], problems: Sequence[str], there: Sequence[str], wanted: Sequence[str]) -> str:
+    if empty:
+        return f"no entry can be drawn. {empty[0]}"
     if problems:
         return "; ".join(problems)
-    there = dict.fromkeys(entry.benchmark for report in checked for entry in report.entries)
     if wanted and there:
         return f"there is no entry of {' or '.join(wanted)}, but of {', '.join(there)}"
     return "there is no entry to draw. Name a folder of results, or a benchmark for its reference alone."
+
+
+def _why_not(entry: EntryResult, round_: Round) -> str | None:
+    """Return why an entry cannot be drawn, None if it can."""
+    rcp = entry.rcp
+    if rcp.verdict == "not-required":
+        return untested(entry, round_).why
+    if rcp.logs_unit is not None:
+        return rcp.incomparable
+    if rcp.batch_size is None:
+        return "its runs agree on no batch size"
+    if not 0 < rcp.batch_size < BEYOND:
+        return "its batch size is out of range"
+    if any(not 0 <= point < BEYOND for point in rcp.points if point is not None):
+        return "a convergence point is beyond any real one"
+    return None
+
+
+def _entry(number: int, entry: EntryResult, reference: Reference) -> Entry:
+    rcp, batch_size = entry.rcp, float(entry.rcp.batch_size or 0)
+    against, _ = reference.held_against(batch_size)
+    return Entry(
+        number=number,
+        organisation=entry.organisation,
+        system=entry.system,
+        verdict=verdict_of(entry, reference.benchmark, reference.runs),
+        batch_size=batch_size,
+        points=tuple(float(point) for point in rcp.points if point is not None),
+        failed=rcp.points.count(None),
+        mean=rcp.mean,
+        limit=against.minimum if against else None,
+    )
 
 
 def content(pictures: Sequence[Picture], suffix: str) -> bytes:
@@ -117,14 +235,14 @@ def content(pictures: Sequence[Picture], suffix: str) -> bytes:
         MlsubError: the kind of file has room for one, and there are several.
     """
     if suffix == ".html":
-        return page([(picture, draw(chart_of(picture), "svg")) for picture in pictures])
+        return page([(picture, draw(picture, "svg")) for picture in pictures])
     if len(pictures) > 1:
         there = ", ".join(f"{picture.reference.benchmark} v{picture.round.name}" for picture in pictures)
         raise MlsubError(
             f"there are {len(pictures)} pictures to draw ({there}). "
             f"Choose one with --benchmark and --round, or write them all into one .html.",
         )
-    return draw(chart_of(pictures[0]), suffix.removeprefix("."))
+    return draw(pictures[0], suffix.removeprefix("."))
 
 
 def summary(picture: Picture, output: str) -> Section:
@@ -146,7 +264,7 @@ def page(pictures: Sequence[tuple[Picture, bytes]]) -> bytes:
     """The page as UTF-8.
 
     Args:
-        pictures: each with its SVG file, as :func:`mlsub.commands.rcp.picture.draw.draw` makes it.
+        pictures: each with its SVG file, as :func:`mlsub.commands.rcp.draw.draw` makes it.
     """
     made = Text(f"Made by mlsub {VERSION}.")
     sections = (_section(picture, f"p{at}") for at, (picture, _) in enumerate(pictures, 1))
@@ -196,10 +314,10 @@ def _reference_rows(picture: Picture) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def _entry_row(entry: Shown) -> tuple[str, ...]:
+def _entry_row(entry: Entry) -> tuple[str, ...]:
     listed = ", ".join(number(point) for point in sorted(entry.points)[:_RUNS])
     return (
         *(str(entry.number), entry.organisation, entry.system, f"{entry.batch_size:.10g}"),
-        *(number(entry.mean), number(entry.limit), distance_words(entry) or "-", entry.verdict, str(entry.failed)),
+        *(number(entry.mean), number(entry.limit), entry.distance or "-", entry.verdict, str(entry.failed)),
         listed + (", …" if len(entry.points) > _RUNS else ""),
     )
