@@ -9,7 +9,7 @@ from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
-    "cache": "mlsub.commands.cache.run.Cache",
+    "cache": "mlsub.commands.cache.run.CacheReport",
     "check": "mlsub.present.entries.Reports",
     "check settings": "mlsub.commands.check.shown.ShownSettings",
     "compare": "mlsub.commands.compare.model.Comparison",

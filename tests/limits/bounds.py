@@ -151,7 +151,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "systems.audit": "_MOST_SHOWN",
         "systems.availability": "_LONGEST",
         "systems.names": "_LONGEST",
-        "workspace.executors.cluster": "_MOST_NAMED",
         "workspace.places": "_MOST_LOOKED_AT _MOST_SHOWN",
     },
     "how much is compared or remembered for hints, review findings and traces": {
@@ -196,13 +195,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "config.model": "_MOST",
         "io.read": "_DEEP",
         "workspace.executors": "MAX_PROCESSES",
-        "workspace.executors.batches": "_MOST_BYTES _MOST_LOGS _MOST_PROBES",
-        "workspace.executors.looks": "_MOST_NAMES",
-        "workspace.memory.memory": "LIMIT",
-        "workspace.memory.states": "MAX_NAMES",
-        "workspace.memory.store": "MAX_RECORD",
-        "workspace.memory.witness": "_MAX_BYTES",
-        "workspace.shares": "_MOST_AT_ONCE",
+        "workspace.cache": "LIMIT MAX_NAMES MAX_RECORD",
+        "workspace.logs": "_MOST",
     },
     "steps of a computation": {
         "commands.seal.names": "MAX_STEPS",
