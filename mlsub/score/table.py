@@ -10,8 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from mlsub.submission.report import EntryResult, Report
-from mlsub.systems.availability import shown
-from mlsub.systems.facts import SystemFacts
+from mlsub.systems.facts import SystemFacts, shown
 
 _EMPTY = SystemFacts()
 #: The repository of a round's results, by usage; other usages are not published.

@@ -14,7 +14,7 @@ from mlsub.commands.status.model import EntryStatus, Task
 from mlsub.findings import Finding, Severity
 from mlsub.submission.locate import is_folder
 from mlsub.submission.unfilled import Unfilled, content_of, may_be_unfilled, unfilled_of
-from mlsub.systems.values import is_placeholder
+from mlsub.systems.fields import is_placeholder
 
 #: What says that runs are missing, which is a task of its own.
 _RUNS = ("package.runs-missing", "package.no-window", "entry.run-count")
