@@ -58,6 +58,7 @@ _MODULES = {name: f"mlsub.commands.{name}.command" for name in _COMMANDS}
 _GROUPS = ("db", "rcp", "rules", "system")
 #: Commands that were removed, and what to do instead.
 _REMOVED: dict[str, str] = {
+    "audit draft": "A person or a language model writes the claims file; mlsub schema claims prints its form.",
     "rules explain": "Use mlsub explain RULE.",
 }
 

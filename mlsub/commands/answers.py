@@ -9,7 +9,6 @@ from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
-    "audit draft": "mlsub.commands.audit.draft.model.Draft",
     "cache": "mlsub.commands.cache.run.Cache",
     "check": "mlsub.present.entries.Reports",
     "check settings": "mlsub.commands.check.shown.ShownSettings",

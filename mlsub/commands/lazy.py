@@ -50,43 +50,16 @@ class _Common(click.Command):
 
 
 class Command(_Common):
-    """A command whose help starts with ``example``; ``shows_settings`` says that its answer names the settings file.
+    """A command whose help starts with ``example``; ``shows_settings`` says that its answer names the settings file."""
 
-    ``beside`` are the modules of commands beside its own work, by the words that call them as its first argument:
-    ``mlsub audit FILE`` and ``mlsub audit draft FILE``.
-    """
-
-    def __init__(
-        self,
-        *args: Any,
-        example: str,
-        shows_settings: bool = False,
-        beside: Mapping[str, str] = MappingProxyType({}),
-        **extra: Any,
-    ) -> None:
+    def __init__(self, *args: Any, example: str, shows_settings: bool = False, **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.example = example
         self.shows_settings = shows_settings
-        self.beside = beside
         if any(getattr(param, "setting", None) for param in self.params):
             from mlsub.commands.settings import config_options
 
             self.params += config_options()
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """That of a command beside, if the first argument calls one."""
-        if args and args[0] in self.beside:
-            return _imported(self.beside[args[0]]).make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options, and the commands beside."""
-        super().format_options(ctx, formatter)
-        if self.beside:
-            with formatter.section("Commands"):
-                formatter.write_dl([(name, below.get_short_help_str(100)) for name, below in commands_below(self, ctx)])
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The example, and then the text."""
@@ -113,18 +86,14 @@ class LazyGroup(_Common, click.Group):
         """The command of a name, imported now; None where there is none."""
         if cmd_name not in self.modules:
             return super().get_command(ctx, cmd_name)
-        return _imported(self.modules[cmd_name])
+        command = import_module(self.modules[cmd_name]).command
+        assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
+        return command
 
 
 def commands_below(command: click.Command, ctx: click.Context) -> list[tuple[str, click.Command]]:
-    """The commands of a group, or those beside a command, by name."""
-    if isinstance(command, click.Group):
-        found = [(name, command.get_command(ctx, name)) for name in command.list_commands(ctx)]
-        return [(name, below) for name, below in found if below is not None and not below.hidden]
-    return [(name, _imported(module)) for name, module in getattr(command, "beside", {}).items()]
-
-
-def _imported(module: str) -> click.Command:
-    command = import_module(module).command
-    assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
-    return command
+    """The commands of a group, by name; none of any other command."""
+    if not isinstance(command, click.Group):
+        return []
+    found = [(name, command.get_command(ctx, name)) for name in command.list_commands(ctx)]
+    return [(name, below) for name, below in found if below is not None and not below.hidden]

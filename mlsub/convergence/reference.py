@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm, traits_of
-from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
 from mlsub.io.errors import MlsubError
 from mlsub.io.jsontext import loads
+from mlsub.log.reading import usable_number
 
 #: Reference files are below a megabyte.
 MAX_BYTES = 16 << 20
@@ -151,14 +151,10 @@ def _records(file: Path) -> dict[str, Any]:
 
 
 def _runs(name: str, record: Any) -> ReferenceRuns:
-    if not isinstance(record, dict) or not _is_number(record.get("BS")):
+    if not isinstance(record, dict) or usable_number(record.get("BS")) is None:
         raise MlsubError(f"{name[:60]}: no batch size (BS)")
     wanted = points_name(str(record.get("Benchmark")))
     values = record.get(wanted)
-    if not isinstance(values, list) or not all(_is_number(value) for value in values):
+    if not isinstance(values, list) or not all(usable_number(value) is not None for value in values):
         raise MlsubError(f"{name[:60]}: no list of numbers under {wanted!r}")
     return ReferenceRuns(name, record["BS"], tuple(sorted(values)))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < BEYOND

@@ -20,12 +20,6 @@ NEVER = 1e9
 _PAIRED = "stable_diffusion"
 
 
-def usable_number(value: Any) -> float | None:
-    """Return a number that can be computed with; None for a truth value, and for anything else."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < BEYOND
-    return value if number else None
-
-
 class CrashedRun(msgspec.Struct, frozen=True):
     """A run, by its number, at which the official checker ends in a traceback: where, and with what error.
 

@@ -23,7 +23,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...]:
-    """What most runs of each side logged, where that differs; a note counts the runs that disagree.
+    """Return what most runs of each side logged, where that differs; a note counts the runs that disagree.
 
     A key whose values no two runs share in most runs of either side is a measurement, not a hyperparameter.
     """
@@ -48,25 +48,19 @@ def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...
 
 
 def agreed_values(runs: Sequence[Run]) -> dict[str, str]:
-    """What most runs logged of each key, as JSON; equal values are equal texts."""
-    return {key: value for key, value in settled_values(runs).items() if value is not None}
-
-
-def settled_values(runs: Sequence[Run]) -> dict[str, str | None]:
-    """The same with None for a key whose values no two runs share, which is a measurement."""
-    return {
-        key: votes.most_common(1)[0][0] if _settled(votes, len(runs)) else None for key, votes in _votes(runs).items()
-    }
+    """Return what most runs logged of each key, as JSON, measurements left out; equal values are equal texts."""
+    votes = _votes(runs)
+    return {key: values.most_common(1)[0][0] for key, values in votes.items() if _settled(values, len(runs))}
 
 
 def agreed(old: Sequence[Run], new: Sequence[Run]) -> int:
-    """How many keys most runs of both sides logged with the same value."""
+    """Return how many keys most runs of both sides logged with the same value."""
     before, after = agreed_values(old), agreed_values(new)
     return sum(after.get(key) == value for key, value in before.items())
 
 
 def fields(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Change, ...]:
-    """The fields of two system descriptions that differ."""
+    """Return the fields of two system descriptions that differ."""
     before, after = old or {}, new or {}
     return tuple(
         Change(name=name[:100], old=_field(before, name), new=_field(after, name))

@@ -353,6 +353,12 @@ class _Counter:
             self._beyond = f"{MAX_STOPS} records of run_stop"
 
 
+def usable_number(value: Any) -> float | int | None:
+    """Return a number that can be computed with; None for a truth value, and for anything else."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < BEYOND
+    return value if number else None
+
+
 def _kept(value: Any) -> Any:
     """A value to compare with that of other runs: a number, the beginning of a text, or of anything else its type."""
     if isinstance(value, bool):

@@ -10,8 +10,9 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
+from mlsub.log.reading import usable_number
 from mlsub.log.run import Run
-from mlsub.review.facts import batch_size, fact_of, grouped, is_closed, number
+from mlsub.review.facts import batch_size, fact_of, grouped, is_closed
 from mlsub.rules.catalogue import finding
 
 _KEYS = ("train_samples", "eval_samples")
@@ -46,7 +47,7 @@ def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
         return
     for key in _KEYS if is_closed(run) else _KEYS[1:]:
         size: Size = getattr(data, key)
-        value = number(run.hyperparameters.get(key))
+        value = usable_number(run.hyperparameters.get(key))
         if value is None or size.silent is not None or not size.sizes:
             continue
         if value not in size.also and not any(_fits(key, value, n, run, data) for n in size.sizes):

@@ -9,13 +9,12 @@ from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from mlsub.divisions import CLOSED
+from mlsub.log.reading import BEYOND, usable_number
 from mlsub.log.run import Run
 from mlsub.rules.formula import UnknownValueError, is_formula, parse
 
 _ROUND = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
 
-#: What a logged count can be; larger ones are nonsense, and floats lose whole numbers there.
-MAX_COUNT = 1e15
 _NUMBERS = frozenset((int, float))
 #: No benchmark has a longer name, and none that a log makes up shall fill memory.
 _LONGEST_NAME = 100
@@ -67,21 +66,14 @@ def is_closed(run: Run) -> bool:
     return bool(run.identity.get("submission_division") == CLOSED.name)
 
 
-def number(value: Any) -> float | int | None:
-    """Return a logged count; None for anything else."""
-    if (type(value) is float or type(value) is int) and abs(value) < MAX_COUNT:
-        return value
-    return None
-
-
 def all_numbers(values: Sequence[Any]) -> bool:
-    """Return whether :func:`number` takes all of them."""
-    return _NUMBERS.issuperset(map(type, values)) and all(map(MAX_COUNT.__gt__, map(abs, values)))
+    """Return whether :func:`mlsub.log.reading.usable_number` takes all of them."""
+    return _NUMBERS.issuperset(map(type, values)) and all(map(BEYOND.__gt__, map(abs, values)))
 
 
 def batch_size(run: Run) -> float | int | None:
     """Return the run's global batch size; None where it is not a number of at least one."""
-    size = number(run.hyperparameters.get("global_batch_size"))
+    size = usable_number(run.hyperparameters.get("global_batch_size"))
     return size if size is not None and size >= 1 else None
 
 

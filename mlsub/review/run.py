@@ -11,10 +11,11 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import several, show
+from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run, expected_event_type
 from mlsub.review.cadence import audit_cadence
 from mlsub.review.dataset import audit_dataset
-from mlsub.review.facts import all_numbers, batch_size, fact_of, grouped, number
+from mlsub.review.facts import all_numbers, batch_size, fact_of, grouped
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.systems.values import placeholders_in
@@ -170,8 +171,8 @@ def _backwards(run: Run, path: str) -> Iterator[Finding]:
     steps: list[tuple[Evaluation, str, float, float]] = []
     for evaluation in run.evaluations:
         name, place = "samples_count", evaluation.samples_count
-        if place is None or (place := number(place)) is None:
-            name, place = "epoch_num", number(evaluation.epoch_num)
+        if place is None or (place := usable_number(place)) is None:
+            name, place = "epoch_num", usable_number(evaluation.epoch_num)
             if place is None:
                 continue
         before = furthest.get(name, place)
@@ -198,7 +199,7 @@ def _progress_steps(run: Run, path: str) -> Iterator[Finding]:
     for evaluation in run.evaluations:
         if evaluation.step_num is None:
             continue
-        samples, steps = number(evaluation.samples_count), number(evaluation.step_num)
+        samples, steps = usable_number(evaluation.samples_count), usable_number(evaluation.step_num)
         # The last batch of an epoch may be smaller than the others, or padded.
         if samples is not None and steps is not None and abs(samples - steps * size) > size + samples / 100:
             yield finding(

@@ -33,7 +33,6 @@ pytestmark = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full
 #: A call of every command that prints an answer; what they name is made by :func:`place`.
 CALLS = {
     "audit": "claims.yaml --results .",
-    "audit draft": "post.txt --results .",
     "cache": "--cache-dir {new}",
     "check": "v1.0/ACME",
     "compare": "v1.0/ACME/results/rack1/resnet v1.0/ACME/results/rack2/resnet",
@@ -113,7 +112,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "results: {a: {round: v1.0, submitter: ACME, system: rack1, benchmark: resnet}}\n"
         "claims: [{id: one, expr: minutes(a), stated: {value: 12, unit: minutes}}]\n"
     )
-    (folder / "post.txt").write_text("In MLPerf Training v1.0 ACME trains ResNet-50 in 12 minutes.\n")
     (folder / "manifest.yaml").write_text(
         'organisation: ACME\nround: "1.0"\nsystems: {rack1: v1.0/ACME/systems/rack1.json}\n'
         "entries: [{system: rack1, benchmark: resnet, runs: v1.0/ACME/results/rack1/resnet}]\n"

@@ -126,8 +126,7 @@ def _place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 def test_every_command_with_a_schema_is_tried() -> None:
     # check, score and system check lay out their own text: test_json_contract.py and test_system.py.
-    # audit draft prints a file: audit/draft/test_draft.py.
-    assert set(commands()) - {"audit draft", "check", "score", "system check"} == set(CALLS)
+    assert set(commands()) - {"check", "score", "system check"} == set(CALLS)
     assert all(answer_type(command).SCHEMA >= 1 for command in commands())
 
 

@@ -8,6 +8,8 @@ from tests.commands.runner import run
 
 #: The call, and the line on standard error without ``mlsub`` and the command.
 REMOVED = {
+    "audit draft post.txt --results .": "mlsub audit draft: this command was removed. A person or a language model "
+    "writes the claims file; mlsub schema claims prints its form.\n",
     "rules explain key.seed.count": "mlsub rules explain: this command was removed. Use mlsub explain RULE.\n",
 }
 

@@ -339,7 +339,7 @@ def test_what_cannot_be_done_is_said_in_a_line(arguments: list[str], why: str, p
     [("768", 768), ("768B", 768), ("1kB", 1000), ("1 KiB", 1024), ("2MB", 2000000), ("1gib", 1 << 30)],
 )
 def test_sizes(text: str, size: int, place: Path) -> None:
-    from mlsub.commands.seal.options import _size
+    from mlsub.commands.seal.command import _size
 
     assert _size(None, None, text) == size  # type: ignore[arg-type]
 

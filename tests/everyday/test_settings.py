@@ -69,7 +69,6 @@ PRECEDENCE = {
 }
 #: Options of the same name as a setting that ask for something else.
 OTHERS = {
-    ("audit draft", "--round"),
     ("demo", "--round"),
     ("fix", "--select"),
     ("init", "--round"),

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from mlsub.commands.seal.contents import Limits, take
-from mlsub.commands.seal.files import DamagedError, RefusedError
-from mlsub.commands.seal.gzip import decompress
-from mlsub.commands.seal.keys import OpenKey
+from mlsub.commands.seal.forms import OpenKey
 from mlsub.commands.seal.names import MANIFEST
+from mlsub.commands.seal.streams import DamagedError, RefusedError, decompress
+from mlsub.commands.seal.tar import Limits, take
 from mlsub.commands.seal.tree import Member, MemberKind
 from mlsub.commands.unseal.run import Opened, Unsealing, unseal
 from mlsub.commands.unseal.run import document_of as opened_document

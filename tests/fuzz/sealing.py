@@ -8,7 +8,7 @@ from typing import Any
 import pyrage
 import pyrage.passphrase
 
-from mlsub.commands.seal.keys import Identities, Passphrase, Recipients
+from mlsub.commands.seal.forms import Identities, Passphrase, Recipients
 
 #: The least work that scrypt can be asked for.
 PASSPHRASE = Passphrase(b"correct horse battery staple", work_factor=1)

@@ -14,7 +14,6 @@ from mlsub.findings import Verdict
 from mlsub.io.problems import FileProblemsError, Problem
 from tests.fuzz.harness import BrokenError, harnesses
 from tests.fuzz.surfaces import (
-    documents_draft,
     documents_json,
     documents_kinds,
     documents_power,
@@ -26,7 +25,7 @@ from tests.fuzz.surfaces import (
 NAMES = sorted(
     harness.name
     for module in (
-        *(documents_draft, documents_json, documents_kinds, documents_power),
+        *(documents_json, documents_kinds, documents_power),
         *(documents_systems, documents_toml, documents_yaml),
     )
     for harness in module.HARNESSES
@@ -109,15 +108,6 @@ DEFECTS: tuple[tuple[str, Any, str, Spoil, bytes], ...] = (
     ("system-description", documents_systems, "read_description", lambda found: replaced(findings=())(found), b"{}"),
     ("system-description", documents_systems, "read_description", lambda found: replaced(findings=())(found), _STATUS),
     ("system-description", documents_systems, "read_description", lambda found: replaced(content={})(found), _STATUS),
-    (
-        "draft-text",
-        documents_draft,
-        "sentences_of",
-        lambda found: [replaced(line=0)(one) for one in found],
-        b"A 5 min.\n",
-    ),
-    ("draft-markdown", documents_draft, "draft", lambda found: replaced(file=found.file + "x: 1\n")(found), b""),
-    ("draft-html", documents_draft, "draft", without_last("claims"), b""),
     ("power", documents_power, "run_joules", lambda found: 1.01 * found, b""),
 )
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from mlsub.commands.seal import gzip as sealed_gzip
-from mlsub.commands.seal.files import DamagedError
+from mlsub.commands.seal import streams
+from mlsub.commands.seal.streams import DamagedError
 from tests.fuzz.harness import harnesses
 from tests.fuzz.provider import END
 from tests.fuzz.seeds import texts
@@ -57,7 +57,7 @@ def _unchecked(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Unpack, and look at no checksum."""
     whole = b"".join(chunks)
     try:
-        yield gzip.decompress(whole[: -sealed_gzip.TRAILER])
+        yield gzip.decompress(whole[: -streams.TRAILER])
     except (OSError, EOFError, zlib.error) as error:
         raise DamagedError("no gzip") from error
 
@@ -84,17 +84,17 @@ _COMMAND = b"\0" + b"\0\1\1\1" + texts(b"8", b"4", b"fix", b"a") + b"\7" + texts
 _TREES = tuple(b"\x41a" + END + b"\0a log\n" + END + bytes([65, 255, number, 47]) for number in range(0, 200, 7))
 
 PLANTED = (
-    Planted("archive-members", "mlsub.commands.seal.contents._check", _nothing, "where nothing may be", (_DOT_DOT,)),
+    Planted("archive-members", "mlsub.commands.seal.tar._check_place", _nothing, "where nothing may be", (_DOT_DOT,)),
     Planted("archive-members", "mlsub.commands.seal.names.Links.problem", _nothing, "leads to", (_LINK_OUT,)),
     Planted("archive-members", "mlsub.commands.unseal.run.staging_beside", _left_behind, "came", (_LINK_OUT,)),
     Planted("archive-members", "mlsub.commands.unseal.run._put", _put_anywhere, "written outside", (_FINE,)),
-    Planted("archive-members", "mlsub.commands.seal.contents._check_amount", _nothing, "over the limit", (_LARGE,)),
+    Planted("archive-members", "mlsub.commands.seal.tar._check_amount", _nothing, "over the limit", (_LARGE,)),
     Planted(
         "archive-roundtrip", "tests.fuzz.surfaces.archives_roundtrip.decompress", _unchecked, "may be another", _TREES
     ),
     Planted("archive-chunks", "mlsub.commands.seal.age._nonce", _same_nonce, "mlsub decrypts", (b"\1\0\0\4",)),
     Planted("archive-keys", "mlsub.commands.seal.recipients._is_panic", _nothing, "index out of bounds", (_PANIC,)),
-    Planted("archive-manifest", "mlsub.commands.seal.manifest.name_problem", _nothing, "passed", (_UPWARDS,)),
+    Planted("archive-manifest", "mlsub.commands.seal.tree.name_problem", _nothing, "passed", (_UPWARDS,)),
     Planted("packages", "mlsub.present.text.plain", _as_is, "control|x1b", _ESCAPES),
     Planted("page-document", "mlsub.present.html._escape", _as_is, "a script", (_MARKUP,)),
     Planted("page-site", "mlsub.commands.site.markup._safe", _as_is, "harmless text", (_SITE,)),

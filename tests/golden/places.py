@@ -263,10 +263,8 @@ def _claims(folder: Path, **changes: Any) -> None:
 
 
 def two_claims(folder: Path) -> None:
-    """A claim that holds and one that does not, about a package, and a post on it."""
+    """A claim that holds and one that does not, about a package."""
     _claims(folder)
-    post = "# ACME in MLPerf v1.0\n\nACME trains ResNet-50 in 12 minutes on a system of $100, and BERT in 5 minutes.\n"
-    (folder / "post.md").write_text(post, encoding="utf-8")
 
 
 def circular_claims(folder: Path) -> None:

@@ -79,8 +79,6 @@ BOUNDS: dict[str, dict[str, str]] = {
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a document to audit": {
         "commands.audit.messaging.judge:MAX_BYTES": "4 MiB",
-        "commands.audit.draft.pages:MOST_SENTENCES": "10,000 sentences",
-        "commands.audit.draft.propose:MOST": "1,000 figures",
     },
     "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
     "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
@@ -99,22 +97,22 @@ BOUNDS: dict[str, dict[str, str]] = {
     "things that `redact`": {"commands.redact.redactor:MAX_ITEMS": "100,000"},
     "members of a package": {
         "commands.seal.tree:MAX_MEMBERS": "500,000",
-        "commands.seal.contents:Limits.members": "500,000",
+        "commands.seal.tar:Limits.members": "500,000",
         "commands.seal.names:MAX_NAME": "255 bytes",
         "commands.seal.names:MAX_PATH": "1,024 bytes",
         "commands.seal.names:MAX_DEPTH": "64 folders",
         "commands.seal.names:MAX_LINKS": "40 links",
     },
     "what is unsealed": {
-        "commands.seal.contents:Limits.size": "1 TiB",
-        "commands.seal.contents:Limits.ratio": "200 times",
-        "commands.seal.contents:_ALWAYS": "256 MiB",
-        "commands.seal.untar:_MAX_RECORDS": "8 KiB",
+        "commands.seal.tar:Limits.size": "1 TiB",
+        "commands.seal.tar:Limits.ratio": "200 times",
+        "commands.seal.tar:_ALWAYS": "256 MiB",
+        "commands.seal.tar:_MAX_RECORDS": "8 KiB",
     },
-    "a manifest": {"commands.seal.manifest:MAX_MANIFEST": "128 MiB"},
+    "a manifest": {"commands.seal.tree:MAX_MANIFEST": "128 MiB"},
     "keys": {
-        "commands.seal.keys:MAX_PASSPHRASE": "1,000 bytes",
-        "commands.seal.keys:_MAX_FILE": "64 KiB",
+        "commands.seal.forms:MAX_PASSPHRASE": "1,000 bytes",
+        "commands.seal.forms:_MAX_FILE": "64 KiB",
         "commands.seal.age:MAX_WORK_FACTOR": "up to 20",
     },
 }
@@ -122,11 +120,6 @@ BOUNDS: dict[str, dict[str, str]] = {
 ELSEWHERE: dict[str, dict[str, str]] = {
     "how much is shown of what was read in full, and how much of a name or value": {
         "commands.audit.beside": "MAX_INPUTS",
-        "commands.audit.draft.figures": "_MOST_ID",
-        "commands.audit.draft.names": "_LONGEST_TITLE",
-        "commands.audit.draft.pages": "LONGEST",
-        "commands.audit.draft.propose": "_MOST",
-        "commands.audit.draft.write": "_MOST_INPUTS _MOST_RESULTS",
         "commands.audit.messaging.bridge": "_LONGEST",
         "commands.audit.messaging.words": "_LONGEST",
         "commands.audit.nearby": "_MOST",
@@ -181,7 +174,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "io.yamlfile": "_MAX_NUMBER",
         "log.lengths": "_MOST",
         "log.trace": "MAX_TIME_MS",
-        "review.facts": "MAX_COUNT",
         "systems.facts": "MAX_COUNT _LONGEST_COUNT",
         "systems.values": "MOST_OF_PLACEHOLDER",
     },
@@ -215,6 +207,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "workspace.shares": "_MOST_AT_ONCE",
     },
     "steps of a computation": {
+        "commands.seal.names": "MAX_STEPS",
         "commands.rcp.picture.chart": "LIMIT",
         "convergence.statistics": "_MOST_DEGREES",
         "convergence.target": "_MAX_STEPS",

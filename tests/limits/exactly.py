@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.commands.audit.draft.names import About, about
-from mlsub.commands.audit.draft.pages import sentences_of
-from mlsub.commands.audit.draft.propose import Proposer
 from mlsub.commands.audit.expression import Expression
 from mlsub.commands.audit.messaging.judge import text_of
 from mlsub.commands.audit.wording import number
@@ -18,12 +15,11 @@ from mlsub.commands.fix.plan import plan_for
 from mlsub.commands.fix.put import find_logs
 from mlsub.commands.pack.choose import _matches
 from mlsub.commands.redact.redactor import Redactor, Wanted
-from mlsub.commands.seal.contents import Limits, _check_amount
-from mlsub.commands.seal.files import Blocks
-from mlsub.commands.seal.keys import read_identities, read_passphrase
+from mlsub.commands.seal.forms import read_identities, read_passphrase
 from mlsub.commands.seal.names import Links, name_problem, target_problem
+from mlsub.commands.seal.streams import Blocks
+from mlsub.commands.seal.tar import Limits, _check_amount, members
 from mlsub.commands.seal.tree import Member, MemberKind, scan
-from mlsub.commands.seal.untar import members
 from mlsub.commands.verify.run import read_manifest
 from mlsub.config.baseline import read_baseline
 from mlsub.convergence.filecheck import check_records, check_reference_file
@@ -198,21 +194,6 @@ def _repaired(folder: Path, size: int) -> object:
     return _of(plan.answer.not_repaired, "larger")
 
 
-def _sentences(folder: Path, count: int) -> object:
-    (folder / "post.txt").write_text("A sentence. " * count)
-    read = len(sentences_of(folder / "post.txt"))
-    return "" if read == count else f"{read} of {count}"
-
-
-def _guessed(folder: Path, count: int) -> object:
-    (folder / "post.txt").write_text(
-        "It is 1.5 times faster and 2.5 times faster. " * (count // 2) + "It is 3.5 times faster." * (count % 2)
-    )
-    sentences = sentences_of(folder / "post.txt")
-    read = len(list(Proposer(sentences, about(sentences, "post.txt", About(title="x")), None).guesses()))
-    return "" if read == count else f"{read} of {count}"
-
-
 def _gathered(_: Path, steps: int) -> object:
     gatherer = Gatherer(Gathers(key="x", by="step", field="measure"))
     for step in range(steps):
@@ -305,19 +286,19 @@ CASES = (
         "deeper than 64 folders",
     ),
     Case("mlsub.commands.seal.names:MAX_LINKS", _chain, "leads in a circle"),
-    Case("mlsub.commands.seal.untar:_MAX_RECORDS", _records, "unusual size"),
+    Case("mlsub.commands.seal.tar:_MAX_RECORDS", _records, "unusual size"),
     Case(
-        "mlsub.commands.seal.contents:Limits.size",
+        "mlsub.commands.seal.tar:Limits.size",
         lambda _, size: _amount(Limits(ratio=None), size),
         "unpacked it is more than",
     ),
     Case(
-        "mlsub.commands.seal.contents:Limits.ratio",
+        "mlsub.commands.seal.tar:Limits.ratio",
         lambda _, ratio: _amount(Limits(), (1 << 30) * ratio),
         "200 times as large",
     ),
     Case(
-        "mlsub.commands.seal.contents:Limits.members",
+        "mlsub.commands.seal.tar:Limits.members",
         lambda _, count: _amount(Limits(), 0, count - 1),
         "more than 500000 members",
     ),
@@ -327,13 +308,14 @@ CASES = (
         "is not a manifest: longer than",
         1 << 10,
     ),
-    Case("mlsub.commands.seal.keys:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
+    Case("mlsub.commands.seal.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
     Case(
-        "mlsub.commands.seal.keys:_MAX_FILE", _file("k", b"", read_identities, b"#"), "too long for what it should hold"
+        "mlsub.commands.seal.forms:_MAX_FILE",
+        _file("k", b"", read_identities, b"#"),
+        "too long for what it should hold",
     ),
     Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
     Case("mlsub.commands.fix.plan:MAX_LOG", _repaired, "larger than", 1 << 20),
-    Case("mlsub.commands.audit.draft.pages:MOST_SENTENCES", _sentences, "10000 of 10001"),
     Case("mlsub.rules.values:MAX_STEPS", _gathered, "{'step': 200000"),
     Case(
         "mlsub.rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"
@@ -342,5 +324,4 @@ CASES = (
         "mlsub.rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"
     ),
     Case("mlsub.submission.layout.audit:MAX_PATH", _long_path, "longer"),
-    Case("mlsub.commands.audit.draft.propose:MOST", _guessed, "3 of 4", 3),
 )

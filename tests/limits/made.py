@@ -14,13 +14,6 @@ from tests.limits.patterns import ANCHORED, REPOSITORY, Call, Expression, calls,
 
 #: Parts of an expression that a function puts in, as they stand in the source: by the place of the function.
 PARTS = {
-    "mlsub/commands/audit/draft/figures.py:_starts": {"re.escape(word)": "more than"},
-    "mlsub/commands/audit/draft/figures.py:contains": {"re.escape(word)": "more than"},
-    "mlsub/commands/audit/draft/pages.py:_of_html": {"name": "script"},
-    "mlsub/commands/audit/draft/sides.py:_other_side": {
-        "phrases": "than|compared to|against",
-        "'|'.join(words().previous_round)": "previous round|last submission",
-    },
     "mlsub/commands/audit/messaging/comparing.py:_since": {"re.escape(name)": r"v1\.0"},
     "mlsub/commands/audit/messaging/naming.py:_as_written": {"re.escape(name)": "mlperf training"},
     "mlsub/commands/audit/messaging/words.py:mentions": {"re.escape(flat(name))": "mlperf training"},
@@ -37,8 +30,6 @@ PARTS = {
 }
 #: Functions that make an expression, and what they are called with; the place is that of the call of re.
 CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
-    "mlsub/commands/audit/draft/figures.py:_units": ("mlsub.commands.audit.draft.figures", "_units", ()),
-    "mlsub/commands/audit/draft/figures.py:_counts": ("mlsub.commands.audit.draft.figures", "_counts", ()),
     "mlsub/commands/redact/names.py:literal": ("mlsub.commands.redact.names", "literal", ("ab*cd",)),
     "mlsub/io/spelling.py:spellings": ("mlsub.io.spelling", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
     "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),

@@ -196,8 +196,8 @@ MOST_TO_SEAL = 64 << 20
 SEAL = """
 import re, sys
 from pathlib import Path
-from mlsub.commands.seal.contents import Limits
-from mlsub.commands.seal.keys import Identities, Passphrase, Recipients, Unencrypted
+from mlsub.commands.seal.tar import Limits
+from mlsub.commands.seal.forms import Identities, Passphrase, Recipients, Unencrypted
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed

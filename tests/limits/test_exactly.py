@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.files import DamagedError, RefusedError
+from mlsub.commands.seal.streams import DamagedError, RefusedError
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.rules.arithmetic import ExpressionError

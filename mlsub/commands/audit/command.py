@@ -14,12 +14,7 @@ from mlsub.commands.settings import setting
 from mlsub.commands.targets import CheckCommand, check_output_options
 
 
-@click.command(
-    "audit",
-    cls=CheckCommand,
-    beside={"draft": "mlsub.commands.audit.draft.command"},
-    example="mlsub audit claims.yaml --results v1.0",
-)
+@click.command("audit", cls=CheckCommand, example="mlsub audit claims.yaml --results v1.0")
 @click.argument("claims", metavar="CLAIMS.yaml", type=click.Path(path_type=Path))
 @click.option(
     "--results",
@@ -68,8 +63,7 @@ def command(
     Each claim gets a verdict: holds, holds-fragile, holds-only-for, fails, depends-on-basis, not-verifiable or
     contradiction, with the figure on every basis and what would change it. Apart from the verdicts, the rules of
     MLCommons on quoting results are checked (R01 to R22; see mlsub explain claim.r05). Nothing is written.
-    Claims marked proposed: true count apart. mlsub audit draft writes such a file; for a claims file that is called
-    draft, write ./draft.
+    Claims marked proposed: true count apart. mlsub schema claims prints the form of the file.
 
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """

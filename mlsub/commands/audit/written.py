@@ -161,7 +161,7 @@ class ClaimWords(_Part, frozen=True, kw_only=True):
     note: Words | None = None
     proposed: Annotated[
         bool,
-        Meta(description="Whether mlsub audit draft proposed it and nobody has confirmed it yet: it counts apart."),
+        Meta(description="Whether it is proposed and nobody has confirmed it yet: it counts apart."),
     ] = False
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from mlsub.commands.compare.model import Comparison
 from mlsub.commands.compare.reading import Reading, entry_name, runs_of
-from mlsub.commands.compare.trainings import Training, compare_sides, know, match, read_timed
+from mlsub.commands.compare.trainings import Training, compare_sides, match, measure, read_timed
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
@@ -82,7 +82,7 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
             message, expected = "The source has no entry of this benchmark", other.benchmark
             findings.append(finding("borrow.benchmark", other.path, message, expected=expected, actual="none"))
             continue
-        loan = Loan(know(one), know(other), know(lent), before, after)
+        loan = Loan(measure(one), measure(other), measure(lent), before, after)
         findings += [*_loan(loan), *_scale(loan)]
     if pairs and not findings and all(_unchanged(*pair) for pair in pairs):
         findings.append(finding("borrow.nothing", ".", "No hyperparameter differs from what was submitted"))

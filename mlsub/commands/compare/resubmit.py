@@ -8,9 +8,9 @@ software and division are the same. Submission rules: old logs do not show that 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -26,7 +26,7 @@ from mlsub.io.show import show
 from mlsub.judge.result import Result
 from mlsub.log.changes import Change
 from mlsub.log.report import DECIDING
-from mlsub.log.run import Run
+from mlsub.review.cross import digest_of
 from mlsub.review.runs.model import listed
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import Held
@@ -148,21 +148,16 @@ def _check(old: Result, new: Result, round_: Round, changes: Sequence[Change], *
 
 def _rules(entry: Result, title: str) -> Iterator[Finding]:
     """What the new round rejects; a defect of many logs once. A run that may fail does not count."""
-    defects: Counter[tuple[str, str]] = Counter()
-    first: dict[tuple[str, str], Finding] = {}
+    defects: dict[tuple[str, str], list[Finding]] = {}
     for known in _deciding(entry):
-        key = known.rule, known.message
-        defects[key] += 1
-        first.setdefault(key, known)
-    for number, (key, count) in enumerate(defects.items()):
-        if number == _MOST:
-            message = f"{title} rejects it for {len(defects) - _MOST} further reasons; mlsub check has them all"
-            yield finding("resubmit.rules", entry.path, message)
-            return
-        known = first[key]
-        places = f", in {count} places" if count > 1 else ""
-        message = f"{title} rejects it: {known.message} ({known.rule}{places})"
-        yield finding("resubmit.rules", known.path, message, expected=known.expected, actual=known.actual)
+        defects.setdefault((known.rule, known.message), []).append(known)
+    for first, *others in islice(defects.values(), _MOST):
+        places = f", in {len(others) + 1} places" if others else ""
+        message = f"{title} rejects it: {first.message} ({first.rule}{places})"
+        yield finding("resubmit.rules", first.path, message, expected=first.expected, actual=first.actual)
+    if len(defects) > _MOST:
+        message = f"{title} rejects it for {len(defects) - _MOST} further reasons; mlsub check has them all"
+        yield finding("resubmit.rules", entry.path, message)
 
 
 def _deciding(entry: Result) -> Iterator[Finding]:
@@ -203,21 +198,13 @@ def _logs(old: Result, new: Result) -> Iterator[Finding]:
     gone = [name for name, content in ours if content is None or content not in {c for _, c in theirs}]
     if not changed and not gone:
         return
-    same = sorted(map(_course, runs_of(old))) == sorted(map(_course, runs_of(new)))
-    message = (
-        "The logs were edited since the earlier round; times and evaluations are the same"
-        if same
-        else "The logs are not those of the earlier round"
-    )
+    same = sorted(map(digest_of, old.logs)) == sorted(map(digest_of, new.logs))
+    message = "The logs are not those of the earlier round"
+    if same:
+        message = "The logs were edited since the earlier round; times and evaluations are the same"
     parts = [f"changed or new: {listed(changed, _SHOWN)}"] * bool(changed)
     parts += [f"only in the earlier round: {listed(gone, _SHOWN)}"] * (bool(gone) and gone != changed)
     yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
-
-
-def _course(run: Run) -> str:
-    """What makes two logs those of one run: when it started and stopped, and what its evaluations said."""
-    times = [run.timeline.run_start, run.timeline.run_stop, run.timeline.events]
-    return json.dumps([times, [(known.time_ms, show(known.value)) for known in run.evaluations]])
 
 
 def _contents(entry: Result) -> list[tuple[str, bytes | None]]:

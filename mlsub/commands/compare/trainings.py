@@ -15,18 +15,21 @@ from mlsub.commands.compare.reading import Reading, comparable, entry_name, read
 from mlsub.commands.compare.words import answer
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.point import paired_rule
-from mlsub.convergence.runs import BEYOND, progress_of
+from mlsub.convergence.runs import progress_of
 from mlsub.convergence.units import unit_of_counts
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result
 from mlsub.log.changes import agreed, agreed_values, fields, hyperparameters
 from mlsub.log.intervals import IntervalFold, Intervals
+from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.workspace import Settings
 
+#: A smaller number counts nothing.
+_LEAST = 1e-9
 #: Names less alike than this are two systems.
 _ALIKE = 0.7
 #: Entries of one benchmark compared each with each by their names.
@@ -87,7 +90,7 @@ def compare_sides(before: Reading, after: Reading, matched: Matched) -> Comparis
 
 def _compare_entries(before: Reading, after: Reading, pair: Pair) -> PairComparison:
     """Two entries side by side."""
-    old, new = map(know, pair)
+    old, new = map(measure, pair)
     times = old.side.minutes, new.side.minutes
     undivided = old.why or new.why or ("one of them has no time" if None in times else None)
     if (old.side.usage, old.side.benchmark_name) != (new.side.usage, new.side.benchmark_name):
@@ -233,7 +236,7 @@ def _is_named(result: Result, wanted: list[str]) -> bool:
 # What is known of an entry
 
 
-def know(result: Result) -> Training:
+def measure(result: Result) -> Training:
     """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
     round_ = get_round(result.usage or "training", result.round)
     counted, _ = _counted(result, round_)
@@ -275,9 +278,10 @@ def _side(result: Result, round_: Round, points: Sequence[float | None], measure
     score, accelerators = result.score, measured.accelerators
     counted, minutes_of = _counted(result, round_)
     mean = _mean([result.logs[n].minutes or 0.0 for n in counted])
-    unscaled = _sane(score.unscaled if minutes_of == "score" else mean)
+    unscaled = usable_number(score.unscaled if minutes_of == "score" else mean)
     minutes, expected = (
-        None if unscaled is None else _sane(unscaled * factor) for factor in (score.scaling, score.expected_scaling)
+        None if unscaled is None else usable_number(unscaled * factor)
+        for factor in (score.scaling, score.expected_scaling)
     )
     work = _mean(measured.work) if measured.work else None
     phases = _phase_times(measured.phases)
@@ -342,24 +346,17 @@ def _points(result: Result, round_: Round) -> tuple[tuple[float | None, ...], st
 def _phases(log: LogReport) -> Phases | None:
     """The phases of a run; None where its times are not known."""
     timeline, intervals = log.run.timeline, log.fact(Intervals)
-    start, stop = _sane(timeline.run_start), _sane(timeline.run_stop)
+    start, stop = usable_number(timeline.run_start), usable_number(timeline.run_stop)
     if start is None or stop is None or intervals is None:
         return None
-    began, ended = _sane(timeline.init_start), _sane(timeline.init_stop)
+    began, ended = usable_number(timeline.init_start), usable_number(timeline.init_stop)
     return phases_of(intervals, (start, stop), None if began is None or ended is None else ended - began)
 
 
 def _number(result: Result, key: str) -> float | None:
     """What most runs logged of a key, if it is a number that counts something."""
-    value = json.loads(agreed_values(runs_of(result)).get(key, "null"))
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1e-9 < value < BEYOND:
-        return None
-    return float(value)
-
-
-def _sane(value: float | None) -> float | None:
-    """A time that can be computed with; what is beyond comes from broken clocks."""
-    return value if value is not None and abs(value) < BEYOND else None
+    value = usable_number(json.loads(agreed_values(runs_of(result)).get(key, "null")))
+    return float(value) if value is not None and value > _LEAST else None
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from mlsub.commands.seal.files import Blocks, DamagedError, WrongKeyError
+from mlsub.commands.seal.streams import Blocks, DamagedError, WrongKeyError
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option, tell
-from mlsub.commands.seal.options import file_option
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.commands.seal.keys import SealKey
+    from mlsub.commands.seal.forms import OpenKey, SealKey
+    from mlsub.commands.seal.tar import Limits
     from mlsub.findings import Verdict
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+_SIZE = re.compile(r"(\d{1,18}) ?(|[KMGT]i?B|B)", re.IGNORECASE)
+_UNITS = ("", "K", "M", "G", "T")
+#: An option that names a file.
+file_option = partial(click.option, type=click.Path(), metavar="FILE")
 
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/ACME -o ACME.tar.gz.age --recipient age1...")
@@ -65,9 +75,9 @@ def command(
     """
     from msgspec.structs import replace
 
-    from mlsub.commands.seal.files import RefusedError
     from mlsub.commands.seal.receipt import Sealing, document_of
     from mlsub.commands.seal.run import default_name, prepare, seal_tree
+    from mlsub.commands.seal.streams import RefusedError
 
     def answer(sealing: Sealing) -> None:
         Target("seal", format_).write(sealing, lambda: document_of(sealing))
@@ -108,8 +118,8 @@ def _check_first(asked: Asked, tree: Path, *, rejected_too: bool, unfilled_too: 
     Raises:
         RefusedError: it is rejected or not filled in, and nobody asked to seal it all the same.
     """
-    from mlsub.commands.seal.files import RefusedError
-    from mlsub.commands.seal.first import check_first
+    from mlsub.commands.seal.run import check_first
+    from mlsub.commands.seal.streams import RefusedError
 
     with progress_bar() as progress:
         settings = asked.settings(progress)
@@ -127,7 +137,7 @@ def _key(
     legacy_openssl: bool,
 ) -> SealKey:
     """What to seal with: exactly one way."""
-    from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, Unencrypted, read_passphrase, read_recipients
+    from mlsub.commands.seal.forms import OpenSSL, Passphrase, Recipients, Unencrypted, read_passphrase, read_recipients
 
     ways = [bool(recipients or recipients_file), bool(passphrase_file), no_encryption]
     if sum(ways) != 1:
@@ -141,3 +151,50 @@ def _key(
         return OpenSSL(secret) if legacy_openssl else Passphrase(secret)
     listed = read_recipients(Path(recipients_file)) if recipients_file else ()
     return Recipients((*recipients, *listed))
+
+
+def opening_options(function: F) -> F:
+    """--identity, --passphrase-file and --max-size."""
+    decorators = (
+        file_option("--identity", "-i", help="Open with the secret key in FILE, of age-keygen or SSH."),
+        file_option("--passphrase-file", help="Open with the passphrase in the first line of FILE."),
+        click.option(
+            "--max-size",
+            callback=_size,
+            metavar="SIZE",
+            help="Unpack at most SIZE, such as 50GiB; default: 1 TiB, and 200 times the file.",
+        ),
+    )
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
+def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """Bytes, with kB, MB, GB, TB or KiB, MiB, GiB, TiB if there is a unit."""
+    if value is None:
+        return None
+    match = _SIZE.fullmatch(value.strip())
+    if match is None:
+        raise click.BadParameter(f"{value!r} is not a size. Say bytes, or 500MB, or 50GiB.")
+    unit = match[2].upper()
+    step = 1024 if "I" in unit else 1000
+    return int(match[1]) * int(step ** _UNITS.index(unit[:1].replace("B", "")))
+
+
+def limits_of(max_size: int | None) -> Limits:
+    """The usual limits; a size that is named replaces both, the size and the ratio."""
+    from mlsub.commands.seal.tar import Limits
+
+    return Limits() if max_size is None else Limits(size=max_size, ratio=None)
+
+
+def open_key(identity: str | None, passphrase_file: str | None) -> OpenKey:
+    """The key that was given."""
+    from mlsub.commands.seal.forms import Passphrase, read_identities, read_passphrase
+
+    if identity and passphrase_file:
+        raise click.UsageError("--identity and --passphrase-file exclude each other.")
+    if identity:
+        return read_identities(Path(identity))
+    return Passphrase(read_passphrase(Path(passphrase_file))) if passphrase_file else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from mlsub.io.spelling import folded
 
@@ -13,6 +12,8 @@ MAX_NAME = 255
 MAX_DEPTH = 64
 #: Links followed from one name; the limit of Linux.
 MAX_LINKS = 40
+#: Parts of targets that are followed in one tree: four for each link that it may have.
+MAX_STEPS = 2_000_000
 CIRCLE = "the link leads in a circle"
 SAME_NAME = "another member has this name, but for case, form of accents or invisible characters"
 #: The manifest's place in an archive; so no tree can be called this.
@@ -71,7 +72,7 @@ class Names:
 
 
 class Links:
-    """Where the links of a tree lead; each is followed once, however many lead through it.
+    """Where the links of a tree lead.
 
     A path without its links says nothing: ``b/..`` is elsewhere if ``b`` is a link. So links on the way are followed,
     as the system would. What is not there counts as a folder. A link may not be spelled in another way than it is
@@ -80,86 +81,36 @@ class Links:
 
     def __init__(self, links: Mapping[str, str]) -> None:
         """Take every link of the tree: path and target. The first part of a path is the tree."""
-        self._links = links
+        self._targets = {path: target.split("/")[::-1] for path, target in links.items()}
+        self._problems = {path: target_problem(target) for path, target in links.items()}
         self._folded = {folded(path) for path in links}
-        #: Of each link that was followed: where it leads and over how many links, or what is wrong.
-        self._ends: dict[str, _End | str] = {}
+        self._steps = 0
 
     def problem(self, path: str) -> str | None:
-        """Whether following the link at ``path``, in whose parents there is none, leaves the tree; None if not."""
-        if path not in self._ends:
-            self._follow(path)
-        end = self._ends[path]
-        return end if isinstance(end, str) else None
-
-    def _follow(self, path: str) -> None:
-        """Find the end of a link, and first those of the links that it leads through."""
-        walks = [_Walk(path, self._links[path])]
-        self._ends[path] = CIRCLE
-        while walks:
-            walk = walks[-1]
-            through = walk.go(self._links, self._folded, self._ends)
-            if through is None:
-                self._ends[walk.path] = walk.end
-                walks.pop()
-            else:
-                # Whoever comes back to it while its end is looked for goes in a circle.
-                self._ends[through] = CIRCLE
-                walks.append(_Walk(through, self._links[through]))
-
-
-class _End(NamedTuple):
-    """Where a link leads, as the parts of a path below the tree, and over how many links, itself among them."""
-
-    at: list[str]
-    followed: int
-
-
-class _Walk:
-    """The way that a link leads, as far as it is known."""
-
-    def __init__(self, path: str, target: str) -> None:
-        self.path = path
-        self._top, *self._at = path.split("/")
-        self._at.pop()
-        self._todo = target.split("/")[::-1]
-        self._followed = 1
-        self._problem = target_problem(target)
-
-    @property
-    def end(self) -> _End | str:
-        return self._problem or _End(self._at, self._followed)
-
-    def go(self, links: Mapping[str, str], folded_links: set[str], ends: Mapping[str, _End | str]) -> str | None:
-        """Go on to the end, or to a link whose end is not known yet, which is the answer."""
-        while self._todo and not self._problem:
-            part = self._todo.pop()
-            if part in ("", "."):
-                continue
+        """Return why following the link at ``path``, in whose parents there is none, leaves the tree; None if not."""
+        top, *at = path.split("/")[:-1]
+        todo, link, followed = list[str](), path, 0
+        while link or todo:
+            if link:
+                followed += 1
+                self._steps += len(self._targets[link])
+                if followed > MAX_LINKS or self._problems[link]:
+                    return self._problems[link] or CIRCLE
+                if self._steps > MAX_STEPS:
+                    return "there are too many links to follow"
+                todo += self._targets[link]
+            link, part = "", todo.pop()
             if part == "..":
-                if self._at:
-                    self._at.pop()
+                if not at:
+                    return "the link leads out of the tree"
+                at.pop()
+            elif part not in ("", "."):
+                # Nothing of a tree lies deeper.
+                below = "/".join((top, *at, part)) if len(at) < MAX_DEPTH else ""
+                if below in self._targets:
+                    link = below
+                elif folded(below) in self._folded:
+                    return "the link leads through another one, and spells it differently"
                 else:
-                    self._problem = "the link leads out of the tree"
-                continue
-            # Nothing of a tree lies deeper.
-            below = "/".join((self._top, *self._at, part)) if len(self._at) < MAX_DEPTH else ""
-            if below not in links:
-                self._at.append(part)
-                if folded(below) in folded_links:
-                    self._problem = "the link leads through another one, and spells it differently"
-            elif below in ends:
-                self._take(ends[below])
-            else:
-                self._todo.append(part)
-                return below
+                    at.append(part)
         return None
-
-    def _take(self, end: _End | str) -> None:
-        if isinstance(end, str):
-            self._problem = end
-            return
-        self._at = list(end.at)
-        self._followed += end.followed
-        if self._followed > MAX_LINKS:
-            self._problem = CIRCLE

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from tempfile import TemporaryFile
+from typing import IO
 
-from mlsub.commands.seal.files import DamagedError, failing_as
+from mlsub.commands.seal.streams import DamagedError, failing_as
 from mlsub.io.errors import MlsubError
 
 MAGIC = b"Salted__"
@@ -24,7 +23,7 @@ _CHUNK = 1 << 16
 
 
 def program() -> str:
-    """Where the program is.
+    """Return where the program is.
 
     Raises:
         MlsubError: nowhere.
@@ -35,44 +34,38 @@ def program() -> str:
     return found
 
 
-def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, passphrase: bytes) -> None:
+def encrypt_into(chunks: Iterable[bytes], stream: IO[bytes], passphrase: bytes) -> None:
     """Seal chunks into a file.
 
     Raises:
         MlsubError: the program is missing, or fails.
     """
-    with _running("-e", passphrase, subprocess.PIPE, stream) as (process, complaint):
-        assert process.stdin is not None  # noqa: S101  (it was asked for)
-        try:
-            for chunk in chunks:
-                process.stdin.write(chunk)
-            process.stdin.close()
-        except BrokenPipeError:
-            pass  # Why, it says itself.
-        if process.wait() != 0:
-            raise MlsubError(f"openssl failed: {complaint()}")
+    with TemporaryFile() as plain:
+        plain.writelines(chunks)
+        plain.seek(0)
+        complaint = _run("-e", passphrase, plain, stream)
+    if complaint is not None:
+        raise MlsubError(f"openssl failed: {complaint}")
 
 
-def decrypt(stream: BinaryIO, passphrase: bytes) -> Iterator[bytes]:
+def decrypt(stream: IO[bytes], passphrase: bytes) -> Iterator[bytes]:
     """Open a file.
 
     Raises:
         DamagedError: the passphrase does not fit or the file is damaged; also after chunks were given.
         MlsubError: the program is missing.
     """
-    with _running("-d", passphrase, stream, subprocess.PIPE) as (process, _):
-        assert process.stdout is not None  # noqa: S101  (it was asked for)
-        while chunk := process.stdout.read(_CHUNK):
+    with TemporaryFile() as plain:
+        complaint = _run("-d", passphrase, stream, plain)
+        plain.seek(0)
+        while chunk := plain.read(_CHUNK):
             yield chunk
-        if process.wait() != 0:
-            raise DamagedError("the passphrase does not fit, or the file is damaged")
+    if complaint is not None:
+        raise DamagedError("the passphrase does not fit, or the file is damaged")
 
 
-@contextmanager
-def _running(
-    way: str, passphrase: bytes, source: BinaryIO | int, target: BinaryIO | int
-) -> Iterator[tuple[subprocess.Popen[bytes], Callable[[], str]]]:
-    """The program at work, and what it says when it fails; it ends with the block, whatever happens in it.
+def _run(way: str, passphrase: bytes, source: IO[bytes], target: IO[bytes]) -> str | None:
+    """Run the program from one file to another, and return what it says when it fails; None where it does not.
 
     The passphrase goes through a pipe: arguments and environment can be seen by others.
     """
@@ -80,32 +73,19 @@ def _running(
     reading, writing = os.pipe()
     try:
         os.write(writing, passphrase + b"\n")
-    finally:
         os.close(writing)
-    with tempfile.TemporaryFile() as said:
-        try:
-            with failing_as(f"{path} cannot be run"):
-                process = subprocess.Popen(  # noqa: S603  (fixed arguments, nothing of the input)
-                    [path, "enc", way, *OPTIONS, "-pass", f"fd:{reading}"],
-                    stdin=source,
-                    stdout=target,
-                    stderr=said,
-                    pass_fds=(reading,),
-                )
-        finally:
-            os.close(reading)
-
-        def complaint() -> str:
-            said.seek(0)
-            lines = said.read(4096).decode("utf-8", "replace").splitlines()
-            return lines[0] if lines else f"exit status {process.returncode}"
-
-        try:
-            yield process, complaint
-        finally:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with suppress(OSError):
-                        pipe.close()
+        with failing_as(f"{path} cannot be run"):
+            done = subprocess.run(  # noqa: S603  (fixed arguments, nothing of the input)
+                [path, "enc", way, *OPTIONS, "-pass", f"fd:{reading}"],
+                stdin=source,
+                stdout=target,
+                stderr=subprocess.PIPE,
+                pass_fds=(reading,),
+                check=False,
+            )
+    finally:
+        os.close(reading)
+    if done.returncode == 0:
+        return None
+    lines = done.stderr.decode("utf-8", "replace").splitlines()
+    return lines[0] if lines else f"exit status {done.returncode}"

@@ -7,27 +7,26 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
-from mlsub.commands.seal.files import Blocks, DamagedError, WrongKeyError
-from mlsub.commands.seal.keys import Identities, Recipients
+from mlsub.commands.seal.streams import Blocks, DamagedError, WrongKeyError
 from mlsub.io.errors import MlsubError
 
 _CHUNK = 1 << 16
 
 
-def check_recipients(recipients: Recipients) -> None:
+def check_recipients(keys: Iterable[str]) -> None:
     """Refuse what is not a public key.
 
     Raises:
         MlsubError: names the one.
     """
-    for key in recipients.keys:
+    for key in keys:
         _recipient(key)
 
 
-def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, recipients: Recipients) -> None:
+def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, public: Iterable[str]) -> None:
     """Seal chunks into a stream; whatever the chunks or the stream raise is raised."""
     pyrage = _pyrage()
-    keys = [_recipient(key) for key in recipients.keys]
+    keys = [_recipient(key) for key in public]
     source, target = _Watched(Blocks(chunks).read), _Watched(stream.write)
     try:
         pyrage.encrypt_io(source, target, keys)
@@ -39,7 +38,7 @@ def encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, recipients: Recipien
         raise source.error or target.error or MlsubError(f"it cannot be sealed: {error}") from error
 
 
-def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
+def decrypt(stream: BinaryIO, content: bytes) -> Iterator[bytes]:
     """Open a stream; each chunk is authentic, and damage or a cut may show only after some were given.
 
     The library writes what it opens, so it runs in a thread that writes into a pipe and waits when the reader is slow.
@@ -49,7 +48,7 @@ def decrypt(stream: BinaryIO, identities: Identities) -> Iterator[bytes]:
         DamagedError: damaged.
         MlsubError: the key file does not hold keys.
     """
-    keys = _identities(identities)
+    keys = _identities(content)
     reading, writing = os.pipe()
     outcome: list[BaseException] = []
 
@@ -138,10 +137,9 @@ def _recipient(key: str) -> Any:
         ) from error
 
 
-def _identities(identities: Identities) -> list[Any]:
+def _identities(content: bytes) -> list[Any]:
     """The keys of a file: one SSH key, or lines of age's."""
     pyrage = _pyrage()
-    content = identities.content
     try:
         if content.lstrip().startswith(b"-----BEGIN"):
             return [pyrage.ssh.Identity.from_buffer(content)]

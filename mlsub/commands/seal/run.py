@@ -9,26 +9,33 @@ removed and was not written by sealing, or was changed since, is kept under anot
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from mlsub.commands.seal import age, openssl, recipients
-from mlsub.commands.seal.archive import TarWriter
-from mlsub.commands.seal.files import Counted, digests_of, failing_as, reason_of, with_progress
-from mlsub.commands.seal.gzip import compress
-from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
+from mlsub.commands.seal.forms import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
 from mlsub.commands.seal.names import MANIFEST, name_problem
 from mlsub.commands.seal.receipt import Receipt, render
+from mlsub.commands.seal.streams import Counted, compress, failing_as, file_digest, reason_of, with_progress
+from mlsub.commands.seal.tar import TarWriter
 from mlsub.commands.seal.tree import Tree, real_folder, scan
+from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, sync_folder
 from mlsub.io.written import back_up_foreign, digest_of, record
 from mlsub.present.terminal import Progress
-from mlsub.submission.locate import infer_round, locate
+from mlsub.rules.catalogue import finding
+from mlsub.submission.locate import folders, infer_round, is_organisation, locate
+from mlsub.submission.report import Report
+from mlsub.submission.unfilled import unfilled_in
+from mlsub.workspace import Settings, check_paths
 
+#: Rules that are named of many.
+_SHOWN = 5
 RECEIPT_SUFFIX = ".receipt.txt"
 MANIFEST_SUFFIX = f".{MANIFEST}"
 SHA1_SUFFIX = ".sha1"
@@ -52,7 +59,7 @@ def prepare(tree: Path, out: Path, key: SealKey, *, force: bool = False) -> Tree
         RefusedError: the tree contains what cannot be sealed.
     """
     if isinstance(key, Recipients):
-        recipients.check_recipients(key)
+        recipients.check_recipients(key.keys)
     elif isinstance(key, OpenSSL):
         openssl.program()
     scanned = scan(tree)
@@ -106,15 +113,14 @@ def seal_tree(
             _encrypt_into(archive, stream, key)
             sync_file(stream)
         manifest = writer.manifest.render()
-        digests = digests_of(part)
         receipt = Receipt(
             version=VERSION,
             **_words(scanned, key),
             sealed=now or datetime.now(UTC),
             file=out.name,
-            size=digests.size,
-            sha256=digests.sha256,
-            sha1=digests.sha1 if isinstance(key, OpenSSL) else None,
+            size=part.stat().st_size,
+            sha256=file_digest(part),
+            sha1=file_digest(part, "sha1") if isinstance(key, OpenSSL) else None,
             archive_size=archive.size,
             archive_sha256=archive.sha256,
             tar_sha256=tar.sha256,
@@ -131,7 +137,7 @@ def seal_tree(
 def _encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, key: SealKey) -> None:
     match key:
         case Recipients():
-            recipients.encrypt_into(chunks, stream, key)
+            recipients.encrypt_into(chunks, stream, key.keys)
         case OpenSSL():
             openssl.encrypt_into(chunks, stream, key.secret)
         case Passphrase():
@@ -164,8 +170,8 @@ def _commit(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: 
     if receipt.sha1:
         beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
     beside[receipt_file] = render(receipt).encode("utf-8", "backslashreplace")
-    ours = {file.name: digest_of(content) for file, content in beside.items()} | {out.name: f"sha256:{receipt.sha256}"}
-    record(out, ours)
+    ours = {file.name: digest_of(content) for file, content in beside.items()}
+    record(out, ours | {out.name: f"sha256:{receipt.sha256}"})
     if force:
         for file in _beside(out):
             file.unlink(missing_ok=True)
@@ -177,3 +183,43 @@ def _commit(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: 
             stream.write(content)
             sync_file(stream)
         put_file(part, file, force=force)
+
+
+def check_first(
+    tree: Path, settings: Settings, *, rejected_too: bool, unfilled_too: bool
+) -> tuple[Verdict, tuple[Finding, ...]]:
+    """The official verdict on a tree, and why it is not sealed.
+
+    Args:
+        tree: an organisation's folder, or one of organisations.
+        settings: how it is checked.
+        rejected_too: seal it whatever the check says.
+        unfilled_too: seal it although somebody has to fill something in.
+    """
+    reports = check_paths([tree], settings)
+    worst = max((report.official for report in reports), key=list(Verdict).index)
+    found = [] if rejected_too else list(_rejected(tree, reports))
+    if not unfilled_too:
+        found += _unfilled(tree)
+    return worst, tuple(found)
+
+
+def _rejected(tree: Path, reports: Sequence[Report]) -> Iterator[Finding]:
+    for report in reports:
+        wrong = [found for found in report.findings if found.rejects]
+        if report.official is Verdict.NOT_CHECKED:
+            why = wrong[0].message if wrong else None
+            yield finding("seal.rejected", tree.name, "The package cannot be checked", expected="accepted", actual=why)
+        elif report.official is Verdict.REJECTED:
+            rules = Counter(found.rule for found in wrong).most_common()
+            more = [f"and {len(rules) - _SHOWN} more rules"] if len(rules) > _SHOWN else []
+            named = [f"{rule} ({count} times)" if count > 1 else rule for rule, count in rules[:_SHOWN]]
+            yield finding("seal.rejected", tree.name, expected="accepted", actual=", ".join([*named, *more]))
+
+
+def _unfilled(tree: Path) -> Iterator[Finding]:
+    inside = [tree] if is_organisation(tree) else [child for child in folders(tree) if is_organisation(child)]
+    for package in inside:
+        for each in unfilled_in(package):
+            path = (package / each.path).relative_to(tree.parent).as_posix()
+            yield finding("seal.unfilled", path, actual=None if each.template else ", ".join(each.fields))

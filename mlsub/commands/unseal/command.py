@@ -9,7 +9,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option, tell
-from mlsub.commands.seal.options import limits_of, open_key, opening_options
+from mlsub.commands.seal.command import limits_of, open_key, opening_options
 
 
 @click.command("unseal", cls=Command, example="mlsub unseal ACME.tar.gz.age -o ACME --identity key.txt")
@@ -30,7 +30,7 @@ def command(
 
     Exit status: 0 opened; 1 refused; 2 it could not be done.
     """
-    from mlsub.commands.seal.files import RefusedError
+    from mlsub.commands.seal.streams import RefusedError
     from mlsub.commands.unseal.run import Unsealing, document_of, unseal
     from mlsub.present.terminal import progress_bar
 

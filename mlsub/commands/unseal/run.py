@@ -10,12 +10,10 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.seal.contents import Limits, take
-from mlsub.commands.seal.files import RefusedError, digests_of, failing_as
-from mlsub.commands.seal.keys import OpenKey
+from mlsub.commands.seal.forms import Form, OpenKey, check_key, form_of, legacy_notes, opened
 from mlsub.commands.seal.names import MANIFEST
-from mlsub.commands.seal.opening import Form, check_key, form_of, opened
-from mlsub.commands.seal.run import SHA1_SUFFIX
+from mlsub.commands.seal.streams import failing_as
+from mlsub.commands.seal.tar import Limits, take
 from mlsub.commands.seal.tree import Member, MemberKind
 from mlsub.config.find import NAMES, is_settings
 from mlsub.findings import Finding
@@ -24,7 +22,6 @@ from mlsub.io.write import put_folder, staging_beside
 from mlsub.present.document import Document, Facts, Findings, Items, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
-from mlsub.rules.catalogue import finding
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,27 +105,6 @@ def unseal(
         settings=settings,
         notes=notes,
     )
-
-
-def legacy_notes(file: Path) -> tuple[str, ...]:
-    """Compare a file of ``openssl enc`` with the SHA-1 beside it; what there is to mind.
-
-    Raises:
-        RefusedError: the SHA-1 is another.
-        MlsubError: it cannot be read.
-    """
-    note = "openssl enc is not authenticated: whoever carried the file could have changed it"
-    beside = file.with_name(file.name + SHA1_SUFFIX)
-    with failing_as(f"{file} cannot be compared with its SHA-1"):
-        if not beside.is_file():
-            return (note, f"there is no {beside.name} beside it: its SHA-1 was not checked")
-        with beside.open("rb") as stream:
-            expected = stream.read(40).decode("ascii", "replace").lower()
-        actual = digests_of(file).sha1
-    if actual != expected:
-        message = "the SHA-1 of the file is not that beside it"
-        raise RefusedError(finding("seal.damaged", file.name, message, expected=expected, actual=actual))
-    return (note,)
 
 
 def _check_free(folder: Path) -> None:

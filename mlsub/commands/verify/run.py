@@ -6,17 +6,13 @@ from collections import deque
 from pathlib import Path
 from typing import ClassVar
 
-from mlsub.commands.seal.archive import manifest_of, read_unchanged
-from mlsub.commands.seal.contents import Limits, nowhere, take
-from mlsub.commands.seal.files import Counted, RefusedError, digests_of, failing_as, open_regular
-from mlsub.commands.seal.keys import OpenKey
-from mlsub.commands.seal.manifest import MAX_MANIFEST, Manifest, differences, parse_manifest
+from mlsub.commands.seal.forms import Form, OpenKey, check_key, form_of, legacy_notes, opened
 from mlsub.commands.seal.names import MANIFEST
-from mlsub.commands.seal.opening import Form, check_key, form_of, opened
 from mlsub.commands.seal.receipt import sealed_digest
 from mlsub.commands.seal.run import RECEIPT_SUFFIX
-from mlsub.commands.seal.tree import MemberKind, walk
-from mlsub.commands.unseal.run import legacy_notes
+from mlsub.commands.seal.streams import Counted, RefusedError, failing_as, file_digest, open_regular
+from mlsub.commands.seal.tar import Limits, manifest_of, nowhere, read_unchanged, take
+from mlsub.commands.seal.tree import MAX_MANIFEST, Manifest, MemberKind, differences, parse_manifest, walk
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.present.document import Document, Findings, Span, Text, document
@@ -90,10 +86,8 @@ def verify_receipt(file: Path, receipt: Path) -> Checked:
     Raises:
         MlsubError: one of them cannot be read, or is not a receipt.
     """
-    with failing_as(f"{file} cannot be compared with {receipt}"):
-        with open_regular(receipt) as stream:
-            named = sealed_digest(stream.read(_MAX_RECEIPT).decode("utf-8", "replace"))
-        digests = digests_of(file)
+    with failing_as(f"{file} cannot be compared with {receipt}"), open_regular(receipt) as stream:
+        named = sealed_digest(stream.read(_MAX_RECEIPT).decode("utf-8", "replace"))
     if named is None:
         raise MlsubError(f"{receipt} is not a receipt of mlsub seal.")
     changes = [
@@ -101,8 +95,8 @@ def verify_receipt(file: Path, receipt: Path) -> Checked:
             "seal.damaged", file.name, f"the file has another {what} than its receipt says", expected=said, actual=found
         )
         for what, said, found in (
-            ("size", str(named[0]), str(digests.size)),
-            ("SHA-256", named[1], digests.sha256),
+            ("size", str(named[0]), str(file.stat().st_size)),
+            ("SHA-256", named[1], file_digest(file)),
         )
         if said != found
     ][:1]

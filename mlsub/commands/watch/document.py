@@ -50,7 +50,7 @@ class Outlet(ABC):
     """Shows what happens; most leave what they have shown as it is."""
 
     @abstractmethod
-    def tell(self, event: news.News) -> None:
+    def show(self, event: news.News) -> None:
         """Show that something happened."""
 
     def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:  # noqa: B027  (most show no table)
@@ -68,7 +68,7 @@ class TextOutlet(Outlet):
         self._phases: dict[str, str] = {}
         self._ends: dict[str, news.Ended] = {}
 
-    def tell(self, event: news.News) -> None:
+    def show(self, event: news.News) -> None:
         """Write a line. That a run evaluates, and goes on, is left out: its result has a line of its own."""
         if isinstance(event, news.PhaseChanged):
             if event.phase == "evaluating" or self._phases.get(event.path) == event.phase == "run":
@@ -91,7 +91,7 @@ class JsonlOutlet(Outlet):
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
-    def tell(self, event: news.News) -> None:
+    def show(self, event: news.News) -> None:
         """Write an object; numbers that JSON does not have are null."""
         self._stream.write(json.dumps(_finite(msgspec.to_builtins(event)), allow_nan=False) + "\n")
         self._stream.flush()

@@ -103,7 +103,7 @@ class WatchedLog:
             if was_lost:
                 yield self.sofar.phase_news(self.sofar.phase, at_ms)
 
-    def settle(self, at_ms: int, still_s: float) -> Iterator[news.News]:
+    def end_if_still(self, at_ms: int, still_s: float) -> Iterator[news.News]:
         """Report the end, where the log is over: the run has stopped and nothing followed, or the pipe has closed.
 
         Args:

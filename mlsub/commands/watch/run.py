@@ -19,7 +19,7 @@ from mlsub.commands.watch.news import Concluded, News, Reason, Warned
 from mlsub.findings import Verdict
 
 #: Intervals without anything new after ``run_stop`` until a log counts as whole.
-SETTLE_INTERVALS = 3
+STILL_INTERVALS = 3
 #: How often to draw while there is always more to read, in ms.
 _DRAW_MS = 250
 
@@ -108,14 +108,14 @@ class Watch:
         while True:
             at_ms = self._clock.now_ms()
             for log in self._logs.discover():
-                self._tell(log.begin(at_ms))
+                self._report(log.begin(at_ms))
             if self._logs.full and not self._warned:
                 self._warned = True
-                self._tell([Warned(at_ms=at_ms, message=f"more than {MAX_LOGS} logs; the others are not watched")])
+                self._report([Warned(at_ms=at_ms, message=f"more than {MAX_LOGS} logs; the others are not watched")])
             for log in self._logs.watched:
-                self._tell(log.look(at_ms))
+                self._report(log.look(at_ms))
             for log in self._logs.watched:
-                self._tell(log.settle(at_ms, SETTLE_INTERVALS * self._settings.interval_s))
+                self._report(log.end_if_still(at_ms, STILL_INTERVALS * self._settings.interval_s))
             reason = self._over(at_ms, began_ms)
             if reason is not None:
                 return reason
@@ -147,7 +147,7 @@ class Watch:
         logs = self._logs.watched
         for log in logs:
             if log.ended is None:
-                self._tell(log.end(at_ms))
+                self._report(log.end(at_ms))
         self._outlet.draw(logs, at_ms)
         ends = [log.ended.official for log in logs if log.ended is not None]
         official = Verdict.ACCEPTED if {*ends} == {"compliant"} else Verdict.REJECTED
@@ -159,9 +159,9 @@ class Watch:
             logs=len(logs),
             compliant=ends.count("compliant"),
         )
-        self._tell([verdict])
+        self._report([verdict])
         return verdict.exit_status
 
-    def _tell(self, news: Iterable[News]) -> None:
+    def _report(self, news: Iterable[News]) -> None:
         for one in news:
-            self._outlet.tell(one)
+            self._outlet.show(one)

@@ -22,7 +22,7 @@ from mlsub.commands.watch.news import (
 from mlsub.commands.watch.source import UNFINISHED
 from mlsub.convergence.algorithm import algorithm_of, unit_of
 from mlsub.convergence.point import paired_rule
-from mlsub.convergence.runs import progress_of, usable_number
+from mlsub.convergence.runs import progress_of
 from mlsub.convergence.table import Plan, plan_of
 from mlsub.convergence.target import Measures, Target, plan_of_log, target_of
 from mlsub.convergence.units import unit_of_counts
@@ -34,6 +34,7 @@ from mlsub.judge.log import LogJudge, LogTask
 from mlsub.judge.rules import NAME_WIDTH
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
+from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.rounds import Round

@@ -47,7 +47,7 @@ class LiveView(Outlet):
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="ellipsis")
 
-    def tell(self, event: News) -> None:
+    def show(self, event: News) -> None:
         """Print what should stay to be read."""
         if isinstance(event, Concluded):
             self.close()

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from mlsub.log.changes import hyperparameters
-from mlsub.review.facts import grouped, number
+from mlsub.log.reading import usable_number
+from mlsub.review.facts import grouped
 from mlsub.review.runs.model import Entry, Observation, listed, observe, reached, seconds
 from mlsub.review.runs.pace import pauses_of
 from mlsub.review.runs.undone import score_of
@@ -121,7 +122,7 @@ def _is_alike(old: Any, new: Any) -> bool:
         values = [msgspec.json.decode(str(value)) for value in (old, new)]
     except msgspec.DecodeError:
         return False
-    small, large = sorted(abs(number(value) or 0) for value in values)
+    small, large = sorted(abs(usable_number(value) or 0) for value in values)
     return bool(values[0] == values[1]) or (small >= 1 and large > _OTHER_UNIT * small)
 
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from mlsub.io.digest import blake2b
 from mlsub.io.show import readable, show
+from mlsub.log.reading import usable_number
 from mlsub.log.trace import KeyMark, Trace
 from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
-from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
@@ -256,7 +256,7 @@ def _same_samples(entries: Sequence[Entry]) -> Iterator[Observation]:
 
 
 def _measured_pairs(entry: Entry) -> list[tuple[Trace, tuple[str, int, float]]]:
-    samples = {trace.path: number(trace.run.hyperparameters.get("train_samples")) for trace in entry.traces}
+    samples = {trace.path: usable_number(trace.run.hyperparameters.get("train_samples")) for trace in entry.traces}
     measured = {value for value in samples.values() if value is not None}
     if len(measured) < 3:
         return []  # The size of the data set, which all runs share.

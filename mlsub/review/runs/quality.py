@@ -12,9 +12,9 @@ import msgspec
 from mlsub.convergence.target import Measures, target_of
 from mlsub.divisions import CLOSED
 from mlsub.io.show import show
+from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation
 from mlsub.log.trace import Trace
-from mlsub.review.facts import number
 from mlsub.review.runs.model import COUNTS, Entry, Observation, before_stop, listed, name_of, observe
 from mlsub.review.runs.undone import with_times, without_runs
 from mlsub.rules.values import Stated
@@ -141,8 +141,8 @@ def find_met_earlier(entry: Entry) -> Iterator[Observation]:
 
 def _has_higher_target(runs: Sequence[_Ended]) -> bool:
     """Whether all runs end at their first evaluation above some round value: a target that the submitter chose."""
-    ends = [number(one.before[-1].value) for one in runs]
-    passed = [number(evaluation.value) for one in runs for evaluation in one.before[:-1]]
+    ends = [usable_number(one.before[-1].value) for one in runs]
+    passed = [usable_number(evaluation.value) for one in runs for evaluation in one.before[:-1]]
     known = [value for value in (*ends, *passed) if value is not None]
     if len(known) < len(ends) + len(passed) or not passed:
         return False

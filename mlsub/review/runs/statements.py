@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
+from mlsub.log.reading import usable_number
 from mlsub.log.trace import Trace
-from mlsub.review.facts import number
 from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, reached, seconds, thresholds
 from mlsub.review.runs.undone import shorter
 from mlsub.rounds.benchmarks import benchmark_of
@@ -89,7 +89,7 @@ def ratio_of(trace: Trace) -> float | None:
         return None
     made = statistics.median(rate.value for rate in trace.rates) * whole / 1000
     name, place = far
-    size = number(trace.run.hyperparameters.get("train_samples"))
+    size = usable_number(trace.run.hyperparameters.get("train_samples"))
     readings = [place]
     if name == "epoch_num" and size is not None and size > 0:
         # Epochs are counted from 0 or from 1, and some codes count samples under this name.

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.seal.age import decrypt, encrypt
-from mlsub.commands.seal.files import DamagedError, WrongKeyError
+from mlsub.commands.seal.streams import DamagedError, WrongKeyError
 from mlsub.io.errors import MlsubError
 
 pyrage = pytest.importorskip("pyrage")

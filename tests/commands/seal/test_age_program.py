@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.keys import Identities, Passphrase, Recipients, Unencrypted, read_identities
+from mlsub.commands.seal.forms import Identities, Passphrase, Recipients, Unencrypted, read_identities
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from tests.commands.seal.trees import plant, snapshot

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.files import RefusedError
-from mlsub.commands.seal.keys import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
+from mlsub.commands.seal.forms import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
 from mlsub.commands.seal.run import seal_tree
+from mlsub.commands.seal.streams import RefusedError
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed, verify_tree
 from mlsub.io.errors import MlsubError

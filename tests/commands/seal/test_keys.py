@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.keys import (
+from mlsub.commands.seal.forms import (
     Identities,
     Passphrase,
     Recipients,
@@ -93,7 +93,7 @@ def test_recipients_from_a_file(tmp_path: Path) -> None:
 )
 def test_what_is_no_recipient(key: str, why: str) -> None:
     with pytest.raises(MlsubError, match=why) as caught:
-        check_recipients(Recipients((key,)))
+        check_recipients((key,))
     assert len(str(caught.value)) < 300
     assert "SECRET-KEY-1" not in str(caught.value)
 
@@ -139,7 +139,7 @@ def test_keys_on_which_the_library_panics_are_refused_in_one_line(tmp_path: Path
     """A panic is not an Exception to Python, and would end the program with a traceback."""
     public = "ssh-rsa " + base64.b64encode(_wire(b"ssh-rsa", b"\0", b"\5")).decode()
     with pytest.raises(MlsubError, match="is not a public key"):
-        check_recipients(Recipients((public,)))
+        check_recipients((public,))
     recipients, _ = pair()
     seal_tree(plant(tmp_path), tmp_path / "sealed", recipients)
     for numbers in ((b"\5", b"\3", b"\1", b"\1", b"", b""), (b"\x0f", b"\3", b"\3", b"\1", b"\0", b"\0")):

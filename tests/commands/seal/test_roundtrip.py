@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from mlsub.commands.seal.keys import Identities, OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
+from mlsub.commands.seal.forms import Identities, OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.io.errors import MlsubError

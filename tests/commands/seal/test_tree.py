@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.seal import archive
-from mlsub.commands.seal.files import RefusedError
-from mlsub.commands.seal.keys import Unencrypted
+from mlsub.commands.seal import tar
+from mlsub.commands.seal.forms import Unencrypted
 from mlsub.commands.seal.names import Links, name_problem
 from mlsub.commands.seal.run import default_name, seal_tree
+from mlsub.commands.seal.streams import RefusedError
 from mlsub.commands.seal.tree import Member, scan
 from mlsub.io.errors import MlsubError
 from tests.commands.seal.trees import plant, snapshot
@@ -183,14 +183,14 @@ def test_a_change_meanwhile_is_told(
 ) -> None:
     tree = plant(tmp_path)
     trigger = "ACME/results" if when.startswith("before") else "ACME/systems/rack1.json"
-    real = archive.TarWriter._member
+    real = tar.TarWriter._member
 
-    def member(self: archive.TarWriter, member: Member):
+    def member(self: tar.TarWriter, member: Member):
         if member.path == trigger:
             change(tree)
         return real(self, member)
 
-    monkeypatch.setattr(archive.TarWriter, "_member", member)
+    monkeypatch.setattr(tar.TarWriter, "_member", member)
     found = refused(tree)
     assert {path for _, path, _ in found} == (paths or {"ACME/results/rack1/resnet/result_0.txt"})
     assert {rule for rule, _, _ in found} <= {"seal.changed", "seal.unreadable", "seal.special-file"}

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.seal import openssl
-from mlsub.commands.seal.files import RefusedError
-from mlsub.commands.seal.keys import OpenKey, OpenSSL, Passphrase, Unencrypted
-from mlsub.commands.seal.manifest import Manifest, parse_manifest
+from mlsub.commands.seal.forms import OpenKey, OpenSSL, Passphrase, Unencrypted
 from mlsub.commands.seal.run import seal_tree
+from mlsub.commands.seal.streams import RefusedError
+from mlsub.commands.seal.tree import Manifest, parse_manifest
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_receipt, verify_sealed, verify_tree
 from mlsub.io.errors import MlsubError

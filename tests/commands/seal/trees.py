@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from mlsub.commands.seal.keys import Passphrase
+from mlsub.commands.seal.forms import Passphrase
 from mlsub.io.spelling import folded
 
 #: The least work scrypt can be asked for: these tests are not about how long guessing takes.

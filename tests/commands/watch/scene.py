@@ -59,7 +59,7 @@ class Kept(Outlet):
         self.pictures: list[str] = []
         self.closed = False
 
-    def tell(self, news: News) -> None:
+    def show(self, news: News) -> None:
         self.news.append(news)
 
     def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:

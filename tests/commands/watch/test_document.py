@@ -160,7 +160,7 @@ def test_nothing_steers_a_terminal() -> None:
     line = line_of(Warned(at_ms=1, path=hostile, rule=hostile, message=hostile))
     assert line is not None and line.isprintable()
     stream = io.StringIO()
-    TextOutlet(stream).tell(evaluated(path=hostile, value=hostile, key=hostile, measure=hostile))
+    TextOutlet(stream).show(evaluated(path=hostile, value=hostile, key=hostile, measure=hostile))
     assert stream.getvalue().count("\n") == 1 and stream.getvalue()[:-1].isprintable()
 
 
@@ -168,7 +168,7 @@ def test_that_a_run_evaluates_has_no_line_of_its_own() -> None:
     stream = io.StringIO()
     outlet = TextOutlet(stream)
     for phase in ("run", "evaluating", "run", "evaluating", "stopped", "run"):
-        outlet.tell(PhaseChanged(at_ms=1, path="a", phase=phase))
+        outlet.show(PhaseChanged(at_ms=1, path="a", phase=phase))
     assert stream.getvalue() == "a: run\na: stopped\na: run\n"
 
 
@@ -194,7 +194,7 @@ def test_values_for_a_document() -> None:
 def test_a_document_holds_no_number_that_json_has_not() -> None:
     stream = io.StringIO()
     strange = evaluated(elapsed_ms=float("inf"), progress=float("nan"), forecast=Forecast("from", float("inf")))
-    JsonlOutlet(stream).tell(strange)
+    JsonlOutlet(stream).show(strange)
     told = json.loads(stream.getvalue())
     assert told["elapsed_ms"] is told["progress"] is told["forecast"]["not_before_ms"] is None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,88 +44,61 @@ def test_a_large_file_comes_in_parts(file: Path) -> None:
     assert third.data == b"" and not third.more
 
 
-def test_a_file_that_is_cut(file: Path) -> None:
-    file.write_bytes(b"one\ntwo\n")
-    source = FileSource(str(file))
-    source.look()
-    file.write_bytes(b"new\n")
-    look = source.look()
-    assert (look.restart, look.data) == ("truncated", b"new\n")
-    assert source.look().restart is None
+def replaced(file: Path, content: bytes) -> None:
+    """Another file takes the place."""
+    other = file.with_suffix(".new")
+    other.write_bytes(content)
+    other.replace(file)
 
 
-def test_a_file_that_is_cut_to_nothing(file: Path) -> None:
-    file.write_bytes(b"one\n")
-    source = FileSource(str(file))
-    source.look()
-    os.truncate(file, 0)
-    assert source.look().restart == "truncated"
-    assert source.look().restart is None
-
-
-def test_a_file_that_is_replaced(file: Path) -> None:
-    file.write_bytes(b"one\n")
-    source = FileSource(str(file))
-    source.look()
+def rotated(file: Path, content: bytes) -> None:
     file.rename(file.with_suffix(".1"))
-    file.write_bytes(b"another one\n")
-    look = source.look()
-    assert (look.restart, look.data) == ("replaced", b"another one\n")
+    file.write_bytes(content)
 
 
-def test_a_file_that_is_replaced_by_a_shorter_one(file: Path) -> None:
-    file.write_bytes(b"a long line\n")
-    source = FileSource(str(file))
-    source.look()
-    other = file.with_suffix(".new")
-    other.write_bytes(b"new\n")
-    other.replace(file)
-    look = source.look()
-    assert (look.restart, look.data) == ("replaced", b"new\n")
-
-
-def test_a_copy_that_is_made_anew_each_time_is_the_same_log(file: Path) -> None:
-    file.write_bytes(b"one\n")
-    source = FileSource(str(file))
-    source.look()
-    other = file.with_suffix(".new")
-    other.write_bytes(b"one\ntwo\n")
-    other.replace(file)
-    look = source.look()
-    assert (look.restart, look.data) == (None, b"two\n")
-
-
-def test_a_file_that_is_written_anew_in_place(file: Path) -> None:
-    file.write_bytes(b"one\n")
-    source = FileSource(str(file))
-    source.look()
+def in_place(file: Path, content: bytes) -> None:
+    """The same file is written anew from its beginning, at another time."""
     with file.open("r+b") as stream:
-        stream.write(b"another log, longer\n")
+        stream.write(content)
     touch(file)
+
+
+def emptied(file: Path, _: bytes) -> None:
+    os.truncate(file, 0)
+
+
+CHANGED: dict[str, tuple[bytes, Callable[[Path, bytes], object], bytes, str | None, bytes]] = {
+    "cut": (b"one\ntwo\n", Path.write_bytes, b"new\n", "truncated", b"new\n"),
+    "cut to nothing": (b"one\n", emptied, b"", "truncated", b""),
+    "rotated": (b"one\n", rotated, b"another one\n", "replaced", b"another one\n"),
+    "replaced by a shorter one": (b"a long line\n", replaced, b"new\n", "replaced", b"new\n"),
+    "a copy that is made anew each time": (b"one\n", replaced, b"one\ntwo\n", None, b"two\n"),
+    "written anew in place": (b"one\n", in_place, b"another log, longer\n", "rewritten", b"another log, longer\n"),
+    "whole lines that a network file system fills in later": (
+        b"one\n\0\0\0\n", in_place, b"one\ntwo\nthree\n", "rewritten", b"one\ntwo\nthree\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_what_becomes_of_a_file(name: str, file: Path) -> None:
+    before, change, content, restart, data = CHANGED[name]
+    file.write_bytes(before)
+    source = FileSource(str(file))
+    source.look()
+    change(file, content)
     look = source.look()
-    assert (look.restart, look.data) == ("rewritten", b"another log, longer\n")
+    assert (look.restart, look.cut, look.data) == (restart, False, data)
+    assert source.look().restart is None
 
 
 def test_bytes_that_a_network_file_system_fills_in_later(file: Path) -> None:
     file.write_bytes(b"one\n\0\0\0\0")
     source = FileSource(str(file))
     source.look()
-    with file.open("r+b") as stream:
-        stream.write(b"one\ntwo\nthree\n")
-    touch(file)
+    in_place(file, b"one\ntwo\nthree\n")
     look = source.look()
     assert (look.restart, look.cut, look.data) == (None, True, b"two\nthree\n")
-
-
-def test_whole_lines_that_a_network_file_system_fills_in_later(file: Path) -> None:
-    file.write_bytes(b"one\n\0\0\0\n")
-    source = FileSource(str(file))
-    source.look()
-    with file.open("r+b") as stream:
-        stream.write(b"one\ntwo\nthree\n")
-    touch(file)
-    look = source.look()
-    assert (look.restart, look.cut, look.data) == ("rewritten", False, b"one\ntwo\nthree\n")
 
 
 @pytest.mark.parametrize("after", [b"", b"tw", b"two\n", b"two and much more than was there before\n"])

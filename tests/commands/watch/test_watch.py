@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from mlsub.judge.log import LogTask, judge_log
 from mlsub.workspace import Settings as CheckSettings
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings as Asked
-from tests.commands.watch.scene import FakeClock, Kept, append, ctrl_c, lines_of, wait, watched
+from tests.commands.watch.scene import FakeClock, Kept, Step, append, ctrl_c, lines_of, wait, watched
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.effort import HUNG
 
@@ -91,24 +92,6 @@ def test_a_log_of_long_ago_need_not_settle(file: Path) -> None:
     assert status == 0 and clock.slept == 0
 
 
-def test_a_partial_last_line_waits_for_its_end(file: Path) -> None:
-    lines = lines_of()
-    head, tail = b"".join(lines)[:-30], b"".join(lines)[-30:]
-    file.write_bytes(head)
-    script = [wait] * 10
-    status, kept = watched([file], [*script, append(file, tail)])
-    assert status == 0
-    assert not [one for one in kept.of(Found) if one.finding.rule.startswith("log.")]
-
-
-def test_a_run_stop_without_a_line_end_stops_the_run(file: Path) -> None:
-    file.write_bytes(b"".join(lines_of())[:-1])
-    status, kept = watched([file])
-    assert status == 0
-    assert kept.of(PhaseChanged)[-1].status == "success"
-    assert verdict(kept).reason == "stopped"
-
-
 def test_findings_come_when_they_are_certain_and_missing_keys_at_the_end(file: Path) -> None:
     lines = lines_of()
     spoiled = [
@@ -151,40 +134,78 @@ def torn(line: bytes) -> bytes:
     return line[: len(line) // 2]
 
 
-def test_a_torn_record_that_a_recorder_takes_away_is_forgotten(file: Path) -> None:
-    lines = lines_of()
-    whole, half = b"".join(lines[:20]), torn(lines[20])
+def taken_back(file: Path, *lines: bytes) -> Step:
+    """A step in which a recorder takes an unfinished last line back, and goes on."""
 
-    def repaired() -> None:
-        os.truncate(file, len(whole))
+    def step() -> None:
+        content = file.read_bytes()
+        os.truncate(file, content.rfind(b"\n") + 1)
+        append(file, *lines)()
 
-    status, kept = watched(
-        [file], [append(file, whole, half), wait, repaired, append(file, *lines[20:40]), append(file, *lines[40:])]
-    )
-    assert status == 0
-    assert kept.of(Restarted) == kept.of(Warned) == []
-    assert verdict(kept).official == "accepted"
-    assert len(kept.of(Evaluated)) == len([line for line in lines if b'"eval_accuracy"' in line])
+    return step
 
 
-def test_a_torn_record_that_is_taken_away_between_two_looks_is_forgotten(file: Path) -> None:
-    lines = lines_of()
-    whole = b"".join(lines[:20])
+LINES, BAD = lines_of(), [line.replace(b'epsilon", "value": 0.0', b'epsilon", "value": 0.5') for line in lines_of()]
+WHOLE, TORN = b"".join(LINES), torn(LINES[20])
+RUN = ["init", "run", "evaluating", "run", "stopped"]
+#: The log at first, what becomes of it; exit status, restarts, phases, and minutes in the end.
+HISTORIES: dict[str, tuple[bytes, Callable[[Path], list[Step]], tuple[int, list[str], list[str], float | None]]] = {
+    "a partial last line waits for its end": (
+        WHOLE[:-30], lambda file: [*[wait] * 10, append(file, WHOLE[-30:])], (0, [], RUN, 10.0),
+    ),
+    "a run_stop without a line end": (WHOLE[:-1], lambda _: [], (0, [], RUN, 10.0)),
+    "cut": (
+        b"".join(BAD[:-5]),
+        lambda file: [lambda: file.write_bytes(b""), append(file, *LINES)],
+        (0, ["truncated"], [*RUN[:3], *RUN], 10.0),
+    ),
+    "rotated": (
+        b"".join(LINES[:-5]),
+        lambda file: [lambda: file.rename(file.with_suffix(".old")), append(file, *lines_of(run=1))],
+        (0, ["replaced"], [*RUN[:3], *RUN], 11.0),
+    ),
+    "a torn record is taken away": (
+        b"".join(LINES[:20]),
+        lambda file: [append(file, TORN), wait, taken_back(file), append(file, *LINES[20:])],
+        (0, [], RUN, 10.0),
+    ),
+    "a torn record is taken away between two looks": (
+        b"".join(LINES[:20]),
+        lambda file: [append(file, TORN), wait, taken_back(file, *LINES[20:])],
+        (0, [], RUN, 10.0),
+    ),
+    # The official parser reads the last record of a line, so the torn one before it is lost without a word.
+    "another writer goes on after a torn record": (
+        b"".join(LINES[:20]), lambda file: [append(file, TORN), wait, append(file, *LINES[20:])], (0, [], RUN, 10.0),
+    ),
+    "gone, and back": (
+        b"".join(LINES[:-5]),
+        lambda file: [
+            lambda: file.rename(file.with_suffix(".hidden")),
+            *[wait] * 2,
+            lambda: file.with_suffix(".hidden").rename(file),
+            append(file, *LINES[-5:]),
+        ],
+        (0, [], [*RUN[:3], "lost", *RUN[2:]], 10.0),
+    ),
+    "gone for good": (
+        b"".join(LINES[:-5]), lambda file: [file.unlink, wait, wait, ctrl_c], (2, [], [*RUN[:3], "lost"], None),
+    ),
+}  # fmt: skip
 
-    def repaired() -> None:
-        os.truncate(file, len(whole))
-        append(file, *lines[20:])()
 
-    status, kept = watched([file], [append(file, whole, torn(lines[20])), wait, repaired])
-    assert (status, kept.of(Restarted)) == (0, [])
-
-
-def test_a_torn_record_that_another_writer_goes_on_after_is_judged_as_check_does(file: Path) -> None:
-    """The official parser reads the last record of a line, so the torn one before it is lost without a word."""
-    lines = lines_of()
-    status, kept = watched([file], [append(file, *lines[:20], torn(lines[20])), wait, append(file, *lines[20:])])
-    assert status == 0
-    assert {found.finding.rule for found in kept.of(Found)} >= {"log.hidden-record"}
+@pytest.mark.parametrize("name", HISTORIES)
+def test_what_becomes_of_a_log(name: str, file: Path) -> None:
+    before, script, expected = HISTORIES[name]
+    file.write_bytes(before)
+    status, kept = watched([file], script(file))
+    restarts, phases = [one.reason for one in kept.of(Restarted)], [one.phase for one in kept.of(PhaseChanged)]
+    [end] = kept.of(Ended)
+    assert (status, restarts, phases, end.minutes) == expected
+    assert kept.of(Warned) == []
+    rules = [rule for rule, _, _ in findings(kept)]
+    assert ("log.hidden-record" in rules) == (name == "another writer goes on after a torn record")
+    assert ("log.unreadable" in rules) == (status == 2) == (verdict(kept).official is Verdict.NOT_CHECKED)
 
 
 def test_a_log_that_ends_in_a_torn_record_is_judged_as_check_does(file: Path) -> None:
@@ -199,69 +220,11 @@ def test_a_log_that_ends_in_a_torn_record_is_judged_as_check_does(file: Path) ->
     assert all(found.final for found in kept.of(Found) if found.finding.rule == "log.record-undecodable")
 
 
-def test_a_file_that_is_cut_starts_over(file: Path) -> None:
-    lines = lines_of()
-    bad = [line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5') for line in lines]
-    file.write_bytes(b"".join(bad[:-5]))
-    status, kept = watched([file], [lambda: file.write_bytes(b""), append(file, *lines)])
-    assert status == 0
-    assert [one.reason for one in kept.of(Restarted)] == ["truncated"]
-    assert [one.phase for one in kept.of(PhaseChanged)].count("init") == 2
-
-
-def test_a_file_that_is_rotated_starts_over(file: Path) -> None:
-    lines = lines_of()
-    file.write_bytes(b"".join(lines[:-5]))
-
-    def rotate() -> None:
-        file.rename(file.with_suffix(".old"))
-
-    status, kept = watched([file], [rotate, append(file, *lines_of(run=1))])
-    assert status == 0
-    assert [one.reason for one in kept.of(Restarted)] == ["replaced"]
-    [end] = kept.of(Ended)
-    assert end.minutes == 11.0
-
-
 def test_the_same_finding_is_told_again_of_a_new_log(file: Path) -> None:
-    bad = [line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5') for line in lines_of()]
-    file.write_bytes(b"".join(bad))
-    script = [lambda: file.write_bytes(b"\n"), append(file, *bad)]
+    file.write_bytes(b"".join(BAD))
+    script = [lambda: file.write_bytes(b"\n"), append(file, *BAD)]
     _, kept = watched([file], script)
     assert [rule for rule, _, _ in findings(kept)].count("key.lars_epsilon.value") == 2
-
-
-def test_a_log_that_goes_away_is_lost_and_may_come_back(file: Path) -> None:
-    lines = lines_of()
-    file.write_bytes(b"".join(lines[:-5]))
-    hidden = file.with_suffix(".hidden")
-    back = [lambda: hidden.rename(file), append(file, *lines[-5:])]
-    status, kept = watched([file], [lambda: file.rename(hidden), wait, wait, *back])
-    assert status == 0
-    assert [one.phase for one in kept.of(PhaseChanged)][-4:] == ["lost", "evaluating", "run", "stopped"]
-    assert not kept.of(Restarted)
-
-
-def test_a_log_that_stays_away_was_not_checked(file: Path) -> None:
-    file.write_bytes(b"".join(lines_of()[:-5]))
-    status, kept = watched([file], [file.unlink, wait, wait, ctrl_c])
-    assert status == 2
-    assert [one.rule for one in (f.finding for f in kept.of(Found)) if one.rejects] == ["log.unreadable"]
-    assert verdict(kept).official is Verdict.NOT_CHECKED
-
-
-def test_a_log_that_never_comes(file: Path) -> None:
-    status, kept = watched([file], [wait, wait, ctrl_c])
-    assert status == 2
-    assert verdict(kept).reason == "interrupted"
-
-
-def test_a_run_that_is_aborted(file: Path) -> None:
-    data = b"".join(lines_of()).replace(b'"success"', b'"aborted"')
-    file.write_bytes(data)
-    status, kept = watched([file])
-    assert kept.of(PhaseChanged)[-1].status == "aborted"
-    assert status == (0 if judge_log(LogTask(str(file), "", "training", "1.0")).compliant else 1)
 
 
 def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> None:
@@ -279,25 +242,30 @@ def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> Non
     assert status == 1
 
 
-def test_idle_ends_the_watch(file: Path) -> None:
-    file.write_bytes(b"".join(lines_of()[:-1]))
-    clock = FakeClock()
-    status, kept = watched([file], clock=clock, settings=Settings(idle_s=30))
-    assert status == 1 and verdict(kept).reason == "idle"
-    assert clock.slept == 30
+ABORTED = b"".join(lines_of()).replace(b'"success"', b'"aborted"')
+ENDS: dict[str, tuple[bytes | None, list[Step], Settings, tuple[int, str, float]]] = {
+    "stopped": (b"".join(lines_of()), [], Settings(), (0, "stopped", 3)),
+    "aborted": (ABORTED, [], Settings(), (0, "stopped", 3)),
+    "idle": (b"".join(lines_of()[:-1]), [], Settings(idle_s=30), (1, "idle", 30)),
+    "idle without a log": (None, [], Settings(idle_s=5), (2, "idle", 5)),
+    "never there": (None, [wait, wait, ctrl_c], Settings(), (2, "interrupted", 3)),
+    "ctrl-c": (b"".join(lines_of()[:-1]), [wait, ctrl_c], Settings(), (1, "interrupted", 2)),
+}
 
 
-def test_idle_without_any_log(tmp_path: Path) -> None:
-    status, kept = watched([tmp_path], settings=Settings(idle_s=5))
-    assert (status, verdict(kept).reason, verdict(kept).logs) == (2, "idle", 0)
-
-
-def test_ctrl_c_gives_the_verdict_on_what_is_there(file: Path) -> None:
-    file.write_bytes(b"".join(lines_of()[:-1]))
-    status, kept = watched([file], [wait, ctrl_c])
-    assert status == 1
-    assert verdict(kept).reason == "interrupted"
-    assert ("key.run_stop.count", None, "exactly once") in findings(kept)
+@pytest.mark.parametrize("name", ENDS)
+def test_how_a_watch_ends(name: str, file: Path) -> None:
+    data, script, settings, expected = ENDS[name]
+    if data is not None:
+        file.write_bytes(data)
+    clock = FakeClock(script)
+    status, kept = watched([file], clock=clock, settings=settings)
+    assert (status, verdict(kept).reason, clock.slept) == expected
+    if data is not None:
+        missing = ("key.run_stop.count", None, "exactly once") in findings(kept)
+        assert missing == (b"run_stop" not in data)
+    if name == "aborted":
+        assert kept.of(PhaseChanged)[-1].status == "aborted"
 
 
 def test_a_folder_and_what_appears_in_it(tmp_path: Path) -> None:
@@ -326,6 +294,8 @@ def test_a_folder_that_comes_late(tmp_path: Path) -> None:
 def test_a_folder_with_nothing_in_it_waits(tmp_path: Path) -> None:
     status, kept = watched([tmp_path], [wait, wait, ctrl_c])
     assert (status, verdict(kept).logs) == (2, 0)
+    status, kept = watched([tmp_path], settings=Settings(idle_s=5))
+    assert (status, verdict(kept).reason, verdict(kept).logs) == (2, "idle", 0)
 
 
 def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:

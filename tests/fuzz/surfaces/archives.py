@@ -8,8 +8,7 @@ import random
 import tarfile
 import zlib
 
-from mlsub.commands.seal.files import DamagedError
-from mlsub.commands.seal.gzip import CHUNK, compress, decompress
+from mlsub.commands.seal.streams import CHUNK, DamagedError, compress, decompress
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.opening import check_archive, check_opening
 from tests.fuzz.provider import END, one_in

@@ -9,11 +9,10 @@ from io import BytesIO
 from pathlib import Path
 
 from mlsub.commands.seal import age, recipients
-from mlsub.commands.seal.files import DamagedError
-from mlsub.commands.seal.keys import Identities
-from mlsub.commands.seal.manifest import differences, parse_manifest
 from mlsub.commands.seal.names import name_problem
 from mlsub.commands.seal.receipt import sealed_digest
+from mlsub.commands.seal.streams import DamagedError
+from mlsub.commands.seal.tree import differences, parse_manifest
 from mlsub.io.errors import MlsubError
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.opening import check_opening
@@ -27,8 +26,8 @@ _COSTLY = re.compile(rb"-> scrypt \S+ (?:1[1-9]|20)\n")
 
 def _decrypted(sealed: bytes, *, passphrase: bool) -> bytes | None:
     """What mlsub decrypts; None where it refuses."""
-    stream = BytesIO(sealed)
-    chunks = age.decrypt(stream, PASSPHRASE.secret) if passphrase else recipients.decrypt(stream, recipient()[1])
+    stream, secret = BytesIO(sealed), recipient()[1].content
+    chunks = age.decrypt(stream, PASSPHRASE.secret) if passphrase else recipients.decrypt(stream, secret)
     try:
         return b"".join(chunks)
     except (DamagedError, MlsubError):
@@ -97,7 +96,7 @@ def _keys(data: bytes) -> None:
         _keys(b"\n".join((head, *inside, end)))
         data = b"ssh-rsa " + whole
     try:
-        recipients._identities(Identities(data))
+        recipients._identities(data)
     except MlsubError as error:
         _one_line(error)
     for line in data.decode("utf-8", "replace").split("\n")[:20]:

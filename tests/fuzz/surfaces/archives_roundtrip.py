@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from mlsub.commands.seal.archive import TarWriter
-from mlsub.commands.seal.contents import Limits, take
-from mlsub.commands.seal.files import DamagedError, RefusedError
-from mlsub.commands.seal.gzip import compress, decompress
-from mlsub.commands.seal.keys import OpenKey, OpenSSL, SealKey, Unencrypted
+from mlsub.commands.seal.forms import OpenKey, OpenSSL, SealKey, Unencrypted
 from mlsub.commands.seal.names import name_problem
 from mlsub.commands.seal.openssl import program
 from mlsub.commands.seal.run import MANIFEST_SUFFIX, RECEIPT_SUFFIX, SHA1_SUFFIX, seal_tree
+from mlsub.commands.seal.streams import DamagedError, RefusedError, compress, decompress
+from mlsub.commands.seal.tar import Limits, TarWriter, take
 from mlsub.commands.seal.tree import Member, MemberKind, Tree, scan
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed, verify_tree

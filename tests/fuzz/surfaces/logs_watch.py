@@ -97,7 +97,7 @@ class _Scene:
             self.clock += 1
             at_ms = int(_BEGAN_S + self.clock) * 1000
             self.news += self.run.look(at_ms)
-            self.news += self.run.settle(at_ms, 3.0)
+            self.news += self.run.end_if_still(at_ms, 3.0)
             picture([self.run], at_ms)
             if not self.run.more:
                 break
@@ -153,7 +153,7 @@ def _told(news: list[News]) -> None:
     lines, objects = StringIO(), StringIO()
     for outlet in (TextOutlet(lines), JsonlOutlet(objects)):
         for one in news:
-            outlet.tell(one)
+            outlet.show(one)
     if not lines.getvalue().replace("\n", "").isprintable():
         raise BrokenError(f"the watch says {lines.getvalue()!r}")
     if not objects.getvalue().isascii():

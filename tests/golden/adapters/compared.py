@@ -94,15 +94,6 @@ def claims(answer: Answer) -> Facts:
     return facts
 
 
-def draft(answer: Answer) -> Facts:
-    """What is proposed for each figure of a document, and what the logs give for it."""
-    document = answer.document
-    facts: Facts = {"counts": values(document, "sentences", "proposed", "unmatched")}
-    for claim in document["claims"]:
-        facts[f"claim {claim['id']}"] = values(claim, "stated", "kind", "expr", "reason", "verdict", "results")
-    return facts
-
-
 def _reading(reading: Mapping[str, Any]) -> list[Any]:
     bases = [values(basis, "basis", "value", "holds", "decides") for basis in reading["bases"]]
     return [*(values(reading, "decides", "holds", "fragile") or ()), digest(bases)]
