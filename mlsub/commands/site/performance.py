@@ -9,11 +9,12 @@ records have a page each.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from mlsub.commands.db.records import Fact, Records
+from mlsub.commands.site.history import best_of
 from mlsub.commands.site.page import (
     MINUTES,
     Cell,
@@ -21,14 +22,13 @@ from mlsub.commands.site.page import (
     Column,
     Page,
     Section,
-    Table,
     build_table,
     number_cell,
     number_text,
 )
 from mlsub.commands.site.records import BOUNDS, load_words, performance_chart, records_sections, source_cell
 from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, group_by, round_age, slug
-from mlsub.commands.site.tables import accelerators_cell, columns
+from mlsub.commands.site.tables import columns, results_table
 from mlsub.submission.organisations import organisation
 
 PERFORMANCE = "performance.html"
@@ -43,17 +43,6 @@ class Organisation(NamedTuple):
     name: str
     results: Results
     records: tuple[Records, ...]
-
-
-class _Line(NamedTuple):
-    """A line of a table: what one system has in each division, by the division's name; at least in one of them."""
-
-    label: str
-    found: dict[str, SiteResult]
-
-    @property
-    def first(self) -> SiteResult:
-        return next(iter(self.found.values()))
 
 
 class _Step(NamedTuple):
@@ -164,68 +153,53 @@ def _page(site: Site, one: Organisation, path: str) -> Page:
 
 
 def _round_section(results: Results, root: str) -> Section:
-    """The results of a round: a chart for each benchmark, and one table with Closed and Open beside each other."""
+    """The results of a round: a chart for each benchmark with Closed and Open side by side, and one table."""
     rules = results[0].rules
     divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
-    by_title = sorted(results, key=lambda one: one.benchmark_title.casefold())
-    lines = [_lines(some) for some in group_by(by_title, lambda one: one.benchmark_title)]
+    ordered = sorted(
+        results, key=lambda one: (one.benchmark_title.casefold(), *_size(one), one.division_name, one.path)
+    )
     ids = sorted({name for one in results if one.ids for name in one.ids.ids})
     key = f"mlperf-{slug(rules.usage, rules.name).replace('_', '-').replace('.', '-')}"
-    charts = [_chart(f"{key}-{place}", some, divisions, root) for place, some in enumerate(lines)]
+    by_title = group_by(ordered, lambda one: one.benchmark_title)
+    charts = [_round_chart(f"{key}-{place}", some, divisions, root) for place, some in enumerate(by_title)]
+    heads = ("benchmark", "system", "division", "minutes", "verdict", *(("id",) if ids else ()))
+    table = results_table(f"{rules.title}: published minutes", ordered, *heads, "accelerators", "software")
     return Section(
         key=key,
         title=rules.title,
         words=(f"{rules.title} Results | MLPerf ID: {', '.join(ids)}",) if ids else (),
         charts=tuple(chart for chart in charts if chart is not None),
-        tables=(_table(rules.title, [line for some in lines for line in some], divisions, ids=bool(ids)),),
+        tables=(table,),
     )
 
 
-def _lines(results: Results) -> list[_Line]:
-    """A line for each system, the smallest first: systems of one size, accelerator and software are one."""
-    found: dict[tuple[float, str, str, int], dict[str, SiteResult]] = {}
-    for result in sorted(results, key=lambda one: one.path):
-        size = (result.accelerators_count or 0, result.accelerator or "", _framework_name(result))
-        place = 0
-        while result.division_name in found.get((*size, place), {}):
-            place += 1
-        found.setdefault((*size, place), {})[result.division_name] = result
-    return _labelled([line for _, line in sorted(found.items(), key=lambda item: item[0])])
-
-
-def _labelled(lines: Sequence[dict[str, SiteResult]]) -> list[_Line]:
-    """The lines with names that tell them apart: the system, with the framework or the folder where it takes that."""
-    first = [next(iter(line.values())) for line in lines]
-    labels = [one.system_name for one in first]
-    more: tuple[Callable[[SiteResult], str], ...] = (_framework_name, lambda one: one.system)
-    for name_of in more:
-        known = [re.sub(r"[\W_]", "", label.casefold()) for label in labels]
-        labels = [
-            f"{label}, {name_of(one)}" if known.count(name) > 1 and name_of(one) else label
-            for label, name, one in zip(labels, known, first, strict=True)
-        ]
-    return [_Line(label, line) for label, line in zip(labels, lines, strict=True)]
-
-
-def _framework_name(result: SiteResult) -> str:
-    """A framework by its name alone, without its version and what else a description says of it."""
+def _size(result: SiteResult) -> tuple[int, str, str]:
+    """What systems of one size have in common: how many of which accelerator, and the framework."""
     name = _FRAMEWORK.match((result.framework or "").strip())
-    return name[0] if name else ""
+    return result.accelerators_count or 0, result.accelerator or "", name[0] if name else ""
 
 
-def _chart(key: str, lines: Sequence[_Line], divisions: Sequence[str], root: str) -> Chart | None:
+def _round_chart(key: str, results: Results, divisions: Sequence[str], root: str) -> Chart | None:
+    """Bars of the results of a benchmark, a row for each system, as far as these have a score."""
+    rows = _rows(results)
+    names = [row[0].system_name for row in rows]
+    labels = [
+        f"{row[0].system_name}, {_size(row[0])[2]}" if _is_twice(row[0].system_name, names) else row[0].system_name
+        for row in rows
+    ]
     bars = [
         {
             "row": place,
-            "division": divisions.index(division),
-            "minutes": result.published_minutes,
-            "verdict": result.verdict,
-            "id": result.id,
-            "href": result.href,
+            "division": divisions.index(one.division_name),
+            "minutes": one.published_minutes,
+            "verdict": one.verdict,
+            "id": one.id,
+            "href": one.href,
         }
-        for place, line in enumerate(lines)
-        for division, result in line.found.items()
-        if result.score_minutes is not None
+        for place, row in enumerate(rows)
+        for one in row
+        if one.score_minutes is not None
     ]
     if not bars:
         return None
@@ -233,40 +207,34 @@ def _chart(key: str, lines: Sequence[_Line], divisions: Sequence[str], root: str
         "Time to train by system and division, in minutes; less is better. A hollow bar is a result that the official "
         "checker does not accept."
     )
-    first = lines[0].first
     data = {
-        "rows": [line.label for line in lines],
+        "rows": labels,
         "bars": bars,
         "divisions": [DIVISIONS[name].removesuffix(" division") for name in divisions],
         "colours": [list(DIVISIONS).index(name) for name in divisions],
         "root": root,
     }
-    return performance_chart("divisions", key, f"{first.rules.title}: {first.benchmark_title}", about, data)
+    return performance_chart("divisions", key, f"{results[0].rules.title}: {results[0].benchmark_title}", about, data)
 
 
-def _table(title: str, lines: Sequence[_Line], divisions: Sequence[str], *, ids: bool) -> Table:
-    of_divisions = [
-        Column(
-            f"{DIVISIONS[name].removesuffix(' division')} {column.title}",
-            lambda line, name=name, of=column.cell: of(line.found[name]) if name in line.found else Cell(""),  # type: ignore[misc]
-        )
-        for name in divisions
-        for column in columns("minutes", "verdict", *(("id",) if ids else ()))
-    ]
-    (software,) = columns("software")
-    shown: tuple[Column[_Line], ...] = (
-        Column("benchmark", lambda line: Cell(line.first.benchmark_title)),
-        Column("system", lambda line: Cell(line.label, note=line.first.system)),
-        *of_divisions,
-        Column("accelerators", lambda line: accelerators_cell(line.first)),
-        Column("software", lambda line: software.cell(line.first)),
-    )
-    return build_table(f"{title}: published minutes, by system and division", lines, shown)
+def _rows(results: Results) -> list[Results]:
+    """The results of a benchmark by system, one of each division: systems of one size and software are one."""
+    rows = []
+    for some in group_by(results, _size):
+        by_division = group_by(some, lambda one: one.division_name)
+        rows += [[one for one in row if one is not None] for row in zip_longest(*by_division)]
+    return rows
 
 
-def _columns_of(*titles: str) -> list[Column[Any]]:
+def _is_twice(name: str, names: Sequence[str]) -> bool:
+    """Whether a name is there several times, however it is written."""
+    plain = [re.sub(r"[\W_]", "", one.casefold()) for one in names]
+    return plain.count(re.sub(r"[\W_]", "", name.casefold())) > 1
+
+
+def _columns_of(*names: str) -> list[Column[Any]]:
     """Columns of the result that a step or a price is of."""
-    return [Column(one.title, lambda it, of=one.cell: of(it.result)) for one in columns(*titles)]  # type: ignore[misc]
+    return [Column(one.title, lambda it, of=one.cell: of(it.result)) for one in columns(*names)]  # type: ignore[misc]
 
 
 # ---- Gains from round to round
@@ -296,29 +264,19 @@ def _gains_section(results: Results, root: str) -> Iterator[Section]:
 
 def _chains(results: Results) -> list[list[SiteResult]]:
     """The fastest result of each round of one benchmark, division, size and framework, oldest first."""
+    scored = sorted((one for one in results if one.score_minutes is not None and one.accelerators_count), key=round_age)
     groups = group_by(
-        (one for one in results if one.score_minutes is not None and one.accelerators_count),
+        scored,
         lambda one: (
-            one.benchmark_title.casefold(),
-            one.division_name,
-            one.accelerators_count,
-            _framework_name(one),
-            one.usage,
+            *(one.benchmark_title.casefold(), one.division_name, one.accelerators_count, _size(one)[2], one.usage),
             one.compatible_rounds or (one.round,),
         ),
     )
-    chains = []
-    for group in groups:
-        rounds = group_by(sorted(group, key=round_age), lambda one: one.round)
-        chains.append([min(some, key=lambda one: one.score_minutes or 0.0) for some in rounds])
+    chains = [best_of(group, lambda one: one.round, lambda one: one.score_minutes or 0.0) for group in groups]
     several = [chain for chain in chains if len(chain) > 1]
     return sorted(
-        several, key=lambda chain: (chain[0].benchmark_title.casefold(), chain[0].division_name, _size(chain))
+        several, key=lambda chain: (chain[0].benchmark_title.casefold(), chain[0].division_name, *_size(chain[0]))
     )
-
-
-def _size(chain: Sequence[SiteResult]) -> tuple[int, str]:
-    return chain[0].accelerators_count or 0, _framework_name(chain[0])
 
 
 def _gains_chart(key: str, title: str, chains: Sequence[Sequence[SiteResult]], root: str) -> Chart:
@@ -326,8 +284,7 @@ def _gains_chart(key: str, title: str, chains: Sequence[Sequence[SiteResult]], r
     lines = []
     for chain in chains:
         first, count = chain[0], number_text(chain[0].accelerators_count)
-        name = f"{count} × {first.accelerator_model_name}" if first.accelerator_model_name else count
-        name = ", ".join(filter(None, (name, _framework_name(first))))
+        name = ", ".join(filter(None, (f"{count} × {first.accelerator}", _size(first)[2])))
         lines.append({"name": name, "end": count, "points": [_point(result, first) for result in chain]})
     about = "How many times as fast as in its first round a system is; a hollow dot has another accelerator than then."
     data = {"rounds": list(dict.fromkeys(one.round_key for one in rounds)), "lines": lines, "root": root}
