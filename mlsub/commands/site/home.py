@@ -37,7 +37,7 @@ _FASTEST = (
     "Published scores of systems of any size, whatever their verdict; rounds have different rules, so results "
     "of different rounds cannot be compared directly."
 )
-_HISTORY = ("result", "round", "best minutes", "verdict", "rcp", "organisation", "system", "accelerators")
+_HISTORY = ("result", "round", "exact minutes", "verdict", "rcp", "organisation", "system", "accelerators")
 _ROUND = ("result", "minutes", "verdict", "organisation", "system", "number", "accelerator")
 
 

@@ -163,7 +163,7 @@ def _round_section(results: Results, root: str) -> Section:
     key = f"mlperf-{slug(rules.usage, rules.name).replace('_', '-').replace('.', '-')}"
     by_title = group_by(ordered, lambda one: one.benchmark_title)
     charts = [_round_chart(f"{key}-{place}", some, divisions, root) for place, some in enumerate(by_title)]
-    heads = ("benchmark", "system", "division", "minutes", "verdict", *(("id",) if ids else ()))
+    heads = ("benchmark", "system", "division", "exact minutes", "verdict", *(("id",) if ids else ()))
     table = results_table(f"{rules.title}: published minutes", ordered, *heads, "accelerators", "software")
     return Section(
         key=key,

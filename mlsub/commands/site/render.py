@@ -154,7 +154,7 @@ def _encodable(found: Any) -> Any:
     if isinstance(found, dict):
         return {_encodable(key): _encodable(value) for key, value in found.items()}
     if isinstance(found, Series):
-        return msgspec.structs.asdict(found) | {"points": columns_json(found.points)}
+        return msgspec.structs.asdict(found) | {"name": _encodable(found.name), "points": columns_json(found.points)}
     if isinstance(found, msgspec.Struct):
         return _encodable(msgspec.structs.asdict(found))
     return [_encodable(one) for one in found] if isinstance(found, list | tuple) else found

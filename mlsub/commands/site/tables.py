@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from mlsub.commands.site.page import Cell, Column, Table, build_table, number_cell, number_text
+from mlsub.commands.site.page import Cell, Column, Table, build_table, minutes_cell, number_cell, number_text
 from mlsub.commands.site.results import Results, SiteResult, SiteRound, closed, group_by, round_age
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Verdict
@@ -82,8 +82,21 @@ def _result_cell(result: SiteResult) -> Cell:
 
 def best_minutes_cell(result: SiteResult) -> Cell:
     """Return the minutes of a best result, with a dagger where it is the best of the results given."""
-    cell = number_cell(result.published_minutes, href=result.href)
+    return _marked(_short_minutes_cell(result.published_minutes, result.href), result)
+
+
+def _exact_minutes_cell(result: SiteResult) -> Cell:
+    return _marked(replace(minutes_cell(result.published_minutes), href=result.href), result)
+
+
+def _marked(cell: Cell, result: SiteResult) -> Cell:
     return replace(cell, text=f"{cell.text}{_DAGGER}") if result.without_logs else cell
+
+
+def _short_minutes_cell(minutes: float | None, href: str | None = None) -> Cell:
+    """Return minutes with six digits, and all of them in the note."""
+    cell = number_cell(minutes, href=href)
+    return cell if cell.sort is None else replace(cell, note=minutes_cell(minutes).text)
 
 
 #: What tables say of a result.
@@ -95,10 +108,11 @@ _COLUMNS: dict[str, Column[SiteResult]] = {
     "accelerators": Column("accelerators", accelerators_cell),
     "number": Column("accelerators", lambda one: number_cell(one.accelerators_count)),
     "accelerator": Column("accelerator", lambda one: Cell(one.accelerator or "–", href=one.accelerator_href)),
-    "minutes": Column("minutes", lambda one: number_cell(one.published_minutes, href=one.href)),
+    "minutes": Column("minutes", lambda one: _short_minutes_cell(one.published_minutes, one.href)),
     "best minutes": Column("minutes", best_minutes_cell),
-    "unscaled": Column("unscaled", lambda one: number_cell(one.score.unscaled)),
-    "expected": Column("expected", lambda one: number_cell(one.score.expected)),
+    "exact minutes": Column("minutes", _exact_minutes_cell),
+    "unscaled": Column("unscaled", lambda one: _short_minutes_cell(one.score.unscaled)),
+    "expected": Column("expected", lambda one: _short_minutes_cell(one.score.expected)),
     "chip-minutes": Column("chip-minutes", lambda one: number_cell(one.chip_minutes, number_text(one.chip_minutes, 3))),
     "division": Column("division", lambda one: Cell(one.division_name)),
     "round": Column("round", lambda one: Cell(one.round_key, _age_number(one))),
