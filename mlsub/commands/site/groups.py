@@ -109,6 +109,7 @@ def _group_page(site: Site, kind: Kind, results: Results) -> Page:
             ("Results", Cell(f"{len(results):,}{some_closed}")),
         ),
         sections=tuple(sections),
+        scripts=("explore",) if kind is BENCHMARKS else (),
     )
 
 

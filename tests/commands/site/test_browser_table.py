@@ -259,5 +259,5 @@ def test_keys_alone_choose_and_sort(browser: Any, site: Path) -> None:
         assert opened.page.evaluate("document.activeElement.type") == "checkbox", "the focus stays"
         opened.page.locator(".results th button", has_text="Organisation").focus()
         opened.page.keyboard.press("Enter")
-        assert opened.page.evaluate("document.activeElement.dataset.key") == "organisation"
+        assert opened.page.evaluate("document.activeElement.dataset.key") == "organisation_name"
         assert opened.page.locator("th[aria-sort]").get_attribute("aria-sort") == "ascending"
