@@ -149,43 +149,6 @@ def test_what_was_to_be_done_at_exit_is_done() -> None:
     assert done.stdout.endswith("\ndone\n")
 
 
-UNCHANGED = """
-import json, sys
-from mlsub.workspace.memory import states
-states.SETTLED_NS = -10**18
-from mlsub.cli import main
-for _ in range(int(sys.argv.pop(1))):
-    try:
-        main(sys.argv[1:])
-    except SystemExit:
-        pass
-print("\\nMODULES " + json.dumps(sorted(sys.modules)))
-"""
-
-
-def test_a_database_of_unchanged_files_needs_no_database(tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
-    pytest.importorskip("pyarrow")
-    tree, file = str(make_tree(tmp_path).folder), str(tmp_path / "out.duckdb")
-    words = ["db", "build", tree, "-o", file, "--cache-dir", str(tmp_path / "cache")]
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
-    for times in ("2", "1"):
-        call = [sys.executable, "-c", UNCHANGED, times, *words]
-        done = subprocess.run(call, capture_output=True, text=True, check=True, env=environment)
-    answer, _, modules = done.stdout.rpartition("MODULES ")
-    assert f"{file}: nothing has changed" in answer
-    assert not set(json.loads(modules)) & {
-        "duckdb",
-        "pyarrow",
-        "pandas",
-        "numpy",
-        "yaml",
-        "csv",
-        "ctypes",
-        "mlsub.commands.db.fill",
-    }
-
-
 @pytest.mark.parametrize("words", sorted(words for words, _ in every()), ids=" ".join)
 def test_help_is_for_people(words: tuple[str, ...]) -> None:
     done = CliRunner().invoke(main, [*words, "--help"])

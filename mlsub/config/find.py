@@ -57,11 +57,11 @@ def is_settings(file: Path, *, ours: bool = True) -> bool:
     if file.name != PYPROJECT:
         return True
     from mlsub.io.problems import FileProblemsError
-    from mlsub.io.tomlfile import MAX_BYTES, read_toml
+    from mlsub.io.read import MAX_TOML_BYTES, read_toml
 
     try:
         with file.open("rb") as stream:
-            if b"mlsub" not in stream.read(MAX_BYTES):
+            if b"mlsub" not in stream.read(MAX_TOML_BYTES):
                 return False
         tools = read_toml(file, from_here(file)).get("tool")
     except OSError:

@@ -13,9 +13,8 @@ from mlsub.config.find import PYPROJECT
 from mlsub.config.model import FILES, NOT_IN_FILES, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
 from mlsub.config.paths import from_here
 from mlsub.io.documents import placed, read_as
-from mlsub.io.problems import FileProblemsError, Problem
-from mlsub.io.schemas import Flaw
-from mlsub.io.tomlfile import read_toml
+from mlsub.io.problems import FileProblemsError, Flaw, Problem
+from mlsub.io.read import read_toml
 from mlsub.rules.explain import suggestion
 
 #: Findings of these are never waived: why nothing was checked, and what is wrong with waivers.

@@ -10,9 +10,9 @@ import msgspec
 from mlsub.divisions import division_of
 from mlsub.log.event import Event
 from mlsub.rounds import Round
-from mlsub.rules.aspects.quality import Goal, goal_of
+from mlsub.rules.aspects.quality import target_test
 from mlsub.rules.compiled import Plan, plan_for
-from mlsub.rules.constraints import Constraint
+from mlsub.rules.constraints import Constraint, Test
 from mlsub.rules.formula import is_formula, parse
 from mlsub.rules.model import Reach
 from mlsub.rules.values import Stated
@@ -42,7 +42,7 @@ class Target(msgspec.Struct, frozen=True):
     key: str
     words: str
     bands: tuple[Band, ...]
-    test: Goal
+    test: Test
     field: str | None = None
     by: str | None = None
 
@@ -64,7 +64,7 @@ def target_of(round_: Round, division: str | None, benchmark: str | None, stated
             key=rule.gathers.key if rule.gathers else rule.key,
             words=", ".join(reach.words() for reach in rule.reaches),
             bands=tuple(_band(reach, stated) for reach in rule.reaches),
-            test=goal_of(rule.reaches),
+            test=target_test(rule.reaches),
             field=rule.gathers.field if rule.gathers else None,
             by=rule.gathers.by if rule.gathers else None,
         )
@@ -135,7 +135,7 @@ class Measures:
 
     def _reached(self, value: Any) -> bool:
         try:
-            return self._target.test.met(value, self._stated)
+            return self._target.test(value, self._stated)
         except Exception:
             return False  # What Python cannot compare does not reach it; the judge reports why.
 

@@ -1,4 +1,4 @@
-"""Read the YAML files that ship with the package.
+"""Read the YAML files that ship with the package; digests and pickles of structs, as fast as they can be.
 
 Reading YAML, and importing what reads it, would be a fifth of a small check. So what a file holds is kept as Python
 keeps bytecode: in ``__pycache__``, where the interpreter may write that. It counts for the very text it was made of and
@@ -17,6 +17,38 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
+
+# hashlib itself loads OpenSSL first, which takes as long as reading ten logs.
+try:
+    from _blake2 import blake2b
+except ImportError:  # Another Python than CPython.
+    from hashlib import blake2b
+
+__all__ = ["blake2b", "load_yaml", "reduced", "shipped"]
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def reduced(value: msgspec.Struct) -> tuple[Any, ...] | None:
+    """What ``__reduce__`` may return for a struct whose types say all that it holds.
+
+    None where it has to be pickled part by part: text that is not Unicode or numbers beyond 64 bits, from odd logs.
+    """
+    try:
+        return _restored, (type(value), _ENCODER.encode(value))
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+        return None
+
+
+def _restored(kind: type[msgspec.Struct], content: bytes) -> Any:
+    return _decoder(kind).decode(content)
+
+
+@cache
+def _decoder(kind: type[msgspec.Struct]) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(kind)
+
 
 T = TypeVar("T")
 

@@ -1,4 +1,7 @@
-"""One record of a log, decoded exactly as the official parser decodes it."""
+"""One record of a log, decoded as the official parser of its day decodes it.
+
+Of v0.6 that is ``:::MLL <seconds> <key>: <JSON>``, where the JSON is an object of value and metadata.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,36 @@ import msgspec
 
 from mlsub.io.jsontext import SHALLOW, loads, too_deep
 from mlsub.io.show import readable
+
+SIZE, NAME, SAMPLES, STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
+ERROR, ACCURACY = b"eval_error", b"eval_accuracy"
+NAMES = (SIZE, NAME, SAMPLES, STOP, ERROR, ACCURACY)
+#: What a record mentions whose key is a name, and that mentions nothing besides.
+ALONE: dict[Any, frozenset[bytes]] = {name.decode(): frozenset([name]) for name in NAMES}
+
+
+def mentions_only(text: bytes, keys: Sequence[Any], names: Sequence[bytes]) -> bool:
+    """Whether no record mentions a name but those whose key it is, and these do but once.
+
+    A key is in the text as it is, but for escapes. So it is enough to find each name no more often than it is a key.
+
+    Args:
+        text: that of many records.
+        keys: the keys among theirs that are names.
+        names: to search for.
+    """
+    return b"\\" not in text and all(_occurs(name, keys.count(name.decode()), text) for name in names)
+
+
+def _occurs(name: bytes, times: int, text: bytes) -> bool:
+    """Whether a text has a name so many times; searching from the end takes two thirds of the time of counting."""
+    end = len(text)
+    for _ in range(times):
+        end = text.rfind(name, 0, end)
+        if end < 0:
+            return False
+    return text.rfind(name, 0, end) < 0
+
 
 #: What ``str.strip`` removes from the right of a line that was read as Latin-1.
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
@@ -235,3 +268,43 @@ def _name(error: float | Exception) -> str | None:
 
 def _kind(value: Any) -> str:
     return {list: "array", str: "string", bool: "literal", type(None): "literal"}.get(type(value), "number")
+
+
+#: Compiled when the first log of v0.6 is read.
+_MLL_RECORD = r" ([\d.]+) ([A-Za-z0-9_]+) ?:\s+(.+)"
+_MLL_KEY = r" ([A-Za-z0-9_]{1,100}) ?:\s"
+
+
+def decode_mll(line: int, text: bytes) -> Event | Defect:
+    """Decode the text behind a token.
+
+    An event has its time in ms, as all events here, and in seconds as stated, and None for metadata the record lacks.
+    A record without ``value`` is passed over by the official checker: its event has no key.
+    """
+    string = text.decode("latin-1").rstrip()
+    match = re.fullmatch(_MLL_RECORD, string)
+    if match is None:
+        key_of = re.search(_MLL_KEY, string)
+        return Defect("log.record-format", line, readable(string[:80]), key_of[1] if key_of else None)
+    seconds, key, fields = match.groups()
+    try:
+        stated = float(seconds)
+    except ValueError:
+        return Defect("log.record-time", line, seconds[:80], key[:100])
+    time_ms = round(stated * 1000.0, 3)
+    try:
+        content = loads(fields)
+    except RecursionError:
+        return Defect("log.record-undecodable", line, "nested too deeply", key[:100])
+    except ValueError as error:
+        return Defect("log.record-undecodable", line, str(error), key[:100])
+    if not isinstance(content, dict) or "value" not in content:
+        return EventOfSeconds(line=line, time_ms=time_ms, seconds=stated, key=None, value=content, metadata=None)
+    metadata: Any = content.get("metadata")
+    value = content["value"]
+    return EventOfSeconds(line=line, time_ms=time_ms, seconds=stated, key=key, value=value, metadata=metadata)
+
+
+def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> Batch:
+    """Decode the texts behind many tokens."""
+    return batch_of(lines, texts, list(map(decode_mll, lines, texts)))

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
-from mlsub.log.event import Batch, Defect, Event, decode, decode_all
-from mlsub.log.mll import decode_all_mll, decode_mll
+from mlsub.log.event import Batch, Defect, Event, decode, decode_all, decode_all_mll, decode_mll
 from mlsub.log.reader import TOKEN, TOKEN_MLL, RecordCutter, Records, chunks, open_log, read_records
 
 

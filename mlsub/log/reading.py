@@ -17,8 +17,20 @@ from typing import Any, Literal
 import msgspec
 
 from mlsub.io.jsontext import loads
-from mlsub.log.event import Batch, Defect, Event
-from mlsub.log.names import ACCURACY, ALONE, ERROR, NAME, NAMES, SAMPLES, SIZE, STOP, mentions_only
+from mlsub.log.event import (
+    ACCURACY,
+    ALONE,
+    ERROR,
+    NAME,
+    NAMES,
+    SAMPLES,
+    SIZE,
+    STOP,
+    Batch,
+    Defect,
+    Event,
+    mentions_only,
+)
 
 #: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
 BEYOND = 1e15
@@ -35,7 +47,6 @@ _COUNTED = {
     "either": (frozenset((ERROR, ACCURACY)),),
 }
 _STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
-_NUMBERS = frozenset((int, float))
 _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -121,7 +132,7 @@ class ReadingFold:
 
         Args:
             batch: the records.
-            named: the events among them whose key is one of :data:`mlsub.log.names.ALONE`, with their lines.
+            named: the events among them whose key is one of :data:`mlsub.log.event.ALONE`, with their lines.
         """
         keys = [event.key for event in named]
         searched = _searched(self._manner, self._may_count_samples(batch.joined, named), bool(batch.defects))
@@ -220,7 +231,7 @@ def _alone(event: Event) -> _Record:
 def _are_numbers(events: Sequence[Event], unit: str) -> bool:
     """Whether the events have a number each for what of their metadata counts, so that no reader ends at them."""
     try:
-        return {type(event.metadata[unit]) for event in events} <= _NUMBERS
+        return {type(event.metadata[unit]) for event in events} <= {int, float}
     except (KeyError, TypeError):
         return False
 

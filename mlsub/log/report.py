@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.pickled import reduced
+from mlsub.io.data import reduced
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
 from mlsub.rounds import Round

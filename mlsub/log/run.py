@@ -12,7 +12,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Batch, Event
 from mlsub.log.events import Handler, Tally
-from mlsub.log.lengths import EvaluationLengths, LengthFold, TimedRegion
+from mlsub.log.intervals import EvaluationLengths, LengthFold, TimedRegion
 from mlsub.log.reading import Reading, ReadingFold
 from mlsub.log.seeds import Seed, SeedFold
 

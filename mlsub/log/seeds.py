@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.log.event import Event
 
 #: A bound that keeps a run small on hostile input; published logs stay far below it.

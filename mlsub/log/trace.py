@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.digest import blake2b
-from mlsub.io.pickled import reduced
+from mlsub.io.data import blake2b, reduced
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler

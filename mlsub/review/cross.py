@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding

@@ -105,7 +105,7 @@ def overlay_content(overlay: str | None) -> dict[str, Any]:
     """What an overlay file holds (see docs/overlay.md), checked before by :mod:`mlsub.rules.overlay`."""
     if not overlay:
         return {}
-    from mlsub.io.yamlfile import read_content
+    from mlsub.io.read import read_content
 
     return read_content(Path(overlay), kind="rule files", top="a title and rounds")
 

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
 
 from mlsub.rules.aspects import compile_key
-from mlsub.rules.aspects.base import CompiledKey, Passes
+from mlsub.rules.aspects.base import CompiledKey, Note
 from mlsub.rules.load import common_rules, explained, rules_for
 from mlsub.rules.model import Gathers
-from mlsub.rules.notes import Note, notes_of
 
 
 class Plan(msgspec.Struct, frozen=True):
     """A compiled rule set.
 
     ``keys`` bind every log, ``every`` has those of variants after them. ``watched`` has the rules of each key that any
-    rule looks at, ``notes`` what is kept of the records of a key for the rules of others, ``alone`` the rules of keys
-    with one rule, and ``simple`` those of them that ask for one record and need no outcome where it passes,
-    each with the test of that.
-    ``due`` has the keys that a log may have to have, ``required`` the keys that every log needs, ``targets``
-    the rules with a quality target, ``gathering`` those of virtual keys.
+    rule looks at, ``notes`` what is kept of the records of a key for the rules of others. ``due`` has the keys that a
+    log may have to have, ``required`` the keys that every log needs, ``gathering`` the rules of virtual keys.
     """
 
     keys: tuple[CompiledKey, ...]
     every: tuple[CompiledKey, ...]
     alternatives: tuple[tuple[str, ...], ...]
     watched: dict[str, tuple[CompiledKey, ...]]
-    notes: dict[str, tuple[Note, ...]]
-    alone: dict[str, CompiledKey]
-    simple: dict[str, tuple[CompiledKey, Passes]]
+    notes: dict[str, Note]
     due: frozenset[str]
     required: frozenset[str]
-    targets: tuple[CompiledKey, ...]
     gathering: tuple[tuple[CompiledKey, Gathers], ...]
 
 
@@ -65,22 +59,18 @@ def plan_for(
         chosen = [((variant.key, variant.value), rule) for variant in rules.variants for rule in variant.rules]
         variants = tuple(compile_key(rule, place, where) for place, (where, rule) in enumerate(chosen, len(keys)))
     every = keys + variants
-    notes = notes_of(every)
+    notes = _notes(every)
     watched: dict[str, tuple[CompiledKey, ...]] = dict.fromkeys(notes, ())
     for compiled in every:
         watched[compiled.rule.key] = (*watched.get(compiled.rule.key, ()), compiled)
-    alone = {key: of[0] for key, of in watched.items() if len(of) == 1}
     return Plan(
         keys=keys,
         every=every,
         alternatives=rules.alternatives,
         watched=watched,
         notes=notes,
-        alone=alone,
-        simple={key: (of, of.passes) for key, of in alone.items() if of.once and of.passes is not None},
         due=frozenset(compiled.rule.key for compiled in every if compiled.rule.occurs.is_required),
         required=frozenset(compiled.rule.key for compiled in keys if compiled.rule.occurs.least),
-        targets=tuple(compiled for compiled in every if compiled.rule.reaches),
         gathering=tuple((compiled, compiled.rule.gathers) for compiled in every if compiled.rule.gathers),
     )
 
@@ -92,3 +82,20 @@ def _common(
     """The compiled rules that bind the logs of all benchmarks; they come first, in this order."""
     rules = common_rules(usage, round_name, division, overlay, house=house).rules
     return tuple(compile_key(rule, place) for place, rule in enumerate(rules))
+
+
+def _notes(keys: Sequence[CompiledKey]) -> dict[str, Note]:
+    """What the rules of a log ask of the records of each key, beside the rule of the key itself."""
+    rules, aspects = [compiled.rule for compiled in keys], [aspect for one in keys for aspect in one.aspects]
+    stated = {name for aspect in aspects for name in aspect.named()}
+    starts = {compiled.rule.within.of for compiled in keys if compiled.rule.within and not compiled.where}
+    choices: dict[str, frozenset[str]] = {}
+    for key, value in filter(None, (compiled.where or compiled.rule.occurs.once_where for compiled in keys)):
+        choices[key] = choices.get(key, frozenset()) | {value}
+    kept = {name for aspect in aspects for name in aspect.looked_back_on()}
+    kept.update(stated, choices, (rule.gathers.key for rule in rules if rule.gathers))
+    nested = any(rule.nested for rule in rules)
+    return {
+        key: Note(key in starts, choices.get(key, frozenset()), key in stated, nested and key == "run_start")
+        for key in kept
+    }

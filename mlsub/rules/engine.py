@@ -7,6 +7,7 @@ findings but :class:`Outcome`, the bare facts of what failed; :mod:`mlsub.rules.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from functools import partial
 
 import msgspec
 
@@ -15,7 +16,6 @@ from mlsub.log.events import Handler
 from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar
 from mlsub.rules.aspects.content import metadata_expected
 from mlsub.rules.compiled import Plan
-from mlsub.rules.once import Outcomes, Singles, any_number
 from mlsub.rules.values import Gatherer
 
 
@@ -40,8 +40,8 @@ class Judge:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._log = LogSoFar()
-        self._outs = Outcomes(self._log)
-        self._singles = Singles(plan.simple, self._outs)
+        #: The outcomes by the places of their rules.
+        self._outs: dict[int, KeyOutcome] = {}
         #: Of the keys that have appeared and that a rule looks at.
         self._handlers: dict[str, Handler] = {}
         self._gatherers = {compiled.place: Gatherer(gathers) for compiled, gathers in plan.gathering}
@@ -58,26 +58,18 @@ class Judge:
             return handler
         # Of a virtual key too: a log may really hold it, and the official checker then judges that as well.
         plan = self._plan
-        if key in plan.simple:
-            handler = self._singles.see
-        elif key in plan.alone:
-            handler = self._begin(plan.alone[key])
-        elif key in plan.watched:
-            handler = _each([self._begin(compiled) for compiled in plan.watched[key]])
-        else:
+        if key not in plan.watched:
             return None
+        outs = [KeyOutcome(compiled, self._log) for compiled in plan.watched[key]]
+        self._outs.update((out.compiled.place, out) for out in outs)
+        handlers: list[Handler] = [out.see for out in outs]
         if key in plan.notes:
             # First the tests, and then what other rules will ask of the records.
-            notes = [note(self._log, key) for note in plan.notes[key]]
-            gather = [gatherer.see for gatherer in self._gatherers.values() if gatherer.gathers.key == key]
-            handler = _each([handler, *notes, *gather])
+            handlers.append(partial(self._log.keep, note=plan.notes[key]))
+            handlers += [one.see for one in self._gatherers.values() if one.gathers.key == key]
+        handler = handlers[0] if len(handlers) == 1 else _each(handlers)
         self._handlers[key] = handler
         return handler
-
-    def _begin(self, compiled: CompiledKey) -> Handler:
-        if compiled.passes is not None and not compiled.once:
-            return any_number(compiled, compiled.passes, self._outs)
-        return self._outs.of(compiled).see
 
     def in_trouble(self, key: str) -> bool:
         """Whether a record of this key broke a demand, or was one too many; variants not chosen count here too."""
@@ -86,7 +78,7 @@ class Judge:
 
     def reached(self) -> bool:
         """Whether every quality target has been reached so far; False without any."""
-        targets = [compiled for compiled in self._plan.targets if self._binds(compiled)]
+        targets = [compiled for compiled in self._plan.every if compiled.rule.reaches and self._binds(compiled)]
         return bool(targets) and all(self._outcome(compiled).reached for compiled in targets)
 
     def finish(self) -> Outcome:
@@ -95,7 +87,7 @@ class Judge:
         absent = plan.due.difference(self._handlers)
         asked = {compiled.place: compiled for key in absent for compiled in plan.watched[key]}
         for place, out in outs.items():
-            if out.failures or out.repeats or out.compiled.weighed or (out.attempts and out.attempts.failing):
+            if out.failures or out.repeats or out.compiled.counted or (out.attempts and out.attempts.failing):
                 asked[place] = out.compiled
         asked.update((compiled.place, compiled) for compiled, _ in plan.gathering)
         keys = tuple(self._outcome(asked[place]) for place in sorted(asked) if self._binds(asked[place]))

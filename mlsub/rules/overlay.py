@@ -10,7 +10,7 @@ from typing import Any
 from mlsub.divisions import CLOSED
 from mlsub.io.documents import Tree, open_tree
 from mlsub.io.problems import meant
-from mlsub.io.yamlfile import content_of
+from mlsub.io.read import content_of
 from mlsub.rounds import every_benchmark, get_round, known_rounds, usages
 from mlsub.rules.load import benchmark as needs
 from mlsub.rules.load import rules_for

@@ -16,7 +16,7 @@ from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.io.documents import Tree, open_tree
 from mlsub.io.problems import FileProblemsError, Problem, meant
-from mlsub.io.yamlfile import content_of
+from mlsub.io.read import content_of
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.formula import formulas_in, parse
 from mlsub.rules.parse import parse_rule

@@ -22,7 +22,7 @@ from mlsub.io.data import shipped
 from mlsub.io.documents import Form, placed, read_as, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError, Problem, meant
-from mlsub.io.yamlfile import text_of
+from mlsub.io.read import text_of
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
 from mlsub.submission.organisations import organisation
 

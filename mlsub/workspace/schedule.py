@@ -10,7 +10,7 @@ import msgspec
 
 from mlsub.convergence.entry import Options
 from mlsub.findings import Finding
-from mlsub.io.pickled import reduced
+from mlsub.io.data import reduced
 from mlsub.judge.log import LogTask, NewFold
 from mlsub.judge.outline import Outline
 from mlsub.judge.package import Package, Part, judge_package, list_package, single_log

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.commands.db.build import build
-from mlsub.commands.db.model import Ask, Built
+from mlsub.commands.db.build import Ask, Built, build
 from mlsub.submission.report import EmptyFolder
 from mlsub.workspace import Settings
 from tests.commands.runner import run
@@ -104,7 +103,6 @@ def test_db_names_them_and_results_count_them(tmp_path: Path) -> None:
     tree, output = _partial(tmp_path / "rounds"), tmp_path / "results.duckdb"
     place = "v1.0/ACME/results/rack2/resnet"
     assert _build(tmp_path / "rounds", output).without_logs == (place,)
-    assert _build(tmp_path / "rounds", output).without_logs == (place,)  # Of what is kept, too.
     question = "SELECT benchmark_name, without_logs FROM results ORDER BY 1"
     with duckdb.connect(output, read_only=True) as connection:
         assert connection.execute(question).fetchall() == [("bert", 0), ("resnet", 1)]

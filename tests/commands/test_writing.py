@@ -270,7 +270,7 @@ def test_a_broken_record_is_none(record: str, here: Path) -> None:
 def test_a_log_that_somebody_changes_meanwhile_is_left_and_named(
     command: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mlsub.commands.fix import put
+    from mlsub.log import rewrite
 
     log = here / "v1.0/ACME/results/rack1/resnet/result_0.txt"
     if command == "fix":
@@ -288,7 +288,7 @@ def test_a_log_that_somebody_changes_meanwhile_is_left_and_named(
         with log.open("ab") as stream:
             stream.write(MINE)
 
-    monkeypatch.setattr(put.os, "fsync", meanwhile)
+    monkeypatch.setattr(rewrite.os, "fsync", meanwhile)
     path = log if command != "fix" else here / "v1.0/ACME"
     done = run(*command.split(), path, "--write")
     assert done.status == 2

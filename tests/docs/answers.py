@@ -180,33 +180,6 @@ def grouped(found: list[Entry], *names: str) -> list[tuple[tuple[Any, ...], list
     return [(values, list(members)) for values, members in groupby(sorted(found, key=key), key)]
 
 
-def cheapest_bert(found: list[Entry]) -> list[tuple[Any, ...]]:
-    bert = [one for one in found if one.benchmark == "bert" and one.closed and one.cost]
-    best = [min(members, key=lambda one: one.cost) for _, members in grouped(bert, "round")]
-    # v0.7 goes with no other round; all later ones go with v1.0.
-    base = {one.round: best[0].cost if one.round == "v0.7" else best[1].cost for one in best}
-    return [(one.round, one.organisation, one.chip[0], one.chips, one.cost, base[one.round] / one.cost) for one in best]
-
-
-def scaling_of_lora(found: list[Entry]) -> list[tuple[Any, ...]]:
-    lora = [one for one in found if one.benchmark == "llama2_70b_lora" and one.closed]
-    rows = []
-    for (round_, organisation, chip), members in grouped(lora, "round", "organisation", "chip"):
-        if len({one.chips for one in members}) > 1:
-            base, *_ = ordered = sorted(members, key=lambda one: one.chips or 0)
-            rows += [(round_, organisation, chip[0], one.chips, one.minutes, base.cost / one.cost) for one in ordered]
-    return rows
-
-
-def scaling_of_gpt3(found: list[Entry]) -> list[tuple[Any, ...]]:
-    gpt3 = [one for one in found if one.benchmark == "gpt3" and one.folder == "Google" and one.round == "v4.1"]
-    rows = []
-    for (chip,), members in grouped(gpt3, "chip"):
-        base, *_ = ordered = sorted(members, key=lambda one: one.chips or 0)
-        rows += [(chip[0], one.chips, one.minutes, base.cost / one.cost) for one in ordered]
-    return rows
-
-
 def optimizers_of_resnet(found: list[Entry]) -> list[tuple[Any, ...]]:
     rows = []
     for (round_,), members in grouped([one for one in found if one.benchmark == "resnet"], "round"):
@@ -218,16 +191,6 @@ def optimizers_of_resnet(found: list[Entry]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def epochs_of_resnet(found: list[Entry]) -> list[tuple[Any, ...]]:
-    bins: dict[str, list[float]] = {"up to 4096": [], "up to 16384": [], "more": []}
-    for one in found:
-        if one.benchmark == "resnet" and one.closed:
-            epochs = [run.epochs for run in one.runs if run.epochs is not None and math.isfinite(run.minutes)]
-            batch = one.runs[0].batch or 0
-            bins["up to 4096" if batch <= 4096 else "up to 16384" if batch <= 16384 else "more"].append(fmean(epochs))
-    return [(name, len(one), min(one), median(one), max(one)) for name, one in bins.items()]
-
-
 def pod16(found: list[Entry]) -> list[tuple[Any, ...]]:
     own = [one for one in found if one.folder == "Graphcore" and one.closed and one.chips == 16]
     rows = []
@@ -237,26 +200,6 @@ def pod16(found: list[Entry]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def open_and_closed(found: list[Entry]) -> list[tuple[Any, ...]]:
-    rows = []
-    for (round_, name, benchmark, _, chips), members in grouped(
-        [one for one in found if one.chip], "round", "organisation", "benchmark", "chip", "chips"
-    ):
-        for one in members:
-            for other in members:
-                if (one.division, other.division) == ("closed", "open"):
-                    gain = one.minutes / other.minutes
-                    rows.append((round_, name, benchmark, chips, one.minutes, other.minutes, gain))
-    return rows
-
-
-def cheapest_resnet(found: list[Entry]) -> list[tuple[Any, ...]]:
-    own = [one for one in found if one.benchmark == "resnet" and one.closed and one.cost]
-    best = [(min(members, key=lambda one: one.cost), len(members)) for _, members in grouped(own, "chip")]
-    rows = [(one.chip[0], one.chip[2], count, one.cost, one.round, one.chips) for one, count in best]
-    return sorted(rows, key=lambda row: row[3])[:8]
-
-
 def instincts(found: list[Entry]) -> list[tuple[Any, ...]]:
     own = [one for one in found if one.benchmark == "llama2_70b_lora" and one.round == "v5.1" and one.chips == 8]
     own = [one for one in own if one.chip[1] == "AMD"]
@@ -264,30 +207,6 @@ def instincts(found: list[Entry]) -> list[tuple[Any, ...]]:
     slowest = max(minutes for minutes, _ in best.values())
     rows = [(c[0], c[3], MEMORY[c[0]], minutes, slowest / minutes, count) for c, (minutes, count) in best.items()]
     return sorted(rows, key=lambda row: -row[3])
-
-
-def same_eight(found: list[Entry]) -> list[tuple[Any, ...]]:
-    rows = []
-    own = [one for one in found if one.chips == 8 and one.closed]
-    for _, members in grouped(own, "round", "benchmark", "chip"):
-        submitters, times = {one.organisation for one in members}, [one.minutes for one in members]
-        if len(submitters) > 1:
-            spread = max(times) / min(times)
-            one = members[0]
-            rows.append((one.round, one.title, one.chip[0], len(submitters), min(times), max(times), spread))
-    return sorted(rows, key=lambda row: -row[-1])
-
-
-def came_back(found: list[Entry]) -> list[tuple[Any, ...]]:
-    rows = []
-    own = [one for one in found if one.closed and one.chips]
-    for (name, benchmark, chip, chips), members in grouped(own, "organisation", "benchmark", "chip", "chips"):
-        best = [(round_, min(one.minutes for one in some)) for (round_,), some in grouped(members, "round")]
-        for at, (old, before) in enumerate(best):
-            for new, after in best[at + 1 :]:
-                if (benchmark, old) not in (("bert", "v0.7"), ("rnnt", "v1.0")) and (benchmark != "ssd" or old > "v2"):
-                    rows.append((name, benchmark, chips, chip[0], old, new, before, after, before / after))
-    return sorted(rows, key=lambda row: -row[-1])[:8]
 
 
 def regulars(found: list[Entry]) -> list[tuple[Any, ...]]:
@@ -321,18 +240,5 @@ def initialisation(found: list[Entry]) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def accelerator_hours(found: list[Entry]) -> list[tuple[Any, ...]]:
-    rows = []
-    for (round_,), members in grouped(found, "round"):
-        some = [one for one in members if one.cost]
-        largest = max(some, key=lambda one: one.cost)
-        hours = sum(one.cost for one in some) / 60
-        rows.append((round_, ROUNDS[round_], len(members), len(some), hours, largest.title, largest.cost / 60))
-    return rows
-
-
 #: In the order of the page.
-ANSWERS = (
-    *(cheapest_bert, scaling_of_lora, scaling_of_gpt3, optimizers_of_resnet, epochs_of_resnet, pod16, open_and_closed),
-    *(cheapest_resnet, instincts, same_eight, came_back, regulars, scaled, initialisation, accelerator_hours),
-)
+ANSWERS = (optimizers_of_resnet, pod16, instincts, regulars, scaled, initialisation)

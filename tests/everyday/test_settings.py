@@ -371,9 +371,9 @@ def test_the_nearest_file_counts_and_only_that(tmp_path: Path, monkeypatch: pyte
 def test_named_files_and_none(monkeypatch: pytest.MonkeyPatch) -> None:
     settings("jobs = 2\n")
     settings("jobs = 3\n", name="other.toml")
-    assert shown("--config", "other.toml")["jobs"] == (3, "other.toml:1")
+    assert shown("--config", "other.toml")["jobs"] == (3, "other.toml")
     monkeypatch.setenv("MLSUB_CONFIG", "other.toml")
-    assert shown()["jobs"] == (3, "other.toml:1")
+    assert shown()["jobs"] == (3, "other.toml")
     assert shown("--config", "mlsub.toml")["jobs"] == (2, "mlsub.toml")
     monkeypatch.setenv("MLSUB_ISOLATED", "1")
     assert shown()["jobs"] == (None, "default")

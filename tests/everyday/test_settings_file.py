@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from mlsub.config.load import load
 from mlsub.config.model import WrittenSettings, config_schema
 from mlsub.io.problems import FileProblemsError
-from mlsub.io.tomlfile import MAX_BYTES
+from mlsub.io.read import MAX_TOML_BYTES
 from tests.commands.runner import REPOSITORY, run
 
 #: What a file says, and what is said of it.
@@ -58,7 +58,7 @@ HOSTILE = {
     "a long key in a table in a line": b"x = {y = '''\n''', " + b"a." * 100_000 + b"a = 'x'}",
     "a number of many digits": b"jobs = " + b"9" * 100_000,
     "a number of many hexadecimal digits": b"jobs = 0x" + b"f" * 100_000,
-    "large": b"#" * (MAX_BYTES + 1),
+    "large": b"#" * (MAX_TOML_BYTES + 1),
     "not text": b"\xff\xfe\x00",
     "null characters": b"jobs = 1\x00\n",
     "a mark at the beginning": b"\xef\xbb\xbfjobs = 1\n",

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import msgspec
 import pytest
 
-from mlsub.commands.fix.repair_log import fix_log
+from mlsub.commands.fix.repairs import fix_log
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.judge.log import LogJudge, judge_log
 from mlsub.log.reader import Records
@@ -89,8 +89,8 @@ PLANTED: list[tuple[str, str, Any]] = [
     ("logs", "mlsub.review.run._clock", fails),
     ("logs", "mlsub.judge.log.MAX_FINDINGS_A_RULE", 0),
     ("logs", "mlsub.judge.rules.NamedRules._try_all", lambda rules, held: held.clear()),
-    ("logs-fix", "mlsub.commands.fix.repair_log._repeats", drops),
-    ("logs-fix", "mlsub.commands.fix.text._MARKS", re.compile(b"\xef\xbb\xbf")),
+    ("logs-fix", "mlsub.commands.fix.repairs._repeats", drops),
+    ("logs-fix", "mlsub.commands.fix.repairs._MARKS", re.compile(b"\xef\xbb\xbf")),
     ("logs-official", "tests.fuzz.surfaces.logs_official.judge_log", accepted),
     ("logs-record", "mlsub.emit.sink._alone", lambda line: line),
     ("logs-record", "mlsub.emit.values.MOST_LEVELS", 10**9),

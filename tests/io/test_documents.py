@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from mlsub.io.documents import Form, read_document
-from mlsub.io.problems import FileProblemsError
-from mlsub.io.schemas import flaws_of
+from mlsub.io.problems import FileProblemsError, flaws_of
 
 Name = Annotated[
     str, Meta(pattern="^[a-z]+$", max_length=8, extra_json_schema={"patternErrorMessage": "is not a name; use a to z"})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.io.pairs import Pair, read_pairs
+from mlsub.io.documents import Pair, read_pairs
 from mlsub.io.problems import FileProblemsError
 
 

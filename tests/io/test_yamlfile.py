@@ -12,9 +12,9 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
-from mlsub.io import yamlfile
+from mlsub.io import read as module
 from mlsub.io.problems import FileProblemsError
-from mlsub.io.yamlfile import content_of, read
+from mlsub.io.read import content_of, read
 from mlsub.rules.overlay import check_overlay
 from tests.commands.db.records.test_read import GOOD
 from tests.commands.runner import run
@@ -85,7 +85,7 @@ def test_what_is_not_plain_data_is_refused_with_its_line(kind: str, line: str, t
 def test_a_file_of_more_keys_and_values_than_anyone_writes_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yamlfile, "_MAX_NODES", 1_000)
+    monkeypatch.setattr(module, "_MAX_NODES", 1_000)
     file = tmp_path / "x.yaml"
     file.write_text("a:\n" + "- b\n" * 997)
     assert len(content_of(read(file, kind="files", top="a"))["a"]) == 997

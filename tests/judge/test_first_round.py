@@ -9,7 +9,7 @@ import pytest
 
 import mlsub
 from mlsub.findings import Kind, Verdict
-from mlsub.log.mll import decode_mll
+from mlsub.log.event import decode_mll
 from mlsub.rounds import get_round, usages
 from mlsub.rounds.names import all_rounds
 from mlsub.submission.report import EntryResult, Report

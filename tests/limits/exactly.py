@@ -12,7 +12,6 @@ from mlsub.commands.audit.messaging.judge import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.audit.written import Source
 from mlsub.commands.fix.plan import plan_for
-from mlsub.commands.fix.put import find_logs
 from mlsub.commands.pack.choose import _matches
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.commands.seal.forms import read_identities, read_passphrase
@@ -25,9 +24,10 @@ from mlsub.config.baseline import read_baseline
 from mlsub.convergence.filecheck import check_records, check_reference_file
 from mlsub.convergence.reference import runs_of
 from mlsub.findings import Finding
-from mlsub.io.tomlfile import read_toml
-from mlsub.io.yamlfile import read as read_yaml
+from mlsub.io.read import read as read_yaml
+from mlsub.io.read import read_toml
 from mlsub.log.event import Event
+from mlsub.log.rewrite import find_logs
 from mlsub.rounds import get_round
 from mlsub.rules.formula import parse
 from mlsub.rules.model import Gathers
@@ -208,7 +208,7 @@ def _long_path(_: Path, size: int) -> object:
 CASES = (
     Case("mlsub.io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
     Case("mlsub.io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
-    Case("mlsub.io.tomlfile:MAX_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
+    Case("mlsub.io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
     Case("mlsub.commands.audit.messaging.judge:MAX_BYTES", _file("post.txt", b"", _document), "larger than 4 MiB"),
     Case(
         "mlsub.config.baseline:_MAX_BYTES",
@@ -238,7 +238,7 @@ CASES = (
     ),
     Case("mlsub.submission.ids:MAX_ROWS", _table, "more than 10,000 lines"),
     Case("mlsub.workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
-    Case("mlsub.commands.fix.put:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
+    Case("mlsub.log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
     Case(
         "mlsub.commands.pack.choose:MAX_MATCHES",
         _logs(lambda names: list(_matches(Path(names[0], "*.txt")))),

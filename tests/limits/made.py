@@ -24,8 +24,8 @@ PARTS = {
     "mlsub/commands/audit/vocabulary.py:counts_in": {
         "'|'.join(sorted(words, key=len, reverse=True))": "eleven|ten|one"
     },
-    "mlsub/io/schemas.py:pattern": {"re.sub('\\\\$$', '\\\\\\\\Z', due)": r"^[a-z][a-z0-9_]*\Z"},
-    "mlsub/log/mll.py:decode_mll": {},
+    "mlsub/io/problems.py:pattern": {"re.sub('\\\\$$', '\\\\\\\\Z', due)": r"^[a-z][a-z0-9_]*\Z"},
+    "mlsub/log/event.py:decode_mll": {},
     "mlsub/systems/names.py:_word": {"re.escape(text)": "dgx a100"},
 }
 #: Functions that make an expression, and what they are called with; the place is that of the call of re.
@@ -43,7 +43,7 @@ MATCHED = frozenset(("mlsub/rules/arithmetic.py:token",))
 #: What the first makes, modules hold in tables, where they are found; the others are in :func:`of_data`.
 HELD = frozenset(
     (
-        "mlsub/commands/redact/model.py:patterns",
+        "mlsub/commands/redact/document.py:patterns",
         "mlsub/commands/redact/names.py:__init__",
         "mlsub/submission/layout/strays.py:_patterns",
         "mlsub/systems/values.py:is_meaningful",
@@ -67,7 +67,7 @@ def of_calls() -> Iterator[Expression]:
 
 def of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
-    from mlsub.commands.redact.model import Kind
+    from mlsub.commands.redact.document import Kind
     from mlsub.commands.redact.names import Names
     from mlsub.submission.layout.strays import _patterns
     from mlsub.systems.fields import fields

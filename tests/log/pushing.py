@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mlsub.log.event import Batch, Event
+from mlsub.log.event import ALONE, Batch, Event
 from mlsub.log.events import Fold, LogReader, Tally
-from mlsub.log.names import ALONE
 from mlsub.log.reading import ReadingFold
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_060
 
 from mlsub.io.jsontext import MAX_LEVELS
-from mlsub.log.event import Defect, Event
-from mlsub.log.mll import decode_mll
+from mlsub.log.event import Defect, Event, decode_mll
 from mlsub.log.reader import TOKEN_MLL
 
 GOOD: list[tuple[str, tuple[float, str, Any, Any]]] = [

@@ -131,9 +131,3 @@ def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
     if old.throughput and new.throughput and part.of == "training":
         rates = f": {rate(old.throughput)} -> {rate(new.throughput)} samples/s"
     return f"{what} {faster} {each}{rates}"
-
-
-def side_words(side: EntrySide, *, organisation: bool) -> str:
-    """Return an entry, its round and division."""
-    name = f"{side.organisation} {side.name}" if organisation and side.organisation else side.name
-    return f"{name} ({side.usage} v{side.round}, {side.division or 'no division'})"

@@ -1,63 +1,137 @@
-"""Build a database, or bring one up to date; what takes long to import is, where something is to be written."""
+"""Build a database: what the folders and files of records hold, and no more; whole or not at all."""
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from mlsub.commands.db.content import named, remembered
-from mlsub.commands.db.discover import Discovered, Package, discover
-from mlsub.commands.db.fingerprint import files_below, fingerprint, options_of
-from mlsub.commands.db.model import Ask, Built, Known, Plan
-from mlsub.commands.db.query import check_ready
-from mlsub.commands.db.rows import record_rows
-from mlsub.commands.db.schema import Rows
+from mlsub.commands.db.insert import Inserter, Row
+from mlsub.commands.db.query import check_ready, message_of
+from mlsub.commands.db.rows import add_package, record_rows
+from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.io import version
 from mlsub.io.errors import MlsubError
-from mlsub.io.write import check_output
+from mlsub.io.write import check_output, put_file, staging_beside, sync_file
+from mlsub.io.written import back_up_foreign, check_free, digest, record, replace_folder
+from mlsub.judge.result import round_key
+from mlsub.present.envelope import Answer
+from mlsub.submission.locate import Target
+from mlsub.workspace import Found, Settings, check_apart, find, in_one_line, organisations
+from mlsub.workspace.memory import tree_state
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """What to build.
+
+    ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table; ``settings`` say of which
+    round the folders are, how many processes read, and what the convergence test is to do.
+    """
+
+    folders: tuple[Path, ...]
+    output: Path
+    records: tuple[Path, ...] = ()
+    parquet: Path | None = None
+    fresh: bool = False
+    settings: Settings = Settings()
+
+
+class Built(Answer, frozen=True, kw_only=True):
+    """What came of it: submissions (``round/organisation``), rows by table, and what was left out.
+
+    ``without_logs`` are the folders of benchmarks that have none. ``written`` is False where nothing had changed: then
+    the file is as it was. ``older`` says that the file was one of another version. ``aside`` is the name under which a
+    file is kept that was replaced, and that this program had not written as it was.
+    """
+
+    SCHEMA: ClassVar[int] = 4
+
+    output: str
+    submissions: tuple[str, ...]
+    passed_over: tuple[str, ...]
+    rows: dict[str, int]
+    without_logs: tuple[str, ...]
+    written: bool
+    older: bool = False
+    aside: str | None = None
+
+
+class Package(msgspec.Struct, frozen=True):
+    """An organisation's folder, and what is read: the folder, or a part of it."""
+
+    folder: Path
+    found: Found
+
+    @property
+    def key(self) -> str:
+        """Its round and name."""
+        round_, name = self.found.round, self.folder.name or "."
+        return f"{round_key(round_.usage, round_.name)}/{name.encode('utf-8', 'backslashreplace').decode()}"
 
 
 def build(ask: Ask) -> Built:
-    """Build the database: afterwards it holds what the folders and files of records hold, and no more.
+    """Build the database, unless it is there already and nothing has changed.
 
     Raises:
-        MlsubError: there is nothing to build it from, or what is there is not a database of this program.
+        MlsubError: there is nothing to build it from, what is there is not a database of this program, or it cannot be
+            written.
         FileProblemsError: a file of records cannot be read.
-        MlsubError: it cannot be written.
     """
     places = [ask.output, *([ask.parquet] if ask.parquet else [])]
     check_ready(*places)
-    found = discover(ask.folders, ask.settings) if ask.folders else Discovered((), ())
+    packages, passed_over = find_packages(ask.folders, ask.settings) if ask.folders else ((), ())
     records = record_rows(ask.records)
-    _check_places(ask, found.packages)
-    known = None if ask.fresh or not ask.output.exists() else remembered(ask.output, ask.settings.memory)
-    with named(f"{ask.settings.convergence.reference} cannot be read"):
-        options = options_of(ask.settings.convergence)
-    plan = _planned(ask, found.packages, records, options, known or Known({}, [], {}, []))
-    built = Built(
-        output=str(ask.output),
-        read=tuple(f"{package.round_key}/{package.organisation}" for package, _ in plan.read),
-        kept=tuple(map("/".join, plan.kept)),
-        gone=tuple(map("/".join, plan.gone)),
-        passed_over=found.passed_over,
-        rows=known.rows if known is not None else {},
-        without_logs=tuple(known.without_logs) if known is not None else (),
-        written=known is None or plan.anything,
-    )
-    if built.written:
-        from mlsub.commands.db.fill import write
+    _check_places(ask, packages)
+    state = _state(ask, packages, records)
+    known = None if ask.fresh or not ask.output.exists() else _known_state(ask.output)
+    written, aside = not state or known != state, None
+    if written:
+        aside = _write(ask, packages, records, state)
+    with _connected(ask.output, f"{ask.output} cannot be read") as connection:
+        if ask.parquet is not None:
+            _export(connection, ask.parquet)
+        return Built(
+            output=str(ask.output),
+            submissions=tuple(package.key for package in packages),
+            passed_over=passed_over,
+            rows={table.name: len(connection.table(table.name)) for table in stored()},
+            without_logs=_without_logs(connection),
+            written=written,
+            older=known == _OLDER,
+            aside=aside,
+        )
 
-        rows, missing, aside = write(ask, found, records, options, plan, known)
-        built = msgspec.structs.replace(built, rows=rows, without_logs=tuple(missing), aside=aside)
-    if ask.parquet is not None:
-        from mlsub.commands.db.fill import export
 
-        export(ask.output, ask.parquet)
-    return built
+def find_packages(paths: Sequence[Path], settings: Settings) -> tuple[tuple[Package, ...], tuple[str, ...]]:
+    """Return the submissions below paths, sorted by round and name, and in words what was left out.
+
+    Raises:
+        MlsubError: a path does not exist or holds nothing, or one submission is there twice.
+    """
+    found, problems = find(paths, settings)
+    nothing = [problem for problem in problems if problem.finding.rule != "check.unknown-round"]
+    passed = [f"{problem.place.path}: {in_one_line(problem.finding)}" for problem in problems]
+    if any(problem.finding.rule == "check.no-such-path" for problem in nothing) or (nothing and not found):
+        raise MlsubError(*(in_one_line(problem.finding) for problem in nothing))
+    packages: dict[str, Package] = {}
+    for one in found:
+        if one.place.target is Target.LOG:
+            passed.append(f"{one.place.path}: a log alone is not a result; name its folder")
+            continue
+        for place in organisations(one.place):
+            package = Package(place.organisation or place.path, Found(place, one.round, None))
+            path, other = place.path, packages.setdefault(package.key, package).found.place.path
+            if other != path:
+                raise MlsubError(f"{package.key} is there twice: {other} and {path}. Name one.")
+    return tuple(packages[key] for key in sorted(packages)), tuple(passed)
 
 
 def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
@@ -74,25 +148,127 @@ def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
             if resolved.is_relative_to(its):
                 raise MlsubError(f"{place} lies in a submission, {folder}. Name a place beside it.")
     if ask.parquet is not None and os.path.lexists(ask.parquet):
-        from mlsub.commands.db.fill import check_parquet
-
-        check_parquet(ask.parquet)
+        _check_parquet(ask.parquet)
 
 
-def _planned(ask: Ask, packages: Sequence[Package], records: Rows, options: Mapping[str, Any], known: Known) -> Plan:
-    """Which submissions are to be read: those of which any file is another, or a setting."""
-    read, kept = [], []
-    found = files_below([package.folder for package in packages], ask.settings)
-    for package, files in zip(packages, found, strict=True):
-        key = (package.round_key, package.organisation)
-        if isinstance(files, OSError):
-            raise MlsubError(f"{package.folder} cannot be read: {files.strerror or files}") from files
-        part = package.path.relative_to(package.folder).as_posix()
-        print_ = fingerprint(files, version.VERSION, *key, part, json.dumps(options))
-        if known.prints.get(key) == print_.digest:
-            kept.append(key)
-        else:
-            read.append((package, print_))
-    gone = sorted(known.prints.keys() - set(kept) - {(one.round_key, one.organisation) for one, _ in read})
-    other = known.records != sorted((row["file"], row["sha256"]) for row in records["record_files"])
-    return Plan(read=read, kept=kept, gone=gone, records=other)
+def _check_parquet(folder: Path) -> None:
+    """A folder that is replaced must be one that this program has written."""
+    names = {f"{table.name}.parquet" for table in stored()}
+    try:
+        foreign = folder.is_symlink() or any(child.name not in names for child in folder.iterdir())
+    except OSError:
+        foreign = True
+    if foreign:
+        raise MlsubError(f"{folder} exists and contains other files. Name a new folder.")
+    check_free(folder)
+
+
+#: The state of a database that another version of this program has made.
+_OLDER = "older"
+
+
+def _known_state(file: Path) -> str:
+    """What the database of a file was made of.
+
+    Raises:
+        MlsubError: it is not a database of this program at all.
+    """
+    remedy = " Name another file, or add --force to replace it."
+    with _connected(file, f"{file} is not a database of mlsub db, or is in use", remedy) as connection:
+        about = connection.execute(f"SELECT * FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
+        current = about is not None and about[:2] == (FORMAT, version.VERSION)
+        return str(about[2]) if about is not None and current else _OLDER
+
+
+def _state(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]]) -> str:
+    """What a database is made of, as a digest; no file of a submission is opened for it.
+
+    Empty where a change from now on may not show, as files have changed only just now.
+    """
+    parts = [msgspec.json.encode(ask.settings.convergence), repr(records["record_files"]).encode()]
+    for file in filter(None, (ask.settings.convergence.reference, ask.settings.overlay)):
+        with _named(f"{file} cannot be read"):
+            parts.append(Path(file).read_bytes())
+    for package in packages:
+        state = tree_state(package.folder)
+        if state is None or not state.settled:
+            return ""
+        where = package.found.place.path.relative_to(package.folder)
+        parts += [package.key.encode(), os.fsencode(where), state.digest]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _write(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]], state: str) -> str | None:
+    """Make the database beside its place, and put it there.
+
+    Returns:
+        The name under which a file is kept that this program had not written as it was.
+    """
+    with staging_beside(ask.output) as staging:
+        part = staging / "results.duckdb"
+        # One thread: reading logs forks, and nothing may run beside it then.
+        with _connected(part, f"{ask.output} cannot be built", config={"threads": 1}) as connection:
+            create_tables(connection)
+            into = Inserter(connection)
+            checked = check_apart([package.found for package in packages], ask.settings)
+            for at, one in checked:
+                add_package(into, packages[at].folder, packages[at].found.round, one)
+            for table, rows in records.items():
+                into.add(table, rows)
+            into.flush()
+            connection.execute(f"CREATE TABLE {ABOUT} AS SELECT ? AS format, ? AS mlsub, ? AS state", _about(state))
+            # All of it in the one file that takes the name.
+            connection.execute("CHECKPOINT")
+        with _named(f"{ask.output} cannot be written"):
+            with part.open("rb") as stream:
+                sync_file(stream)
+            aside = back_up_foreign(ask.output, [ask.output])
+            record(ask.output, {ask.output.name: digest(part)})
+            put_file(part, ask.output, force=True)
+            return aside[0].name if aside else None
+
+
+def _about(state: str) -> list[int | str]:
+    return [FORMAT, version.VERSION, state]
+
+
+def _export(connection: DuckDBPyConnection, folder: Path) -> None:
+    """Write one Parquet file a table; the folder is put in place whole."""
+    with staging_beside(folder) as staging:
+        new = staging / "tables"
+        new.mkdir()
+        with _named(f"{folder} cannot be written"):
+            for table in stored():
+                connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
+        replace_folder(new, folder)
+
+
+def _without_logs(connection: DuckDBPyConnection) -> tuple[str, ...]:
+    """The folders of benchmarks without logs, by round, organisation and path."""
+    columns = "round, organisation, file"
+    query = f"SELECT concat_ws('/', {columns}) FROM folders_without_logs ORDER BY {columns}"  # noqa: S608  (our own names)
+    return tuple(folder for (folder,) in connection.execute(query).fetchall())
+
+
+@contextmanager
+def _connected(
+    file: Path, failed: str, remedy: str = "", config: dict[str, Any] | None = None
+) -> Iterator[DuckDBPyConnection]:
+    """A connection to a database: to read it, or with a configuration to write a new one."""
+    import duckdb
+
+    with _named(failed, remedy), closing(duckdb.connect(file, read_only=not config, config=config or {})) as connection:
+        yield connection
+
+
+@contextmanager
+def _named(what: str, remedy: str = "") -> Iterator[None]:
+    """Say what failed where the system or DuckDB only says why."""
+    import duckdb
+
+    try:
+        yield
+    except OSError as error:
+        raise MlsubError(f"{what}: {error.strerror or error}{remedy}") from error
+    except duckdb.Error as error:
+        raise MlsubError(f"{what}: {message_of(error)}.{remedy}") from error

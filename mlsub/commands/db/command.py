@@ -48,11 +48,11 @@ def command() -> None:
 @click.option("--force", is_flag=True, help="Build FILE anew; a file that mlsub did not write is kept as FILE.~1~.")
 @format_option
 def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | None, force: bool, format_: str) -> None:
-    """Build a database of the submissions in DIR..., or bring one up to date.
+    """Build a database of the submissions in DIR....
 
     DIR is a folder of rounds, a round, or an organisation. Afterwards FILE has what the DIRs and records have, and no
-    more. A submission is read again only if its files or the options of the convergence test have changed. Whoever
-    reads FILE meanwhile sees the old one or the new one.
+    more. If no file, record or option has changed, FILE stays as it is; else it is built anew, and whoever reads it
+    meanwhile sees the old one or the new one.
 
     Exit status: 0 built, 1 built but submissions were left out, 2 not built.
     """
@@ -60,21 +60,21 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
         raise click.UsageError("Name a folder of results, or --records FILE.")
     from mlsub.commands.db import build as built_by
     from mlsub.commands.db.document import built_document
-    from mlsub.commands.db.model import Ask
     from mlsub.present.terminal import progress_bar
 
     with progress_bar("reading submissions") as progress:
         built = built_by.build(
-            Ask(
+            built_by.Ask(
                 folders=tuple(map(Path, asked.paths)),
                 output=Path(output),
                 records=tuple(map(Path, records)),
                 parquet=Path(parquet) if parquet else None,
                 fresh=force,
-                settings=asked.settings(),
-                progress=progress,
+                settings=asked.settings(progress),
             )
         )
+    if built.older:
+        tell(f"{output} was made by another version of mlsub, and is built anew")
     if built.aside is not None:
         tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:

@@ -12,7 +12,7 @@ from mlsub.present.document import Column, Document, Facts, Section, Span, Table
 
 if TYPE_CHECKING:
     # It needs all that reads submissions, which no question does.
-    from mlsub.commands.db.model import Built
+    from mlsub.commands.db.build import Built
 
 #: A cell of a table for people; CSV and JSON have it whole.
 _MAX_CELL = 300
@@ -36,10 +36,9 @@ def built_document(built: Built) -> Document:
     from mlsub.present.entries import without_logs
 
     rows = built.rows
-    counts = [f"{rows[name]} {name}" for name in ("rounds", "submissions", "entries", "runs", "findings", "records")]
+    counts = [f"{rows[name]} {name}" for name in ("submissions", "entries", "runs", "findings", "records")]
     facts = [
         ("file", f"{built.output}: {'written' if built.written else 'nothing has changed'}"),
-        ("submissions", f"{len(built.read)} read, {len(built.kept)} kept, {len(built.gone)} gone"),
         ("rows", ", ".join(counts)),
     ]
     missing = without_logs(built.without_logs)

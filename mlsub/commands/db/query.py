@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
-from mlsub.commands.db.schema import tables
+from mlsub.commands.db.schema import ABOUT, FORMAT, tables
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.present.envelope import Answer
 
@@ -139,6 +139,7 @@ def _answer(database: Path, statement: str, seconds: float, ask: Callable[[DuckD
     try:
         with closing(_open(database)) as connection:
             _check_kind(connection, statement)
+            _check_format(connection, database)
             return _interrupted_after(seconds, connection, ask)
     except TimeoutError as error:
         raise MlsubError(
@@ -190,6 +191,20 @@ def _check_kind(connection: DuckDBPyConnection, statement: str) -> None:
         raise MlsubError(f"One statement is asked for, not {len(kinds)}")
     if kinds[0] not in ("SELECT", "EXPLAIN"):
         raise MlsubError(f"Only SELECT is answered, not {kinds[0]}; the database is never changed by a question")
+
+
+def _check_format(connection: DuckDBPyConnection, database: Path) -> None:
+    """Refuse a database whose tables are those of another version."""
+    import duckdb
+
+    try:
+        [(found,)] = connection.execute(f"SELECT format FROM {ABOUT}").fetchall()  # noqa: S608  (our own name)
+    except duckdb.CatalogException:
+        return  # Somebody's own.
+    if found != FORMAT:
+        raise MlsubError(
+            f"{database} was made by another version of mlsub. Build it anew with mlsub db build DIR... -o {database}"
+        )
 
 
 def _notes(connection: DuckDBPyConnection, statement: str) -> tuple[str, ...]:

@@ -1,28 +1,25 @@
-"""One checked submission, and benchmark records, as rows of the tables; a cell becomes what its column holds later."""
+"""A checked submission, and files of records, as rows of the tables."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.db.batch import Batch
-from mlsub.commands.db.cells import as_text, minutes, text
-from mlsub.commands.db.discover import Package
-from mlsub.commands.db.fingerprint import FileMark, Fingerprint
-from mlsub.commands.db.schema import Rows, stored
+from mlsub.commands.db.insert import Inserter, Row, as_text, number, text
+from mlsub.commands.db.schema import stored
 from mlsub.divisions import division_meant
-from mlsub.findings import Verdict
+from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.judge.result import Result, round_key
 from mlsub.log.report import LogReport
+from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import benchmark_of
-from mlsub.score.named import Named, named
-from mlsub.score.table import Row, rows_of
 from mlsub.submission.organisations import organisation
-from mlsub.submission.report import EmptyFolder, EntryResult, SystemResult
+from mlsub.submission.report import SystemResult
 from mlsub.systems.availability import category
 from mlsub.systems.chips import chip_of
 from mlsub.systems.description import read_description
@@ -32,68 +29,53 @@ from mlsub.workspace import Checked
 if TYPE_CHECKING:
     from mlsub.commands.db.records import Configuration, Record, Records
 
-_NO_FILE = FileMark("", 0, "")
-#: Columns of evaluations that are as the log has them.
-_AS_LOGGED = ("line", "value", "epoch_num", "samples_count", "step_num")
 #: The tables of records whose rows have a name, and its column.
 _NAMED = {"records": "record", "record_documents": "document", "record_systems": "system"}
 
 
-def add_package(
-    batch: Batch, package: Package, checked: Checked, print_: Fingerprint, options: Mapping[str, Any]
-) -> None:
+def add_package(into: Inserter, folder: Path, round_: Round, checked: Checked) -> None:
     """Add the rows of a submission.
 
     Args:
-        batch: what takes them.
-        package: where it is.
+        into: the database.
+        folder: the organisation's.
+        round_: its round.
         checked: what came of checking its whole tree: paths are relative to the organisation's folder.
-        print_: of its files.
-        options: what the convergence test was asked for.
     """
-    report = checked.report
-    of = {"round": package.round_key, "organisation": package.organisation}
-    place = "/".join(of.values())
-    names = {row.path: (row, named(row)) for row in rows_of([report])}
-    keys = {entry.path: f"{place}/{text(entry.path.removeprefix('results/'))}" for entry in report.entries}
+    report, results = checked.report, checked.results
+    round_name, name = round_key(round_.usage, round_.name), text(folder.name) or "."
+    of = {"round": round_name, "organisation": name, "organisation_name": organisation(name)}
+    keys = {one.path: f"{round_name}/{name}/{text(one.path.removeprefix('results/'))}" for one in results}
     submission = {
         **of,
-        "organisation_name": organisation(package.organisation),
         "systems": len(report.systems),
-        "entries": len(report.entries),
-        "accepted": sum(entry.official is Verdict.ACCEPTED for entry in report.entries),
+        "entries": len(results),
+        "accepted": sum(result.accepted for result in results),
         "runs": len(report.logs),
-        "files": sum(not path.endswith("/") for path in print_.files),
-        "bytes": print_.bytes,
-        "fingerprint": print_.digest,
-        "options": options,
     }
-    findings = [
-        {
-            **_fields(finding),
-            **of,
-            "entry": keys.get(finding.path) or keys.get(finding.path.rpartition("/")[0]),
-            "run": _run_key(keys, finding.path) if finding.path.endswith(".txt") else None,
-        }
-        for finding in report.findings
-    ]
-    batch.rows("submissions", [submission])
-    batch.rows("systems", [{**_system(package, system, print_.files), **of} for system in report.systems])
-    batch.rows("findings", findings)
-    batch.rows("folders_without_logs", [{**_empty(package, folder), **of} for folder in report.without_logs])
-    by_entry: dict[str, list[LogReport]] = {}
-    for log in checked.logs:
-        by_entry.setdefault(log.path.rpartition("/")[0], []).append(log)
-    for entry in report.entries:
-        logs, key = by_entry.get(entry.path, []), keys[entry.path]
-        batch.rows("entries", [{**_entry(entry, logs), **_names(*names[entry.path]), **of, "entry": key}])
+    into.add("submissions", [submission])
+    into.add("systems", [{**_system(folder, round_, system), **of} for system in report.systems])
+    for result in results:
+        logs, key = result.logs, keys[result.path]
+        into.add("entries", [{**result.columns(), **_logged(logs), **_chip(result), **of, "entry": key}])
         for log in logs:
-            _add_log(batch, log, print_.files.get(log.path, _NO_FILE), key)
+            run = f"{key}/{text(log.name)}"
+            into.add("runs", [{**_run(log, folder), "run": run, "entry": key}])
+            into.add("evaluations", ({**row, "run": run, "entry": key} for row in _evaluations(log)))
+            into.add("hyperparameters", ({**row, "run": run, "entry": key} for row in _hyperparameters(log)))
+    for finding in report.findings:
+        into.add("findings", [{**_fields(finding), **of, **_place(finding, keys)}])
+    for empty in report.without_logs:
+        known = benchmark_of(round_.usage, round_.name, empty.benchmark)
+        names = {"file": empty.path, "benchmark_name": known.name if known else empty.benchmark}
+        into.add("folders_without_logs", [{**_fields(empty), **of, **names}])
 
 
-def _empty(package: Package, folder: EmptyFolder) -> dict[str, Any]:
-    known = benchmark_of(package.round.usage, package.round.name, folder.benchmark)
-    return {**_fields(folder), "file": folder.path, "benchmark_name": known.name if known else folder.benchmark}
+def _place(finding: Finding, keys: Mapping[str, str]) -> Row:
+    """The entry and the run that a finding is about."""
+    above, _, name = finding.path.rpartition("/")
+    run = f"{keys[above]}/{text(name)}" if above in keys and name.endswith(".txt") else None
+    return {"entry": keys.get(finding.path) or keys.get(above), "run": run}
 
 
 def _fields(struct: msgspec.Struct | None, prefix: str = "") -> dict[str, Any]:
@@ -101,122 +83,105 @@ def _fields(struct: msgspec.Struct | None, prefix: str = "") -> dict[str, Any]:
     return {} if struct is None else {prefix + name: value for name, value in msgspec.structs.asdict(struct).items()}
 
 
-def _run_key(keys: Mapping[str, str], path: str) -> str | None:
-    folder, _, name = path.rpartition("/")
-    return f"{keys[folder]}/{text(name)}" if folder in keys else None
+def _logged(logs: Sequence[LogReport]) -> Row:
+    """The batch size that the first run logs, whether the convergence test took place or not."""
+    return {"batch_size": logs[0].run.hyperparameters.get("global_batch_size")} if logs else {"batch_size": None}
 
 
-def _entry(entry: EntryResult, logs: Sequence[LogReport]) -> dict[str, Any]:
-    score = entry.score
-    return {
-        **_fields(entry),
-        "verdict": entry.official,
-        "batch_size": logs[0].run.hyperparameters.get("global_batch_size") if logs else None,
-        **_fields(score),
-        "unscaled_minutes": score.unscaled,
-        "published_minutes": score.published,
-        "expected_minutes": score.expected,
-        **_fields(entry.rcp, "rcp_"),
-        **_fields(entry.rcp.also, "rcp_also_"),
-        "energy_joules": entry.energy.scaled if entry.energy else None,
-    }
+def _chip(result: Result) -> Row:
+    """What the table of accelerators knows of a system's besides its name."""
+    model = result.accelerator_model_name or ""
+    chip = chip_of(model, result.system_name or "", result.system)
+    return {"generation": chip.generation, "accelerator_memory_gb": chip.memory_of(model)} if chip else {}
 
 
-def _names(row: Row, known: Named) -> dict[str, Any]:
-    """What joins an entry with the dimensions, and what is counted by them."""
-    return {
-        "organisation_name": known.organisation,
-        "accelerator_name": known.accelerator,
-        "accelerators": row.accelerators_count,
-        "benchmark_name": known.benchmark,
-        "compatible_group": known.group,
-        "division_name": known.division,
-        "chip_minutes": known.chip_minutes,
-    }
-
-
-def _add_log(batch: Batch, log: LogReport, mark: FileMark, entry: str) -> None:
-    """Add the rows of a log of an entry."""
+def _run(log: LogReport, folder: Path) -> Row:
     run, times = log.run, log.run.timeline
-    key = f"{entry}/{text(log.name)}"
-    result = {
-        **_fields(mark),
+    return {
+        **_file(folder / log.path),
         **_fields(times),
-        "run": key,
-        "entry": entry,
         "file": log.path,
         "compliant": log.compliant,
         "status": None if run.status is None else as_text(run.status),
         "converged": run.converged,
         "minutes": log.minutes,
-        "init_minutes": minutes(times.init_start, times.init_stop),
+        "init_minutes": _minutes(times.init_start, times.init_stop),
         "seed": next((seed.value for seed in run.seeds), None),
     }
-    batch.rows("runs", [result])
-    seen, stated = run.evaluations, run.hyperparameters
-    evaluations: dict[str, Sequence[Any]] = {
-        "run": [key] * len(seen),
-        "entry": [entry] * len(seen),
-        "number": range(len(seen)),
-        "minutes": [minutes(times.run_start, one.time_ms) for one in seen],
-        "text": [as_text(one.value) for one in seen],
-        "metric": [None if one.metric is None else as_text(one.metric) for one in seen],
-        **{name: [getattr(one, name) for one in seen] for name in _AS_LOGGED},
-    }
-    batch.columns("evaluations", len(seen), evaluations)
-    hyperparameters: dict[str, Sequence[Any]] = {
-        "run": [key] * len(stated),
-        "entry": [entry] * len(stated),
-        "key": list(map(as_text, stated)),
-        "text": list(map(as_text, stated.values())),
-        "number": list(stated.values()),
-        "line": list(map(run.lines.get, stated)),
-    }
-    batch.columns("hyperparameters", len(stated), hyperparameters)
 
 
-def _system(package: Package, system: SystemResult, files: Mapping[str, FileMark]) -> dict[str, Any]:
+def _evaluations(log: LogReport) -> Iterator[Row]:
+    for at, one in enumerate(log.run.evaluations):
+        yield {
+            "number": at,
+            "line": one.line,
+            "minutes": _minutes(log.run.timeline.run_start, one.time_ms),
+            "value": one.value,
+            "text": as_text(one.value),
+            "metric": None if one.metric is None else as_text(one.metric),
+            "epoch_num": one.epoch_num,
+            "samples_count": one.samples_count,
+            "step_num": one.step_num,
+        }
+
+
+def _hyperparameters(log: LogReport) -> Iterator[Row]:
+    for key, value in log.run.hyperparameters.items():
+        yield {"key": as_text(key), "text": as_text(value), "number": value, "line": log.run.lines.get(key)}
+
+
+def _minutes(start: object, stop: object) -> float | None:
+    """The minutes from one time in ms to another."""
+    first, last = number(start), number(stop)
+    return None if first is None or last is None else (last - first) / 60_000
+
+
+def _file(file: Path) -> Row:
+    """The SHA-256 and the size of a file; nothing of one that cannot be read any more."""
+    try:
+        with file.open("rb") as stream:
+            return {"sha256": hashlib.file_digest(stream, "sha256").hexdigest(), "bytes": stream.tell()}
+    except OSError:
+        return {}
+
+
+def _system(folder: Path, round_: Round, system: SystemResult) -> Row:
     facts = system.facts or SystemFacts()
-    content = read_description(package.folder / system.path, system.path, package.round).content
+    content = read_description(folder / system.path, system.path, round_).content
     nodes, per_node = facts.number_of_nodes, facts.accelerators_per_node
     name, model = system.path.rpartition("/")[2].removesuffix(".json"), facts.accelerator_model_name or ""
     division = (content or {}).get("division")
     chip, meant = chip_of(model, facts.system_name or "", name), division_meant(division)
     return {
         **_fields(facts),
-        "organisation_name": organisation(package.organisation),
+        **_file(folder / system.path),
         "system": name,
         "verdict": system.official,
         "division": division,
         "division_name": meant.name if meant else None,
         "availability": None if facts.status is None else category(facts.status),
-        "nodes": nodes,
-        "host_processor": facts.host_processor_model_name,
-        "accelerator": facts.accelerator_model_name,
+        "accelerators_count": None if nodes is None or per_node is None else nodes * per_node,
         "accelerator_name": chip.name if chip else None,
         "accelerator_memory_gb": chip.memory_of(model) if chip else None,
-        "accelerators": None if nodes is None or per_node is None else nodes * per_node,
         "description": content,
         "file": system.path,
-        "sha256": files.get(system.path, _NO_FILE).sha256,
     }
 
 
-def record_rows(files: Sequence[Path]) -> Rows:
-    """The rows of files of records; names must be each file's own.
+def record_rows(files: Sequence[Path]) -> dict[str, list[Row]]:
+    """Return the rows of files of records by table; names must be each file's own.
 
     Raises:
         FileProblemsError: a file cannot be read.
         MlsubError: two files use one name.
     """
-    rows: Rows = {table.name: [] for table in stored() if "records" in table.touches}
+    rows: dict[str, list[Row]] = {table.name: [] for table in stored() if "records" in table.touches}
     for file in files:
         from mlsub.commands.db.records import read_records
 
-        for table, found in _of_records(read_records(file)).items():
+        for table, found in _records(read_records(file)).items():
             rows[table] += found
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        rows["record_files"].append({"file": file.name, "sha256": digest})
+        rows["record_files"].append({"file": file.name, **_file(file)})
     for table, key in _NAMED.items():
         seen: set[str] = set()
         for row in rows[table]:
@@ -226,7 +191,7 @@ def record_rows(files: Sequence[Path]) -> Rows:
     return rows
 
 
-def _of_records(records: Records) -> Rows:
+def _records(records: Records) -> dict[str, list[Row]]:
     systems = records.systems.items()
     return {
         "records": [_record(record) for record in records.records],
@@ -250,7 +215,7 @@ def _of_records(records: Records) -> Rows:
     }
 
 
-def _record(record: Record) -> dict[str, Any]:
+def _record(record: Record) -> Row:
     return {
         **_fields(record),
         **_fields(record.source),
@@ -263,7 +228,7 @@ def _record(record: Record) -> dict[str, Any]:
     }
 
 
-def _side(side: Configuration, prefix: str = "") -> dict[str, Any]:
+def _side(side: Configuration, prefix: str = "") -> Row:
     sizes = side.batch_sizes or side.batch_range or ()
     return {
         **_fields(side, prefix),

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.fix.description import fix_description
-from mlsub.commands.fix.diff import hunks, stretches
+from mlsub.commands.fix.document import hunks, stretches
 from mlsub.commands.fix.model import (
     BENCHMARK,
     DESCRIPTION,
@@ -21,10 +20,8 @@ from mlsub.commands.fix.model import (
     Fixed,
     Plan,
 )
-from mlsub.commands.fix.repair_log import fix_log
-from mlsub.commands.fix.shadow import renamed, shadow, targets_of
-from mlsub.commands.fix.text import edited, lines_of
-from mlsub.commands.fix.tree import Names, files_of, root_of
+from mlsub.commands.fix.repairs import edited, fix_description, fix_log, lines_of
+from mlsub.commands.fix.tree import Names, files_of, renamed, root_of, shadow, targets_of
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.reader import TOKEN_MLL

@@ -10,15 +10,15 @@ from typing import BinaryIO
 
 import msgspec
 
-from mlsub.commands.fix.diff import header
+from mlsub.commands.fix.document import header
 from mlsub.commands.fix.model import ALL, REPEATED, Change, Plan
 from mlsub.commands.fix.plan import plan_for
-from mlsub.commands.fix.put import rewrite
-from mlsub.commands.fix.shadow import renamed, targets_of
+from mlsub.commands.fix.tree import renamed, targets_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.write import sync_folder, temporary_folder
 from mlsub.log.event import decode
 from mlsub.log.reader import read_records
+from mlsub.log.rewrite import rewrite
 from mlsub.workspace import Settings
 
 

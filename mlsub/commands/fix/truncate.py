@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.commands.fix.model import Shortened, Truncation
-from mlsub.commands.fix.put import check_source, find_logs, fingerprint, prove_same, rewrite
-from mlsub.commands.fix.zones import FREE, line_end, zones
 from mlsub.io.errors import MlsubError
+from mlsub.log.rewrite import FREE, check_source, find_logs, fingerprint, line_end, prove_same, rewrite, zones
 from mlsub.present.terminal import Progress
 
 #: Bytes above which the rules allow a log to be truncated.

@@ -20,7 +20,7 @@ from mlsub.convergence.runs import BEYOND, progress_of
 from mlsub.convergence.verdict import pruned
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
-from mlsub.io.schemas import flaws_of
+from mlsub.io.problems import flaws_of
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from mlsub.commands.redact.model import Kind, Span, looks
+from mlsub.commands.redact.document import Kind, PrivateSpan, looks
 
 #: Names learned at most; the rest is replaced only where it gives itself away.
 MAX_NAMES = 5000
@@ -60,7 +60,7 @@ class Names:
         each = b"|".join(re.escape(stem) for stem in stems)
         self._words = re.compile(rb"(?:" + each + rb")\d*(?!\w)") if stems else None
 
-    def find(self, text: bytes) -> Iterator[Span]:
+    def find(self, text: bytes) -> Iterator[PrivateSpan]:
         """Where they stand in a text."""
         if self._words is None or not any(stem in text for stem in self._stems):
             return
@@ -73,7 +73,7 @@ class Names:
             if kind is Kind.HOST:
                 domain = _DOMAIN.match(text, end)
                 end = domain.end() if domain else end
-            yield Span(match.start(), end, kind, match[0])
+            yield PrivateSpan(match.start(), end, kind, match[0])
 
 
 def is_distinctive(secret: bytes) -> bool:
@@ -91,11 +91,11 @@ class Secrets:
         longest_first = sorted(secrets[:MAX_SECRETS], key=lambda secret: (-len(secret), secret))
         self._any = re.compile(b"|".join(map(re.escape, longest_first))) if secrets else None
 
-    def find(self, text: bytes) -> Iterator[Span]:
+    def find(self, text: bytes) -> Iterator[PrivateSpan]:
         """Where they stand in a text."""
         if self._any is not None:
             for match in self._any.finditer(text):
-                yield Span(*match.span(), Kind.SECRET, match[0])
+                yield PrivateSpan(*match.span(), Kind.SECRET, match[0])
 
 
 _DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")
@@ -113,8 +113,8 @@ def literal(text: str) -> re.Pattern[bytes]:
     return re.compile(rb"[^\s]{0,200}".join(map(re.escape, parts)))
 
 
-def spans_of(patterns: Iterable[re.Pattern[bytes]], text: bytes) -> Iterator[Span]:
+def spans_of(patterns: Iterable[re.Pattern[bytes]], text: bytes) -> Iterator[PrivateSpan]:
     """Where the caller's own texts stand."""
     for pattern in patterns:
         for match in pattern.finditer(text):
-            yield Span(*match.span(), Kind.TEXT, match[0])
+            yield PrivateSpan(*match.span(), Kind.TEXT, match[0])

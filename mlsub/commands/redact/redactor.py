@@ -9,9 +9,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from mlsub.commands.fix.put import check_source, fingerprint, prove_same, rewrite, root_of
-from mlsub.commands.fix.zones import FREE, zones
-from mlsub.commands.redact.model import Kind, Private, Span, Spot
+from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot
 from mlsub.commands.redact.names import (
     MAX_MEMBERS,
     MAX_NAMES,
@@ -27,6 +25,7 @@ from mlsub.commands.redact.names import (
 from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
+from mlsub.log.rewrite import FREE, check_source, fingerprint, prove_same, rewrite, root_of, zones
 from mlsub.present.terminal import Progress
 
 #: Places listed of one item, and different items that are kept apart.
@@ -79,7 +78,7 @@ class Redactor:
         self._numbers: dict[str, int] = {}
         #: The numbers of placeholders that stood in the logs before.
         self._taken: dict[str, int] = {}
-        self._cached: dict[bytes, list[Span]] = {}
+        self._cached: dict[bytes, list[PrivateSpan]] = {}
         self._root = Path()
         self.items: dict[tuple[Kind, bytes], Private] = {}
 
@@ -133,7 +132,7 @@ class Redactor:
         for span in find_owners(text, text.lower()):
             self._remember(span)
 
-    def _remember(self, span: Span) -> None:
+    def _remember(self, span: PrivateSpan) -> None:
         """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
         if span.key in self._looked_up:
             return
@@ -193,7 +192,7 @@ class Redactor:
                 item.count += 1
                 self._place(item.places, file, line)
 
-    def spans(self, text: bytes) -> list[Span]:
+    def spans(self, text: bytes) -> list[PrivateSpan]:
         """What is replaced in a text, in order. What overlaps is one, of the earlier kind."""
         if len(text) > _SHORT:
             return self._find(text)
@@ -205,7 +204,7 @@ class Redactor:
             found = self._cached[text] = self._find(text)
         return found
 
-    def _find(self, text: bytes) -> list[Span]:
+    def _find(self, text: bytes) -> list[PrivateSpan]:
         found = [
             *find(text, env=self._wanted.env),
             *self._names.find(text),
@@ -218,14 +217,14 @@ class Redactor:
         if placeholders:
             found = [span for span in found if not _is_of_placeholder(span, placeholders)]
         found.sort(key=lambda span: (span.start, _RANK[span.kind], -span.end))
-        kept: list[Span] = []
+        kept: list[PrivateSpan] = []
         for span in found:
             last = kept[-1] if kept else None
             if last is None or span.start >= last.end:
                 kept.append(span)
             elif span.end > last.end:
                 kind = min(last.kind, span.kind, key=_RANK.__getitem__)
-                kept[-1] = Span(last.start, span.end, kind, text[last.start : span.end])
+                kept[-1] = PrivateSpan(last.start, span.end, kind, text[last.start : span.end])
         return kept
 
     def _place(self, places: list[Spot], file: Path, line: int) -> None:
@@ -233,7 +232,7 @@ class Redactor:
             spot = Spot(plain(file.relative_to(self._root).as_posix()), line)
             places += [spot] if spot not in places else []
 
-    def _item(self, span: Span) -> Private:
+    def _item(self, span: PrivateSpan) -> Private:
         key = (span.kind, b"" if span.kind is Kind.ENV else span.key)
         item = self.items.get(key)
         if item is None:
@@ -259,7 +258,7 @@ class Redactor:
             text = self._replaced(looked_at, spans)
         return text
 
-    def _looks(self, text: bytes) -> Iterator[tuple[bytes, list[Span]]]:
+    def _looks(self, text: bytes) -> Iterator[tuple[bytes, list[PrivateSpan]]]:
         """A text with what is private in it, then what is left of it with what shows only then, until nothing does."""
         for _ in range(_LOOKS):
             spans = self.spans(text)
@@ -268,7 +267,7 @@ class Redactor:
             yield text, spans
             text = self._replaced(text, spans)
 
-    def _replaced(self, text: bytes, spans: list[Span]) -> bytes:
+    def _replaced(self, text: bytes, spans: list[PrivateSpan]) -> bytes:
         parts, at = [], 0
         for span in spans:
             parts += [text[at : span.start], self._item(span).placeholder.encode()]
@@ -312,7 +311,7 @@ def _joined(texts: Iterable[bytes]) -> bytes:
     return b"\n".join(filter(None, texts))
 
 
-def _is_of_placeholder(span: Span, placeholders: Sequence[tuple[int, int]]) -> bool:
+def _is_of_placeholder(span: PrivateSpan, placeholders: Sequence[tuple[int, int]]) -> bool:
     """Whether a span is a part of a placeholder, or a text of the caller's that takes one for a part of it."""
     for start, end in placeholders:
         if start <= span.start and span.end <= end:
@@ -322,7 +321,7 @@ def _is_of_placeholder(span: Span, placeholders: Sequence[tuple[int, int]]) -> b
     return False
 
 
-def _private(spans: Iterable[Span]) -> list[Span]:
+def _private(spans: Iterable[PrivateSpan]) -> list[PrivateSpan]:
     """Those that say something: the home of root is the same everywhere, and an environment is not a record."""
     return [span for span in spans if span.kind is not Kind.ENV and not span.key.endswith(b"/root")]
 

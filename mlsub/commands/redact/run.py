@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from mlsub.commands.fix.put import find_logs, root_of
-from mlsub.commands.redact.model import Kind, Redaction
+from mlsub.commands.redact.document import Kind, Redaction
 from mlsub.commands.redact.names import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside
+from mlsub.log.rewrite import find_logs, root_of
 from mlsub.present.terminal import Progress, part_of
 
 #: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mlsub.commands.rules.table import OfBenchmark, about
 from mlsub.findings import Finding, Severity, Verdict
-from mlsub.io.pairs import read_pairs
+from mlsub.io.documents import read_pairs
 from mlsub.judge.preflight import Given, preflight
 from mlsub.present.results import Outcome, Results, part
 from mlsub.rounds import Round

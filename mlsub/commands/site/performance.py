@@ -219,7 +219,7 @@ def _round_chart(key: str, results: Results, divisions: Sequence[str], root: str
 
 def _rows(results: Results) -> list[Results]:
     """The results of a benchmark by system, one of each division: systems of one size and software are one."""
-    rows = []
+    rows: list[Results] = []
     for some in group_by(results, _size):
         by_division = group_by(some, lambda one: one.division_name)
         rows += [[one for one in row if one is not None] for row in zip_longest(*by_division)]

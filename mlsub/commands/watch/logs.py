@@ -55,7 +55,6 @@ class WatchedLog:
         self._grew_ms = 0
         self._modified: float | None = None
         self._gone = 0
-        self._lost = False
         self._seen = False
 
     def begin(self, at_ms: int) -> Iterator[news.News]:
@@ -92,16 +91,17 @@ class WatchedLog:
         self.problem = look.problem
         if look.state == "absent":
             self._gone += 1
-            if not self._seen and self._gone == 1:
-                yield self.sofar.phase_news("waiting", at_ms)
-            elif self._seen and self._gone == _GONE_AFTER:
-                self._lost = True
-                yield self.sofar.phase_news("lost", at_ms)
+            if self._gone == (_GONE_AFTER if self._seen else 1):
+                yield self.sofar.phase_news("lost" if self._seen else "waiting", at_ms)
         elif look.state == "there":
-            was_lost, self._lost = self._lost, False
+            was_lost = self._lost
             self._gone, self._seen = 0, True
             if was_lost:
                 yield self.sofar.phase_news(self.sofar.phase, at_ms)
+
+    @property
+    def _lost(self) -> bool:
+        return self._seen and self._gone >= _GONE_AFTER
 
     def end_if_still(self, at_ms: int, still_s: float) -> Iterator[news.News]:
         """Report the end, where the log is over: the run has stopped and nothing followed, or the pipe has closed.

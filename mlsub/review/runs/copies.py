@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.io.show import readable, show
 from mlsub.log.reading import usable_number
 from mlsub.log.trace import KeyMark, Trace

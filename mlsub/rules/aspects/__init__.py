@@ -7,7 +7,6 @@ from mlsub.rules.aspects.content import Metadata, Value
 from mlsub.rules.aspects.count import AnyOf, Count, Repeated
 from mlsub.rules.aspects.course import Nesting, Order, Time
 from mlsub.rules.aspects.quality import Target, Tensors
-from mlsub.rules.aspects.quick import all_pass
 from mlsub.rules.model import KeyRule
 
 #: Every aspect by its name, the last part of the rule ids ``key.<key>.<aspect>``.
@@ -24,21 +23,14 @@ def aspects_of(rule: KeyRule) -> tuple[Aspect, ...]:
 def compile_key(rule: KeyRule, place: int = 0, where: tuple[str, str] | None = None) -> CompiledKey:
     """Compile the rule of one key; with ``where``, one that binds only logs in which that key has that value."""
     aspects, occurs = aspects_of(rule), rule.occurs
-    of_all = not rule.key.startswith("submission_")
-    tests = [(aspect.of_all or of_all, *aspect.tests()) for aspect in aspects]
-    first = tuple(test for _, test, _ in tests if test is not None)
-    later = tuple(test for of_all, _, test in tests if test is not None and of_all)
-    weighed = bool(occurs.once_where or occurs.at_least > 1 or rule.tensors or rule.gathers)
+    judges_all = not rule.key.startswith("submission_")
+    tests = [(aspect.of_all or judges_all, *aspect.tests()) for aspect in aspects]
     return CompiledKey(
         rule=rule,
         aspects=aspects,
-        tests=first,
-        later_tests=later,
+        tests=tuple(test for _, test, _ in tests if test is not None),
+        later_tests=tuple(test for of_all, _, test in tests if test is not None and of_all),
         place=place,
-        named=tuple(name for aspect in aspects for name in aspect.named()),
-        looked_back_on=tuple(name for aspect in aspects for name in aspect.looked_back_on()),
         where=where,
-        once=occurs.exactly_one,
-        weighed=weighed,
-        passes=all_pass(aspects) if not weighed and (occurs.exactly_one or first == later) else None,
+        counted=bool(occurs.once_where or occurs.at_least > 1 or rule.tensors or rule.gathers),
     )

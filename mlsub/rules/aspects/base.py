@@ -10,10 +10,13 @@ import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.show import show
-from mlsub.log.event import Event
+from mlsub.log.event import Event, clock
 from mlsub.rules.model import KeyRule
 from mlsub.rules.nesting import EpochSequence
 from mlsub.rules.values import Stated
+
+#: What the first start so far is before there is one; the official checker's own number.
+NO_START = 9e99
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -80,6 +83,19 @@ class Case(msgspec.Struct, frozen=True):
     cut_off: bool
 
 
+class Note(msgspec.Struct, frozen=True):
+    """What is kept of the records of a key for the rules of others, beside that there was one.
+
+    ``starts`` asks for the earliest time, ``stated`` for the values; ``choices`` are values that choose which rules
+    apply; ``begins`` means that the sequence of epochs begins with such a record.
+    """
+
+    starts: bool = False
+    choices: frozenset[str] = frozenset()
+    stated: bool = False
+    begins: bool = False
+
+
 class LogSoFar:
     """What the rules of one log look back on.
 
@@ -102,6 +118,21 @@ class LogSoFar:
         if self._sequence is None:
             self._sequence = EpochSequence()
         return self._sequence
+
+    def keep(self, event: Event, note: Note) -> None:
+        """Keep what other rules will ask of a record."""
+        key, value = event.key, event.value
+        self.seen.add(key)
+        if note.starts:
+            time = clock(event)
+            if time < self.starts.get(key, NO_START):
+                self.starts[key] = time
+        elif note.choices and isinstance(value, str) and value in note.choices:
+            self.chosen.add((key, value))
+        if note.stated:
+            self.stated.state(key, value)
+        if note.begins:
+            self.sequence.see(event, "true")
 
 
 class Repeats:
@@ -182,10 +213,6 @@ class KeyOutcome:
         for test in self.compiled.tests if count == 1 else self.compiled.later_tests:
             test(event, self)
 
-    def passed(self, event: Event) -> None:
-        """Note a first record that has passed all tests."""
-        self.count, self.first, self.first_line = 1, event.value, event.line
-
     def without_end(self) -> KeyOutcome:
         """This one as long as it is open how many records there must be."""
         other = copy(self)
@@ -230,8 +257,6 @@ class KeyOutcome:
 
 #: Notes what is wrong with a record.
 Test = Callable[[Event, KeyOutcome], None]
-#: Whether a record passes; it may raise for one that does not. Unlike a test it notes nothing, so it can go before.
-Passes = Callable[[Event, LogSoFar], bool]
 
 
 class About(msgspec.Struct, frozen=True):
@@ -292,10 +317,6 @@ class Aspect:
         test = self.test()
         return test, test
 
-    def passes(self) -> Passes | None:
-        """Whether a record passes the tests; None where they have to see each record."""
-        return None
-
     def named(self) -> Iterable[str]:
         """The keys whose values it is computed from."""
         return ()
@@ -312,11 +333,8 @@ class Aspect:
 class CompiledKey(msgspec.Struct, frozen=True):
     """One key's rule as tests: of its first record, and of those after it.
 
-    ``place`` is that in the rule set. ``named`` are the
-    keys whose values it asks for, ``looked_back_on`` further ones that it looks at. ``where`` is (key, value) of a rule
-    that binds only logs that state this value. ``once`` means that there must be exactly one record, ``weighed`` that
-    all records together can break the rule by their number or by the tensors that they name. ``passes`` is there where
-    no outcome is needed as long as it holds for all records of a key, for the first one of a key with ``once``.
+    ``place`` is that in the rule set. ``where`` is (key, value) of a rule that binds only logs that state this value.
+    ``counted`` means that all records together can break the rule by their number or by the tensors that they name.
     """
 
     rule: KeyRule
@@ -324,9 +342,5 @@ class CompiledKey(msgspec.Struct, frozen=True):
     tests: tuple[Test, ...]
     later_tests: tuple[Test, ...]
     place: int
-    named: tuple[str, ...]
-    looked_back_on: tuple[str, ...]
     where: tuple[str, str] | None
-    once: bool
-    weighed: bool
-    passes: Passes | None
+    counted: bool

@@ -16,13 +16,10 @@ from mlsub.rules.aspects.base import (
     Expectation,
     Failure,
     KeyOutcome,
-    LogSoFar,
     Part,
-    Passes,
     Test,
 )
-from mlsub.rules.aspects.quick import HasEntry
-from mlsub.rules.constraints import Constraint, all_hold
+from mlsub.rules.constraints import Constraint
 from mlsub.rules.formula import Values
 from mlsub.rules.model import Entry, KeyRule
 
@@ -95,12 +92,6 @@ class Value(Aspect):
 
         return test
 
-    def passes(self) -> Passes | None:
-        if any(constraint.formulas() for constraint in self.rule.value):
-            return None
-        holds = all_hold(self.rule.value)
-        return lambda event, log: holds(event.value, log.stated)
-
     def _check(self, constraint: Constraint) -> _Check:
         key, words = self.rule.title, constraint.words()
         message, fix = f"{key} has a value that the rules do not allow", f"Run with {key} {words}, and log the value"
@@ -147,29 +138,6 @@ class Metadata(Aspect):
         first = tuple(self._checks(self.rule.first_metadata, " on the first"))
         later = _all_hold(every)
         return _all_hold((*every, *first)) if first else later, later
-
-    def passes(self) -> Passes | None:
-        entries = (*self.rule.metadata, *self.rule.first_metadata)
-        asked = [(entry.names[0], constraint) for entry in entries for constraint in entry.constraints]
-        if any(constraint.formulas() for _, constraint in asked):
-            return None
-        # A record with none but a third name fails here, and passes the tests that follow then.
-        there = [(entry.when, entry.names[0], entry.names[:2][-1]) for entry in entries if not entry.optional]
-        if len(entries) == len(there) == 1 and not asked and not entries[0].when:
-            return HasEntry(there[0][1], there[0][2])
-        holding = [(name, constraint.test()) for name, constraint in asked]
-
-        def passes(event: Event, log: LogSoFar) -> bool:
-            metadata, stated = event.metadata, log.stated
-            for when, name, other in there:
-                if name not in metadata and other not in metadata and (when is None or when in metadata):
-                    return False
-            for name, holds in holding:  # noqa: SIM110  (a generator for each record takes longer)
-                if name in metadata and not holds(metadata[name], stated):
-                    return False
-            return True
-
-        return passes
 
     def _checks(self, entries: Iterable[Entry], suffix: str) -> Iterator[_Check]:
         for entry in entries:

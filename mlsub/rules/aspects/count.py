@@ -7,8 +7,7 @@ from typing import Any
 
 from mlsub.io.show import show
 from mlsub.log.event import Event
-from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, Passes, Repeats, Test
-from mlsub.rules.aspects.quick import always
+from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, Repeats, Test
 from mlsub.rules.catalogue import FIX
 from mlsub.rules.model import KeyRule
 
@@ -28,9 +27,6 @@ class Count(Aspect):
 
     def words(self, division: str | None) -> Iterable[str]:
         return [self.rule.occurs.words()]
-
-    def passes(self) -> Passes:
-        return always
 
     def looked_back_on(self) -> Iterable[str]:
         return (self.rule.occurs.once_where or ())[:1]
@@ -78,9 +74,6 @@ class Repeated(Aspect):
 
     def tests(self) -> tuple[Test, Test]:
         return _remember, _compare
-
-    def passes(self) -> Passes:
-        return always
 
     def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
         gathers, repeats = self.rule.gathers, out.repeats

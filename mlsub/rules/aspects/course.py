@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mlsub.log.event import Event, clock, minute
-from mlsub.rules.aspects.base import Aspect, Expectation, KeyOutcome, Passes, Test
+from mlsub.rules.aspects.base import NO_START, Aspect, Expectation, KeyOutcome, Test
 from mlsub.rules.formula import Formula, Values, is_formula, parse
 from mlsub.rules.model import Within
-
-#: What the first start so far is before there is one; the official checker's own number.
-NO_START = 9e99
 
 
 class Order(Aspect):
@@ -41,10 +38,6 @@ class Order(Aspect):
                     break  # Behind the one, behind the others: one defect.
 
         return test
-
-    def passes(self) -> Passes:
-        needed, barring = frozenset(self.rule.after), frozenset(self.rule.not_after)
-        return lambda _, log: needed <= log.seen and barring.isdisjoint(log.seen)
 
     def _expected(self, due: str, found: str, other: str, behind: str | None = None) -> Expectation:
         key, words = self.rule.title, f"{due} {other}"
@@ -121,10 +114,6 @@ class Time(Aspect):
                 out.fail(expected, event.line, f"{took / minute(event):.2f} minutes", in_words=True).needs = needed
 
         return test
-
-    def passes(self) -> Passes:
-        of, limit_of = self._within.of, self.limit()
-        return lambda event, log: clock(event) - log.starts.get(of, NO_START) < limit_of(log.stated) * minute(event)
 
     @property
     def _within(self) -> Within:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
-
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rules.aspects.base import Aspect, Attempts, Case, Flaw, KeyOutcome, Part, Test
@@ -16,15 +14,12 @@ from mlsub.rules.constraints import Test as Holds
 from mlsub.rules.model import Reach
 
 
-class Goal(msgspec.Struct, frozen=True):
-    """A quality target; ``met`` says whether a value meets it, and raises where Python cannot compare the value."""
+def target_test(reaches: tuple[Reach, ...]) -> Holds:
+    """Compile a quality target to a test of a value, which raises where Python cannot compare the value.
 
-    met: Holds
-
-
-def goal_of(reaches: tuple[Reach, ...]) -> Goal:
-    """The target, compiled; tested measure by measure in the order written, stopping at the first that misses."""
-    return Goal(all_pass([_of(reach.field, constraint) for reach in reaches for constraint in reach.constraints]))
+    It is tested measure by measure in the order written, up to the first that misses.
+    """
+    return all_pass([_of(reach.field, constraint) for reach in reaches for constraint in reach.constraints])
 
 
 def _of(field: str | None, constraint: Constraint) -> Holds:
@@ -47,7 +42,7 @@ class Target(Aspect):
         return [name for constraint in self._constraints() for name in constraint.names()]
 
     def test(self) -> Test:
-        met, lower = goal_of(self.rule.reaches).met, self._lower_is_better()
+        met, lower = target_test(self.rule.reaches), self._lower_is_better()
 
         def test(event: Event, out: KeyOutcome) -> None:
             so_far = out.attempts

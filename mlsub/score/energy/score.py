@@ -10,7 +10,7 @@ from itertools import pairwise
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.score.energy.model import Bad, Measured, Node, NoEnergyError, Pace, Record, RunPower, Switch
 from mlsub.submission.report import EnergyResult
 

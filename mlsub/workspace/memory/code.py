@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.io.version import VERSION
 
 #: Python's own copies of modules.

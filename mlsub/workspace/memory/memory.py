@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.workspace.memory.code import code_digest
 from mlsub.workspace.memory.states import State
 from mlsub.workspace.memory.store import Store

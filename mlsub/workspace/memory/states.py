@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 
 #: A file may change once more within the resolution of the clock, and keep its times: what is younger is not believed.
 #: Two seconds are the coarsest resolution there is (FAT).

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 from mlsub.io.write import replace_whole
 
 #: What every record begins with; the number counts versions of the layout.

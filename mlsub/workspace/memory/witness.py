@@ -9,7 +9,7 @@ from zlib import crc32
 
 import msgspec
 
-from mlsub.io.digest import blake2b
+from mlsub.io.data import blake2b
 
 #: Of so many records one is compared; which, is another matter each day.
 ONE_IN = 16

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from mlsub.workspace.memory import Memory, states, witness
+from mlsub.workspace.memory import states
 
 
 @pytest.fixture
-def remembering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """A memory, for which files need not be old, and which asks no file whether its state tells the truth."""
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files need not be old for a database to be up to date."""
     monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
-    monkeypatch.setattr(witness, "ONE_IN", 1 << 60)
-    return Memory(tmp_path / "cache")

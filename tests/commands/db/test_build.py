@@ -1,4 +1,4 @@
-"""The database holds what the folders hold: built anew or brought up to date, whole or not at all."""
+"""The database holds what the folders hold: built anew if anything has changed, whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from mlsub.commands.db.build import build
-from mlsub.commands.db.model import Ask
+from mlsub.commands.db.build import Ask, build
+from mlsub.commands.db.query import query_rows
 from mlsub.io.errors import MlsubError
-from mlsub.workspace.memory import Memory
 from tests.commands.db.place import RECORDS, Place, content_of, duckdb
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
@@ -29,18 +29,18 @@ def place(tmp_path: Path) -> Place:
 
 def test_rows_of_two_submissions(place: Place) -> None:
     built = place.build()
-    assert built.read == ("v1.0/ACME", "v1.1/Bolt")
-    assert (built.kept, built.gone, built.written) == ((), (), True)
-    assert place.select("SELECT round, usage, number, title FROM rounds ORDER BY round") == [
-        ("v1.0", "training", "1.0", "MLPerf Training v1.0"),
-        ("v1.1", "training", "1.1", "MLPerf Training v1.1"),
-    ]
-    assert place.select("SELECT round, organisation, systems, entries, accepted, runs, options FROM submissions") == [
-        ("v1.0", "ACME", 1, 1, 1, 5, "{}"),
-        ("v1.1", "Bolt", 1, 1, 1, 5, "{}"),
+    assert (built.submissions, built.written, built.older, built.aside) == (
+        ("v1.0/ACME", "v1.1/Bolt"),
+        True,
+        False,
+        None,
+    )
+    assert place.select("SELECT round, organisation, systems, entries, accepted, runs FROM submissions") == [
+        ("v1.0", "ACME", 1, 1, 1, 5),
+        ("v1.1", "Bolt", 1, 1, 1, 5),
     ]
     assert (
-        place.select("SELECT system, nodes, accelerators, description->>'division' FROM systems")
+        place.select("SELECT system, number_of_nodes, accelerators_count, description->>'division' FROM systems")
         == [
             ("rack1", 1, 8, "closed"),
         ]
@@ -74,68 +74,19 @@ def test_findings_hang_on_their_entry_and_run(place: Place) -> None:
     assert found == [("v1.0/ACME/rack1/resnet", "v1.0/ACME/rack1/resnet/result_1.txt", "official", "error")]
 
 
-def test_the_same_files_are_not_read_again_and_the_file_stays(place: Place) -> None:
-    place.build()
+@pytest.mark.usefixtures("settled")
+def test_the_same_files_are_not_read_again_and_the_file_stays(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = place.build(records=(RECORDS,))
     before = place.database.stat()
-    again = place.build()
-    assert (again.read, again.kept, again.written) == ((), ("v1.0/ACME", "v1.1/Bolt"), False)
+    monkeypatch.delattr("mlsub.commands.db.build.check_apart")
+    again = place.build(records=(RECORDS,))
+    assert again == msgspec.structs.replace(first, written=False)
     assert (place.database.stat().st_ino, place.database.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_a_database_that_has_not_changed_is_not_opened(
-    place: Place, remembering: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place.build(memory=remembering)
-    first = place.build(memory=remembering)
-    monkeypatch.delattr(duckdb, "connect")
-    assert place.build(memory=remembering) == first
-
-
-REPLACED: dict[str, Callable[[Path, Path], object]] = {
-    "written into": lambda file, other: file.write_bytes(other.read_bytes()),
-    "renamed over": lambda file, other: other.replace(file),
-    "a link instead": lambda file, other: (file.unlink(), file.symlink_to(other)),
-    "written into, and its time set back": lambda file, other: (
-        before := file.stat(),
-        file.write_bytes(other.read_bytes()),
-        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns)),
-    ),
-}
-
-
-@pytest.mark.parametrize("how", REPLACED)
-def test_a_database_that_somebody_replaced_is_opened_again(how: str, place: Place, remembering: Memory) -> None:
-    other = place.folder / "other.duckdb"
-    place.build(place.acme.folder, output=other)
-    for _ in range(2):
-        place.build(memory=remembering)
-    REPLACED[how](place.database, other)
-    built = place.build(memory=remembering)
-    assert (built.read, built.kept, built.written) == (("v1.1/Bolt",), ("v1.0/ACME",), True)
-    assert place.select("SELECT count(*) FROM submissions") == [(2,)]
-
-
-def test_what_is_no_database_any_more_is_refused_though_one_is_remembered(place: Place, remembering: Memory) -> None:
-    for _ in range(2):
-        place.build(memory=remembering)
-    place.database.write_bytes(b"mine")
-    with pytest.raises(MlsubError, match="is not a database of mlsub db"):
-        place.build(memory=remembering)
-    assert place.database.read_bytes() == b"mine"
-
-
-def test_a_database_that_another_process_has_put_there_meanwhile_is_not_replaced(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_changed_only_just_now_are_read_again(place: Place) -> None:
     place.build()
-    other = place.folder / "other.duckdb"
-    place.build(place.acme.folder, output=other)
-    spoil(place.acme, 0)
-    copy = shutil.copyfile
-    monkeypatch.setattr("mlsub.commands.db.fill.shutil.copyfile", lambda _, to: copy(other, to))
-    with pytest.raises(MlsubError, match="was written by somebody else meanwhile"):
-        place.build()
-    assert place.select("SELECT count(*) FROM submissions") == [(2,)]
+    assert place.build().written
 
 
 CHANGES: dict[str, Callable[[Tree], object]] = {
@@ -152,23 +103,22 @@ CHANGES: dict[str, Callable[[Tree], object]] = {
 }
 
 
+@pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_changed_is_read_again_and_nothing_else(change: str, place: Place) -> None:
+def test_whatever_changes_is_seen(change: str, place: Place) -> None:
     place.build()
     CHANGES[change](place.acme)
-    built = place.build()
-    assert (built.read, built.kept, built.written) == (("v1.0/ACME",), ("v1.1/Bolt",), True)
-    kept = place.content()
-    place.build(fresh=True)
-    assert place.content() == kept
+    assert place.build().written
+    assert not place.build().written
 
 
-def test_a_submission_that_is_gone_goes_and_takes_its_round_along(place: Place) -> None:
+@pytest.mark.usefixtures("settled")
+def test_a_submission_that_is_gone_goes(place: Place) -> None:
     place.build()
     shutil.rmtree(place.bolt.folder)
     built = place.build()
-    assert (built.gone, built.kept) == (("v1.1/Bolt",), ("v1.0/ACME",))
-    for table in ("rounds", "submissions", "systems", "entries"):
+    assert (built.submissions, built.written) == (("v1.0/ACME",), True)
+    for table in ("submissions", "systems", "entries"):
         assert place.select(f"SELECT DISTINCT round FROM {table}") == [("v1.0",)]  # noqa: S608
     for table in ("runs", "evaluations", "hyperparameters"):
         found = place.select(f"SELECT DISTINCT entry FROM {table}")  # noqa: S608
@@ -182,12 +132,22 @@ def test_folders_may_be_rounds_or_organisations(place: Place) -> None:
     assert place.content() == by_parts
 
 
-def test_another_version_of_the_program_reads_everything(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("settled")
+def test_a_database_of_another_version_is_built_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.build()
     monkeypatch.setattr("mlsub.io.version.VERSION", "99.0")
-    assert place.build().read == ("v1.0/ACME", "v1.1/Bolt")
+    built = place.build()
+    assert (built.written, built.older) == (True, True)
+    with duckdb.connect(place.database) as connection:
+        connection.execute("CREATE OR REPLACE TABLE mlsub_database AS SELECT 4::BIGINT AS format, '0.1' AS mlsub")
+    with pytest.raises(MlsubError, match=r"was made by another version of mlsub\. Build it anew with mlsub db build "):
+        query_rows(place.database, "SELECT 1", 1)
+    built = place.build()
+    assert (built.written, built.older, built.aside) == (True, True, "results.duckdb.~1~")
+    assert query_rows(place.database, "SELECT 1", 1).rows == ((1,),)
 
 
+@pytest.mark.usefixtures("settled")
 def test_records_come_and_go_with_their_files(place: Place) -> None:
     assert place.build(records=(RECORDS,)).rows["records"] == 38
     assert place.build(records=(RECORDS,)).written is False
@@ -209,7 +169,7 @@ def test_views_and_parquet_hold_the_same(place: Place) -> None:
     parquet = place.folder / "tables"
     place.build(records=(RECORDS,), parquet=parquet)
     place.build(records=(RECORDS,), parquet=parquet)
-    assert place.select("SELECT kind, entry, minutes, accelerators FROM results ORDER BY entry") == [
+    assert place.select("SELECT kind, entry, minutes, accelerators_count FROM results ORDER BY entry") == [
         ("mlperf", "v1.0/ACME/rack1/resnet", 12.0, 8),
         ("mlperf", "v1.1/Bolt/rack1/resnet", 12.0, 8),
     ]
@@ -275,7 +235,7 @@ def test_one_submission_in_two_places_is_an_error(place: Place) -> None:
 def test_rounds_that_nobody_knows_are_passed_over_and_told(place: Place) -> None:
     make_tree(place.rounds, "v9.9")
     built = place.build()
-    assert len(built.read) == 2
+    assert len(built.submissions) == 2
     [told] = built.passed_over
     assert told.startswith(f"{place.rounds}/v9.9: ")
 
@@ -311,15 +271,14 @@ def test_hostile_values_become_cells(place: Place) -> None:
     ]  # fmt: skip
     [(start,)] = place.select("SELECT run_start FROM runs WHERE run LIKE '%ACME%/result_0.txt'")
     assert start is None
-    assert place.build().written is False
 
 
 #: Builds, and is killed right before the new database gets its name.
 KILLED = """
 import os, signal, sys
 from mlsub.cli import main
-from mlsub.commands.db import fill
-fill.put_file = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+from mlsub.commands.db import build
+build.put_file = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 main(sys.argv[1:])
 """
 
@@ -345,9 +304,8 @@ def test_all_published_rounds_agree_with_the_report_and_are_read_once(tmp_path: 
 
     output = tmp_path / "results.duckdb"
     built = build(Ask(folders=(CORPUS,), output=output))
-    assert (len(built.read), built.rows["rounds"], built.rows["runs"]) == (55, 12, 1919)
-    again = build(Ask(folders=(CORPUS,), output=output))
-    assert (again.written, len(again.read)) == (False, 0)
+    assert (len(built.submissions), built.rows["entries"], built.rows["runs"]) == (55, 242, 1919)
+    assert not build(Ask(folders=(CORPUS,), output=output)).written
     reports = check_paths([CORPUS / "v1.0", CORPUS / "v2.0", CORPUS / "v4.0"], Settings())
     expected = sorted(
         (f"v{report.round}/{entry.path.replace('/results/', '/')}", entry.official.value, entry.score.published)
@@ -362,20 +320,17 @@ def test_all_published_rounds_agree_with_the_report_and_are_read_once(tmp_path: 
     assert [tuple(row) for row in found] == expected
 
 
-def test_what_somebody_added_to_a_database_is_never_lost(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("settled")
+def test_what_somebody_added_to_a_database_is_never_lost(place: Place) -> None:
     place.build()
     with duckdb.connect(place.database) as connection:
         connection.execute("CREATE TABLE mine AS SELECT 42 AS x")
-    make_tree(place.rounds, "v1.0", "Third")
-    updated = place.build()
-    assert (updated.written, updated.aside) == (True, None)
+    assert not place.build().written
     assert place.select("SELECT x FROM mine") == [(42,)]
-    # Another version of mlsub builds anew what it cannot bring up to date.
-    monkeypatch.setattr("mlsub.io.version.VERSION", "0.0.0")
+    make_tree(place.rounds, "v1.0", "Third")
     rebuilt = place.build()
-    assert rebuilt.aside == "results.duckdb.~1~"
+    assert (rebuilt.written, rebuilt.aside) == (True, "results.duckdb.~1~")
     with duckdb.connect(place.folder / "results.duckdb.~1~", read_only=True) as connection:
         assert connection.execute("SELECT x FROM mine").fetchall() == [(42,)]
-    monkeypatch.setattr("mlsub.io.version.VERSION", "0.0.1")
-    assert (place.build().aside, place.build(fresh=True).aside) == (None, None)
+    assert (place.build(fresh=True).written, place.build(fresh=True).aside) == (True, None)
     assert sorted(path.name for path in place.folder.glob("*~")) == ["results.duckdb.~1~"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.description import fix_description
+from mlsub.commands.fix.repairs import fix_description
 from mlsub.rounds import get_round
 from mlsub.systems.availability import exact_status
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.fix.model import ALL
-from mlsub.commands.fix.repair_log import fix_log
-from mlsub.commands.fix.text import edited
+from mlsub.commands.fix.repairs import edited, fix_log
 from mlsub.log.event import decode
 from mlsub.log.reader import TOKEN, read_records
 from mlsub.rounds import get_round

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.fix.repair_log import fix_log
-from mlsub.commands.fix.text import edited
+from mlsub.commands.fix.repairs import edited, fix_log
 from mlsub.commands.fix.truncate import truncate
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.errors import MlsubError

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix import zones as zones_module
-from mlsub.commands.fix.put import fingerprint
-from mlsub.commands.redact.model import Spot
+from mlsub.commands.redact.document import Spot
 from mlsub.commands.redact.names import MAX_MEMBERS, literal, members
 from mlsub.commands.redact.redactor import MAX_LOOKED_UP, Redactor, Wanted
 from mlsub.io.errors import MlsubError
+from mlsub.log import rewrite as zones_module
+from mlsub.log.rewrite import fingerprint
 from tests.commands.fix.logs import events, logs
 from tests.differential.shared import ABSENT, CORPUS, present
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.put import fingerprint
 from mlsub.commands.fix.truncate import LIMIT, truncate
 from mlsub.io.errors import MlsubError
+from mlsub.log.rewrite import fingerprint
 from tests.commands.fix.logs import events, logs
 
 FEW = settings(derandomize=True, deadline=None, max_examples=200)

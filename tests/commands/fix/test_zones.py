@@ -10,8 +10,8 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix import zones as module
-from mlsub.commands.fix.zones import zones
+from mlsub.log import rewrite as module
+from mlsub.log.rewrite import zones
 from tests.commands.fix.logs import logs
 
 FEW = settings(derandomize=True, max_examples=300)

@@ -21,8 +21,8 @@ from mlsub.config.baseline import Baseline, read_baseline
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.reference import EPOCHS, SAMPLES, Point, benchmark_in, points_of, runs_of
+from mlsub.io.documents import read_pairs
 from mlsub.io.errors import MlsubError
-from mlsub.io.pairs import read_pairs
 from mlsub.io.show import plain
 from mlsub.rounds import get_round
 from mlsub.score.scaled import FILE, read_scaling

@@ -26,7 +26,7 @@ from mlsub.commands.pack.read import read_manifest
 from mlsub.convergence.entry import USUAL
 from mlsub.io.documents import Form, read_document
 from mlsub.io.problems import FileProblemsError
-from mlsub.io.yamlfile import read
+from mlsub.io.read import read
 from mlsub.rounds import normalise_round
 from mlsub.rules.overlay import overlay_schema
 from mlsub.submission.ids import FORM as IDS

@@ -17,7 +17,7 @@ from mlsub.config.paths import covers, fixed
 from mlsub.config.weigh import weigh
 from mlsub.findings import Verdict
 from mlsub.io.problems import FileProblemsError
-from mlsub.io.tomlfile import read_toml
+from mlsub.io.read import read_toml
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import Report
 from tests.fuzz.harness import BrokenError, Harness

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from mlsub.io.problems import MAX_DEPTH, FileProblemsError
-from mlsub.io.yamlfile import content_of, read, twice
+from mlsub.io.read import content_of, read, twice
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.surfaces.documents_shared import check_problems, placed, same
 from tests.io.mutate_yaml import KEYS, VALUES, mutated

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mlsub.commands.fix.model import REPEATED, Repair
-from mlsub.commands.fix.repair_log import fix_log
+from mlsub.commands.fix.repairs import Edits, edited, fix_log, lines_of
 from mlsub.commands.fix.run import fix
-from mlsub.commands.fix.text import Edits, edited, lines_of
 from mlsub.commands.fix.truncate import truncate
 from mlsub.io.errors import MlsubError
 from mlsub.log.reader import TOKEN_MLL, RecordCutter, foreign_encoding

@@ -9,8 +9,8 @@ from io import BytesIO
 from typing import NamedTuple
 from unittest.mock import patch
 
-from mlsub.commands.fix import zones as zoning
 from mlsub.log import reader
+from mlsub.log import rewrite as zoning
 from mlsub.log.reader import TOKEN, TOKEN_MLL, RecordCutter, Records
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.judging import cut

@@ -6,12 +6,12 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlsub.commands.fix.zones import FREE, zones
-from mlsub.commands.redact.model import Kind, Redaction
+from mlsub.commands.redact.document import Kind, Redaction
 from mlsub.commands.redact.redactor import Wanted
 from mlsub.commands.redact.run import redact
 from mlsub.io.errors import MlsubError
 from mlsub.log.reader import foreign_encoding
+from mlsub.log.rewrite import FREE, zones
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.judging import judge, same
 from tests.fuzz.loggrammar import WORDS, chance, drawn, joined, split

@@ -142,7 +142,7 @@ def db_built(answer: Answer) -> Facts:
     """What a database was made of, and the rows of its tables."""
     document = answer.document
     facts: Facts = {f"rows of {table}": count for table, count in document["rows"].items()}
-    return facts | {part: sorted(document[part]) for part in ("read", "kept", "gone")}
+    return facts | {"submissions": sorted(document["submissions"])}
 
 
 def db_rows(answer: Answer) -> Facts:

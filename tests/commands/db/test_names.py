@@ -1,8 +1,6 @@
-"""Facts join their dimensions, and names that are the same in every round stand beside those of folders and files."""
+"""Tables join by their keys, and names that are the same in every round stand beside those of folders and files."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
@@ -10,17 +8,15 @@ pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
 from mlsub.commands.db.schema import tables
+from mlsub.judge.result import Result
+from mlsub.submission.report import RcpResult
 from tests.commands.db.place import Place
 from tests.judge.test_package_rounds import make_round
 from tests.make_tree import make_tree
 
-#: The dimensions and their keys, and the tables with that key.
+#: Keys, and the tables that have them once.
 KEYS = {
-    "rounds": ("round",),
-    "organisations": ("organisation_name",),
-    "accelerators": ("accelerator_name",),
-    "benchmarks": ("benchmark_name",),
-    "compatible_groups": ("compatible_group",),
+    "submissions": ("round", "organisation"),
     "systems": ("round", "organisation", "system"),
     "entries": ("entry",),
     "runs": ("run",),
@@ -61,10 +57,9 @@ def test_keys_join(place: Place) -> None:
 
 
 def test_an_organisation_has_one_name(place: Place) -> None:
-    assert place.select("FROM organisations WHERE organisation_name = 'Krai'") == [("Krai", ["Krai", "krai"], ["Krai"])]
     assert place.select(
-        "SELECT round, organisation, organisation_name, division, division_name, accelerator_name, accelerator_family, "
-        "accelerator_generation, accelerator_vendor, accelerator_memory_gb, accelerators, chip_minutes / minutes "
+        "SELECT round, organisation, organisation_name, division, division_name, accelerator_name, family, "
+        "generation, vendor, accelerator_memory_gb, accelerators_count, chip_minutes / minutes "
         "FROM results WHERE organisation_name = 'Krai' ORDER BY round"
     ) == [
         ("v1.0", "Krai", "Krai", "closed", "closed", *_A100, 8, 8.0),
@@ -76,12 +71,12 @@ _A100 = ("A100", "NVIDIA GPU Ampere", "Ampere", "NVIDIA", 40)
 
 
 def test_a_round_has_its_day_or_its_month(place: Place) -> None:
-    found = place.select("SELECT round, publication_date::VARCHAR, publication_precision FROM rounds ORDER BY position")
-    assert found == [
-        ("v1.0", "2021-06-30", "day"),
-        ("v1.1", "2021-12-01", "day"),
-        ("v2.0", "2022-06-29", "day"),
-        ("v4.0", "2024-06-15", "month"),
+    names = "round, usage, publication_date::VARCHAR, publication_precision"
+    assert place.select(f"SELECT DISTINCT {names} FROM entries ORDER BY ALL") == [  # noqa: S608
+        ("v1.0", "training", "2021-06-30", "day"),
+        ("v1.1", "training", "2021-12-01", "day"),
+        ("v2.0", "training", "2022-06-29", "day"),
+        ("v4.0", "training", "2024-06-15", "month"),
     ]
 
 
@@ -96,25 +91,37 @@ def test_benchmarks_and_the_rounds_that_go_together(place: Place) -> None:
         ("v2.0", "ssd", "retinanet", "retinanet v2.0 to v5.1"),
         ("v4.0", "ssd", "retinanet", "retinanet v2.0 to v5.1"),
     ]
-    assert place.select("SELECT benchmark_name, title, folders FROM benchmarks ORDER BY benchmark_name") == [
-        ("bert", "BERT", ["bert"]),
-        ("resnet", "ResNet-50", ["resnet"]),
-        ("retinanet", "RetinaNet", ["ssd"]),
-        ("ssd", "SSD", ["ssd"]),
+    assert place.select("SELECT DISTINCT benchmark_name, benchmark_title FROM entries ORDER BY ALL") == [
+        ("bert", "BERT"),
+        ("resnet", "ResNet-50"),
+        ("retinanet", "RetinaNet"),
+        ("ssd", "SSD"),
+    ]
+    assert place.select("SELECT DISTINCT compatible_rounds FROM entries WHERE benchmark_name = 'ssd'") == [
+        (["0.6", "0.7", "1.0", "1.1"],)
     ]
 
 
 def test_a_system_without_accelerators_has_no_chip_minutes(place: Place) -> None:
     found = place.select(
-        "SELECT accelerator, accelerator_name, accelerators, chip_minutes FROM results WHERE organisation = 'Bolt'"
+        "SELECT accelerator_model_name, accelerator_name, accelerators_count, chip_minutes FROM results "
+        "WHERE organisation = 'Bolt'"
     )
     assert found == [("N/A", None, 0, None)]
 
 
-def test_dimensions_follow_the_facts(tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    place.build()
-    place.build(place.rounds / "v1.1")
-    assert place.select("SELECT organisation_name, folders FROM organisations") == [("Bolt", ["Bolt"])]
-    assert place.select("SELECT round FROM rounds") == [("v1.1",)]
-    assert place.select("SELECT compatible_group FROM compatible_groups") == [("resnet v0.6 to v4.0",)]
+def test_columns_of_entries_are_the_fields_of_results_with_their_types(place: Place) -> None:
+    types = {name: type_ for name, type_, *_ in place.select("DESCRIBE entries")}
+    own = {"entry", "generation", "accelerator_memory_gb"}
+    assert types.keys() - {*Result.__struct_fields__, *_NESTED} == own
+    some = ("round", "runs", "publication_date", "compatible_rounds", "scaling", "instance_scale", "rcp_mean")
+    assert [types[name] for name in some] == ["VARCHAR", "BIGINT", "DATE", "VARCHAR[]", "DOUBLE", "BIGINT", "DOUBLE"]
+
+
+#: Columns of :meth:`Result.columns` beside its fields.
+_NESTED = {
+    *(f"rcp_{name}" for name in RcpResult.__struct_fields__),
+    *(f"rcp_also_{name}" for name in RcpResult.__struct_fields__),
+    *("verdict", "batch_size", "scaling", "expected_scaling", "instance_scale", "energy_joules"),
+    *("unscaled_minutes", "published_minutes", "expected_minutes", "chip_minutes"),
+}

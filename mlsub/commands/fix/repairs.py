@@ -1,0 +1,351 @@
+"""Repairs of the text of logs and system descriptions, line by line.
+
+Framework output stays as it is except for line ends; a bare CR, of a progress bar or before a CR LF, is left alone.
+Of a description no value is written anew except a status.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mlsub.commands.fix.model import ALL, BLANKS, DUPLICATE, LINE_ENDS, MARK, STATUS, Repair, Repaired
+from mlsub.divisions import division_of
+from mlsub.io.errors import MlsubError
+from mlsub.io.jsontext import loads
+from mlsub.log.event import Event, decode
+from mlsub.log.reader import TOKEN
+from mlsub.log.rewrite import MARK as RECORD_MARK
+from mlsub.rounds import Round, Statuses
+from mlsub.rules.compiled import plan_for
+from mlsub.systems.availability import exact_status
+
+_BOM = b"\xef\xbb\xbf"
+#: Tools that each put one before a file leave several.
+_MARKS = re.compile(b"(?:" + _BOM + b")+")
+_ACTIONS = {
+    MARK: "remove the byte order mark",
+    LINE_ENDS: "end lines in LF",
+    BLANKS: "remove trailing blanks",
+}
+
+#: What becomes of lines, by their index: None where one goes. Lines have their ends.
+Edits = dict[int, bytes | None]
+
+
+def lines_of(content: bytes) -> list[bytes]:
+    """The lines of a file, cut at LF, with their ends."""
+    lines = [line + b"\n" for line in content.split(b"\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def edited(lines: Sequence[bytes], edits: Mapping[int, bytes | None]) -> bytes:
+    """The file with its edits made."""
+    return b"".join(edits[place] or b"" if place in edits else line for place, line in enumerate(lines))
+
+
+def fix_text(
+    lines: Sequence[bytes], wanted: tuple[str, ...], without_blanks: Callable[[bytes], bytes], gone: Container[int] = ()
+) -> tuple[Edits, list[Repair]]:
+    """The repairs of a text.
+
+    Args:
+        lines: the text, cut at LF.
+        wanted: rules, or starts of them, to repair by.
+        without_blanks: a line without the blanks at its end that mean nothing.
+        gone: lines that are left alone.
+    """
+    mark, ends, blanks = (rule.startswith(wanted) for rule in _ACTIONS)
+    edits: Edits = {}
+    found: dict[str, list[int]] = {rule: [] for rule in _ACTIONS}
+    for place, line in enumerate(lines):
+        if place in gone:
+            continue
+        new = line
+        if place == 0 and mark and new.startswith(_BOM):
+            new = _MARKS.sub(b"", new, count=1)
+            found[MARK].append(place)
+        if ends and new.endswith(b"\r\n") and not new.endswith(b"\r\r\n"):
+            new = new[:-2] + b"\n"
+            found[LINE_ENDS].append(place)
+        if blanks and (stripped := without_blanks(new)) != new:
+            new = stripped
+            found[BLANKS].append(place)
+        if new != line:
+            edits[place] = new
+    return edits, [
+        Repair(rule=rule, line=places[0] + 1, action=_ACTIONS[rule], count=len(places))
+        for rule, places in found.items()
+        if places
+    ]
+
+
+#: What may stand before a record that goes: nothing, or the rank of the process that logged it.
+_RANK = re.compile(rb"\s*(?:\[?\d{1,6}(?:,\d{1,6})?\]?(?:<std(?:out|err)>)?:?\s*)?")
+_NEVER = frozenset(("seed", "cache_clear", "eval_accuracy", "eval_error", "weights_initialization", "tracked_stats"))
+
+
+def fix_log(lines: list[bytes], round_: Round | None, wanted: tuple[str, ...] = ALL) -> tuple[Edits, list[Repair]]:
+    """The repairs of a log.
+
+    Args:
+        lines: the log, cut at LF.
+        round_: whose rules say which keys appear once; None for repairs of the text alone.
+        wanted: rules, or starts of them, to repair by.
+
+    Returns:
+        What becomes of lines, and the repairs.
+    """
+    repeated = _repeats(lines, round_) if round_ is not None and round_.log_format == "mllog" else {}
+    rules = {place: rule for place, key in repeated.items() if (rule := f"key.{key}.repeated").startswith(wanted)}
+    edits, repairs = fix_text(lines, wanted, _without_blanks_of_log, rules)
+    edits |= dict.fromkeys(rules, None)
+    action = "remove the record, which repeats an earlier one"
+    repairs += [Repair(rule=rule, line=place + 1, action=action) for place, rule in rules.items()]
+    return edits, repairs
+
+
+def _without_blanks_of_log(line: bytes) -> bytes:
+    """A line without blanks at its end, where a whole record ends there."""
+    if RECORD_MARK not in line:
+        return line
+    body, end = (line[:-1], b"\n") if line.endswith(b"\n") else (line, b"")
+    if body.endswith(b"\r"):
+        body, end = body[:-1], b"\r" + end
+    shorter = body.rstrip(b" \t")
+    last = shorter[max(shorter.rfind(b"\r"), 0) :].rpartition(TOKEN)[2]
+    return shorter + end if shorter != body and isinstance(decode(0, last), Event) else line
+
+
+def _repeats(lines: list[bytes], round_: Round) -> dict[int, str]:
+    """The lines that hold nothing but a record that repeats an earlier one of a key that appears once."""
+    found: list[tuple[int, bool, Event]] = []
+    for place, line in enumerate(lines):
+        if TOKEN not in line:
+            continue
+        before, _, text = line.partition(TOKEN)
+        alone = _RANK.fullmatch(before) is not None and TOKEN not in text and b"\r" not in text.rstrip(b"\r\n")
+        # The last record of the line is the one that the official parser sees.
+        event = decode(0, line.rpartition(TOKEN)[2].rstrip(b"\r\n"))
+        if isinstance(event, Event) and isinstance(event.key, str):
+            found.append((place, alone, event))
+    once = _once(found, round_)
+    first: dict[str, str] = {}
+    repeats: dict[int, str] = {}
+    for place, alone, event in found:
+        if event.key in once:
+            said = _said(event)
+            if event.key not in first:
+                first[event.key] = said
+            elif first[event.key] != said:
+                once.discard(event.key)
+            elif alone:
+                repeats[place] = event.key
+    return {place: key for place, key in repeats.items() if key in once}
+
+
+def _once(found: list[tuple[int, bool, Event]], round_: Round) -> set[str]:
+    """The keys that must appear once, and whose time and order nothing depends on."""
+    said: dict[str, Any] = {}
+    for _, _, event in found:
+        if event.key in ("submission_division", "submission_benchmark"):
+            said.setdefault(event.key, event.value)
+    division, name = division_of(said.get("submission_division")), said.get("submission_benchmark")
+    known = name if isinstance(name, str) and name in round_.benchmarks else None
+    plan = plan_for(round_.usage, round_.name, division.name if division else None, known, round_.overlay)
+    rules = [compiled.rule for compiled in plan.every]
+    timely = {name for rule in rules for name in (*rule.after, *rule.not_after)}
+    timely |= {rule.within.of for rule in rules if rule.within}
+    return {
+        rule.key
+        for rule in rules
+        if (rule.occurs.exactly_one or rule.occurs.once_where)
+        and not (
+            rule.after or rule.not_after or rule.within or rule.nested or rule.reaches or rule.tensors or rule.gathers
+        )
+        and rule.key not in timely | _NEVER
+        and not rule.key.endswith(("_start", "_stop"))
+    }
+
+
+def _said(event: Event) -> str:
+    """All of a record but its time."""
+    return json.dumps([event.value, event.metadata, event.event_type, event.namespace], sort_keys=True, default=repr)
+
+
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_MAX_DEPTH = 64
+
+
+def fix_description(content: bytes, statuses: Statuses | None, wanted: tuple[str, ...] = ALL) -> Repaired:
+    """Repair a description; one that is not JSON stays as it is.
+
+    Args:
+        content: the file.
+        statuses: what the round allows as status, None where it says nothing.
+        wanted: rules, or starts of them, to repair by.
+    """
+    lines = lines_of(content)
+    edits, repairs = fix_text(lines, wanted, _without_blanks)
+    after = edited(lines, edits)
+    try:
+        loads(after.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return Repaired(content, ())
+    # What is nested deeper than any description keeps its members; the rest is repaired all the same.
+    with suppress(MlsubError):
+        after = _cut(after.decode("utf-8"), statuses, wanted, repairs).encode("utf-8")
+    repairs.sort(key=lambda repair: (repair.line or 0, repair.rule))
+    return Repaired(after, tuple(repairs))
+
+
+def _without_blanks(line: bytes) -> bytes:
+    body, end = (line[:-1], b"\n") if line.endswith(b"\n") else (line, b"")
+    return body.rstrip(b" \t") + end
+
+
+def _cut(text: str, statuses: Statuses | None, wanted: tuple[str, ...], repairs: list[Repair]) -> str:
+    """The text with its cuts made, in one go over it; adds their repairs."""
+    parts, at, line = list[str](), 0, 1
+    for cut in _cuts(text, statuses, wanted):
+        parts += [text[at : cut.start], cut.text]
+        line += text.count("\n", at, cut.end)
+        at = cut.end
+        at_line = line - text.count("\n", cut.name_at, cut.end)
+        repairs.append(Repair(rule=cut.rule, line=at_line, action=cut.action))
+    return "".join([*parts, text[at:]])
+
+
+class _Cut(NamedTuple):
+    """A text that takes the place of another; ``name_at`` is where the name of the member stands."""
+
+    start: int
+    end: int
+    text: str
+    rule: str
+    action: str
+    name_at: int
+
+
+def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> list[_Cut]:
+    """What is put in place of what, in order; none overlap."""
+    found = members(text)
+    cuts: list[_Cut] = []
+    groups: dict[tuple[int, str], list[Member]] = defaultdict(list)
+    for member in found:
+        groups[member.owner, member.name].append(member)
+    for group in groups.values():
+        if DUPLICATE.startswith(wanted) and len(group) > 1 and _same_values(text, group):
+            for member in group[1:]:
+                assert member.comma is not None  # noqa: S101  (one of its name stands before it)
+                action = f"remove the second {_short(member.name)}, which has the same value"
+                cuts.append(_Cut(_strip(text, member.comma), member.end, "", DUPLICATE, action, member.start))
+    if STATUS.startswith(wanted) and statuses is not None and text.lstrip().startswith("{"):
+        status = [member for member in found if member.owner == 1 and member.name == "status"]
+        values = {text[member.value_start : member.end] for member in status}
+        value = json.loads(values.pop()) if len(values) == 1 else None
+        if isinstance(value, str) and (exact := exact_status(value, statuses)) is not None:
+            action = f"write the status as {exact}"
+            new = json.dumps(exact)
+            cuts += [_Cut(one.value_start, one.end, new, STATUS, action, one.start) for one in status]
+    return _outermost(cuts)
+
+
+def _strip(text: str, at: int) -> int:
+    """Where the blanks before a place begin."""
+    while text[at - 1] in " \t\r\n":
+        at -= 1
+    return at
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One name and value. Places count characters: ``comma`` before it (None for the first), its value's bounds."""
+
+    owner: int
+    name: str
+    comma: int | None
+    start: int
+    value_start: int
+    end: int
+
+
+class _Open(msgspec.Struct):
+    """A list or object whose end is still to come; ``owner`` is the number of the object, 0 of a list."""
+
+    owner: int
+    comma: int | None = None
+    name: str | None = None
+    start: int = 0
+    value_start: int = 0
+
+
+def members(text: str) -> list[Member]:
+    """Every member of every object of a text that is known to be JSON.
+
+    Raises:
+        MlsubError: it is nested too deeply.
+    """
+    found: list[Member] = []
+    stack: list[_Open] = []
+    objects = 0
+    for match in _WORD.finditer(text):
+        word, top = match[0], stack[-1] if stack else _Open(0)
+        if word == ":":
+            continue
+        if word == ",":
+            top.comma, top.name = match.start(), None
+            continue
+        if top.owner and top.name is None and word[0] == '"':
+            top.name, top.start = json.loads(word), match.start()
+            continue
+        if word in "]}":
+            stack.pop()
+            top = stack[-1] if stack else _Open(0)
+        else:
+            top.value_start = match.start()
+        if word in "{[":
+            if len(stack) >= _MAX_DEPTH:
+                raise MlsubError(f"nested deeper than {_MAX_DEPTH}")
+            objects += word == "{"
+            stack.append(_Open(objects if word == "{" else 0))
+            continue
+        if top.owner and top.name is not None:
+            found.append(Member(top.owner, top.name, top.comma, top.start, top.value_start, match.end()))
+    return found
+
+
+def _same_values(text: str, group: list[Member]) -> bool:
+    """Whether all values are the same JSON: names in any order, numbers as they are written."""
+    return len({_canonical(text[member.value_start : member.end]) for member in group}) == 1
+
+
+def _canonical(value: str) -> str:
+    # Numbers as text: 1 and 1.0 are two spellings, and which was meant is not for a tool to say. Duplicate names within
+    # stay duplicates, too.
+    pairs = json.loads(
+        value,
+        parse_float=lambda number: ["number", number],
+        parse_int=lambda number: ["number", number],
+        object_pairs_hook=lambda members: ["object", sorted(members, key=lambda member: (member[0], repr(member[1])))],
+    )
+    return json.dumps(pairs)
+
+
+def _outermost(cuts: list[_Cut]) -> list[_Cut]:
+    """Cuts without those that lie within another."""
+    kept: list[_Cut] = []
+    for cut in sorted(cuts, key=lambda cut: (cut.start, -cut.end)):
+        if not kept or cut.start >= kept[-1].end:
+            kept.append(cut)
+    return kept
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:40]}..."
