@@ -119,7 +119,7 @@ class Target(NamedTuple):
 
     def rendered(self, document: Document) -> str:
         """A document in the format, for the place where it goes."""
-        from mlsub.present.output import render
+        from mlsub.present.terminal import render
 
         return render(document, self.format, None if self.file else sys.stdout)
 

@@ -102,7 +102,7 @@ PLANTED = (
     Planted("terminal-text", "mlsub.present.text.plain", _as_is, "text:", (b"\0" + _TEXT + texts(b"\x1b[2J"),)),
     Planted("terminal-markdown", "mlsub.present.markdown.escape", _as_is, "markup", (_MARKUP,)),
     Planted("terminal-ci", "mlsub.present.github._data", _as_is, "expected", (_FINDING,)),
-    Planted("terminal-ci", "mlsub.present.output.inert", _as_is, "a command of GitHub", (_COMMAND,)),
+    Planted("terminal-ci", "mlsub.present.terminal.inert", _as_is, "a command of GitHub", (_COMMAND,)),
     Planted("terminal-tables", "mlsub.commands.score.formats.is_formula", _nothing, "calculates", (_CELLS,)),
 )
 

@@ -120,7 +120,7 @@ def _print_tree(file: Path) -> None:
     from mlsub.commands.pack.plan import planned_entries
     from mlsub.commands.pack.read import read_manifest
     from mlsub.present.document import Code, Column, Section, Table, Text
-    from mlsub.present.output import put
+    from mlsub.present.terminal import put
     from mlsub.submission.layout.expected import expected_tree
 
     manifest = read_manifest(file)

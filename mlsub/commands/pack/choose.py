@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.pack.manifest import Entry, Manifest
-from mlsub.commands.score.select import Selection, no_experiment, no_window, select_window, timed
+from mlsub.commands.score.window import Selection, no_experiment, no_window, select_window, timed
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.log.events import read_events

@@ -49,7 +49,7 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
     """
     from mlsub.commands.rcp.document import points_document
     from mlsub.commands.rcp.model import Points
-    from mlsub.convergence.table import reference_table
+    from mlsub.convergence.curves import reference_table
     from mlsub.rounds.names import find_benchmark
 
     found = Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), points))
@@ -75,7 +75,7 @@ def plan(
     """
     from mlsub.commands.rcp.document import plan_document
     from mlsub.commands.rcp.model import Planned
-    from mlsub.convergence.table import plan_of
+    from mlsub.convergence.curves import plan_of
     from mlsub.rounds.names import find_benchmark
 
     found = Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
@@ -225,7 +225,7 @@ def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) ->
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """
     from mlsub.commands.rcp import plot as drawn
-    from mlsub.present.output import put
+    from mlsub.present.terminal import put
 
     suffix = drawn.check_before(output, force)
     pictures = drawn.pictures_for(asked, benchmarks)

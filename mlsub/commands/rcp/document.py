@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.commands.rcp.model import NewPoint, NewReference
+from mlsub.convergence.curves import Plan, ReferenceTable, Row
 from mlsub.convergence.in_force import described, merged_between
-from mlsub.convergence.table import Plan, ReferenceTable, Row
 from mlsub.convergence.words import number
 from mlsub.present.document import Column, Document, Facts, Items, Table, Text, document, section
 from mlsub.rounds import get_round

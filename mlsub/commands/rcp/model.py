@@ -7,8 +7,8 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.convergence.chance import Bootstrap
+from mlsub.convergence.curves import Figures, Plan, ReferenceTable
 from mlsub.convergence.margin import Margin, Untested
-from mlsub.convergence.table import Figures, Plan, ReferenceTable
 from mlsub.present.envelope import Answer
 
 

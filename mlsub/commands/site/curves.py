@@ -11,9 +11,8 @@ from mlsub.commands.site.page import Cell, Chart, Section, Series, Table, clean,
 from mlsub.commands.site.render import columns_json
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.spread import MIN_RUNS, Goal, Line, Window, band_words, spread_of, window_of
-from mlsub.convergence.algorithm import unit_of
+from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
-from mlsub.convergence.units import unit_of_counts
 from mlsub.log.reading import usable_number as number
 from mlsub.log.report import LogReport
 from mlsub.rules.values import Stated

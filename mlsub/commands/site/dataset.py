@@ -12,8 +12,7 @@ from mlsub.commands.score.formats import FORMATS, csv_of, parquet_of
 from mlsub.commands.site.page import RESULTS_SCRIPT, clean
 from mlsub.commands.site.render import safe_json
 from mlsub.commands.site.results import Results
-from mlsub.score.cells import Value, encodable
-from mlsub.score.columns import ColumnKind
+from mlsub.score.columns import ColumnKind, Value, encodable
 
 #: The folder of the data.
 DATA = RESULTS_SCRIPT.partition("/")[0]

@@ -19,7 +19,7 @@ from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
 from mlsub.io.version import VERSION
 from mlsub.present.html import bar
-from mlsub.score.cells import encodable
+from mlsub.score.columns import encodable
 
 if TYPE_CHECKING:
     from jinja2 import Template

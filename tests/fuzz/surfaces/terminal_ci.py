@@ -12,11 +12,10 @@ from xml.etree import ElementTree
 from mlsub.commands.score.formats import csv_of, parquet_of, render_csv, render_xlsx
 from mlsub.findings import Finding, Verdict
 from mlsub.io.show import message_line, plain
-from mlsub.present import github, gitlab, junit, output, sarif
+from mlsub.present import github, gitlab, junit, sarif, terminal
 from mlsub.present.document import Findings, document
 from mlsub.present.results import Result, Results, of_verdict
-from mlsub.score.cells import Value, encodable, exact, legible
-from mlsub.score.columns import ColumnKind, columns
+from mlsub.score.columns import ColumnKind, Value, columns, encodable, exact, legible
 from tests.ci_formats import github as read_github
 from tests.ci_formats import gitlab as read_gitlab
 from tests.ci_formats import junit as read_junit
@@ -57,7 +56,7 @@ def _lines(found: list[Finding]) -> None:
     before = os.environ.get("GITHUB_ACTIONS")
     os.environ["GITHUB_ACTIONS"] = "true"
     try:
-        shown = output.render(document("t", Findings(tuple(found))), "text", io.StringIO())
+        shown = terminal.render(document("t", Findings(tuple(found))), "text", io.StringIO())
         shown += "".join(f"{message_line(one.message)}\n" for one in found)
     finally:
         if before is None:
