@@ -11,15 +11,7 @@ from fractions import Fraction
 
 import msgspec
 
-from mlsub.commands.audit.evaluate import EvaluationError, NoBasisError, NotThereError, World
-from mlsub.commands.audit.facts import SHORT
-from mlsub.commands.audit.folding import Folded, folded
-from mlsub.commands.audit.lookups import NothingSaidError
-from mlsub.commands.audit.model import Input
-from mlsub.commands.audit.trial import Trial, trials
-from mlsub.commands.audit.verdict import Audit, Judged, Variant
-from mlsub.commands.audit.wording import decimal, halfway, truncated
-from mlsub.commands.audit.words import (
+from mlsub.commands.audit.document import (
     INPUT_HEADS,
     RESULT_HEADS,
     Entry,
@@ -31,6 +23,14 @@ from mlsub.commands.audit.words import (
     summary,
     title,
 )
+from mlsub.commands.audit.evaluate import EvaluationError, NoBasisError, NotThereError, World
+from mlsub.commands.audit.facts import SHORT
+from mlsub.commands.audit.inputs import Folded, folded
+from mlsub.commands.audit.judge import Trial, trials
+from mlsub.commands.audit.lookups import NothingSaidError
+from mlsub.commands.audit.model import Input
+from mlsub.commands.audit.verdict import Audit, Judged, Variant
+from mlsub.commands.audit.wording import decimal, halfway, truncated
 from mlsub.commands.site.facts import findings_sections
 from mlsub.commands.site.numberline import Mark, NumberLine, Reading
 from mlsub.commands.site.page import Cell, Page, Section, Table, clean
@@ -67,7 +67,7 @@ class Slider(msgspec.Struct, frozen=True):
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One reading that inputs change: its expression, see :mod:`mlsub.commands.audit.folding`, and what is accepted.
+    """One reading that inputs change: its expression, see :mod:`mlsub.commands.audit.inputs`, and what is accepted.
 
     ``line`` and ``row`` are where it is drawn. The value is turned from a reduction to a speed-up or back (``turns``),
     and multiplied by ``factor``; ``accepts`` are intervals of low, high and whether each end belongs to them, or a

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from mlsub.commands.audit.messaging.model import Document, Message, Operand
-from mlsub.commands.audit.messaging.tables import text_for
 from mlsub.commands.audit.messaging.write import footnote_of
+from mlsub.commands.audit.quoting import Document, Message, Operand, text_for
 from mlsub.commands.site.curves import curves_section
 from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
 from mlsub.commands.site.page import (
