@@ -13,7 +13,7 @@ from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.spread import MIN_RUNS, Goal, Line, Window, band_words, spread_of, window_of
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
-from mlsub.log.reading import usable_number as number
+from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
 from mlsub.rules.values import Stated
 
@@ -97,7 +97,7 @@ def _count(result: SiteResult) -> str | None:
     """The metadata that most evaluations state their progress by; that of the reference first."""
     evaluations = [evaluation for log in result.logs for evaluation in log.run.evaluations]
     names = sorted(_WORDS, key=lambda name: name != unit_of(result.tested_as))
-    stated = {name: sum(number(getattr(one, name)) is not None for one in evaluations) for name in names}
+    stated = {name: sum(usable_number(getattr(one, name)) is not None for one in evaluations) for name in names}
     best = max(names, key=lambda name: stated[name])
     return best if stated[best] else None
 
@@ -110,8 +110,8 @@ def _unit(result: SiteResult, count: str | None) -> str | None:
     other = next((one.logs_unit for one in answers if one.logs_unit is not None), None)
     if other is None and count == unit_of(result.tested_as) and result.tested_as in result.rules.benchmarks:
         runs = [log.run for log in result.logs]
-        last = [number(getattr(run.evaluations[-1], count)) for run in runs if run.evaluations]
-        sizes = [number(run.hyperparameters.get("global_batch_size")) for run in runs]
+        last = [usable_number(getattr(run.evaluations[-1], count)) for run in runs if run.evaluations]
+        sizes = [usable_number(run.hyperparameters.get("global_batch_size")) for run in runs]
         other = unit_of_counts(last, result.tested_as, result.rules, next(filter(None, sizes), None))
     return other or _WORDS[count]
 
@@ -123,13 +123,13 @@ def _evaluated(log: LogReport, target: Target | None, count: str | None, limit: 
         of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
         values = dict(_values(evaluation.value)) if of_target is None else of_target
         if values:
-            progress = number(getattr(evaluation, count)) if count else None
+            progress = usable_number(getattr(evaluation, count)) if count else None
             yield Evaluated(minutes_since_start(log, evaluation.time_ms), progress, values)
 
 
 def minutes_since_start(log: LogReport, time_ms: Any) -> float | None:
     """Return how long after run_start a time of a log is, in minutes; None where either is no number."""
-    start, time = number(log.run.timeline.run_start), number(time_ms)
+    start, time = usable_number(log.run.timeline.run_start), usable_number(time_ms)
     return None if start is None or time is None else (time - start) / 60_000
 
 
@@ -137,9 +137,9 @@ def _values(value: Any) -> Iterator[tuple[str | None, float]]:
     """The numbers of an evaluation whose benchmark has no target in the rules."""
     if isinstance(value, dict):
         for name, part in list(value.items())[:_MAX_MEASURES]:
-            if number(part) is not None:
+            if usable_number(part) is not None:
                 yield str(name), float(part)
-    elif number(value) is not None:
+    elif usable_number(value) is not None:
         yield None, float(value)
 
 

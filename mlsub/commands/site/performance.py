@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, zip_longest
-from typing import Any, NamedTuple
+from itertools import zip_longest
+from typing import NamedTuple
 
-from mlsub.commands.db.records import Fact, Records
-from mlsub.commands.site.history import best_of
+from mlsub.commands.db.records import Records
+from mlsub.commands.site.gains import framework_name, gains_section, prices_section
 from mlsub.commands.site.page import (
     MINUTES,
     Cell,
@@ -24,17 +24,13 @@ from mlsub.commands.site.page import (
     Section,
     build_table,
     number_cell,
-    number_text,
 )
-from mlsub.commands.site.records import BOUNDS, load_words, performance_chart, records_sections, source_cell
-from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, group_by, round_age, slug
-from mlsub.commands.site.tables import columns, results_table
+from mlsub.commands.site.records import performance_chart, records_sections
+from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, group_by, slug
+from mlsub.commands.site.tables import results_table
 from mlsub.submission.organisations import organisation
 
 PERFORMANCE = "performance.html"
-_CURRENCY = "USD"
-#: The name of a framework: what comes before numbers, parentheses and the like.
-_FRAMEWORK = re.compile(r"[A-Za-z][A-Za-z +/_-]*[A-Za-z]")
 
 
 class Organisation(NamedTuple):
@@ -43,34 +39,6 @@ class Organisation(NamedTuple):
     name: str
     results: Results
     records: tuple[Records, ...]
-
-
-class _Step(NamedTuple):
-    """A result, that of the round before, and the first."""
-
-    result: SiteResult
-    before: SiteResult | None
-    first: SiteResult
-
-
-class _Priced(NamedTuple):
-    """A result of a system with a price, all of its round, benchmark and division, and where the price is stated."""
-
-    result: SiteResult
-    name: str
-    price: Fact
-    file: Records
-    group: list[_Priced]
-
-    @property
-    def per_million(self) -> float:
-        """Trainings an hour for a million dollars."""
-        return 60e6 / (self.result.score_minutes or 1) / self.price.value
-
-    @property
-    def text(self) -> str:
-        """The figure, about that where the price is."""
-        return f"{_about(self.price)}{number_text(self.per_million, 3)}"
 
 
 def performance_pages(site: Site, records: Sequence[Records]) -> list[Page]:
@@ -142,8 +110,8 @@ def _page(site: Site, one: Organisation, path: str) -> Page:
         ),
         sections=(
             *(_round_section(some, root) for some in rounds),
-            *_gains_section(one.results, root),
-            *_prices_section(site, one, root),
+            *gains_section(one.results, root),
+            *prices_section(site, one.name, one.records, root),
             *records_sections(one.records),
         ),
     )
@@ -176,8 +144,7 @@ def _round_section(results: Results, root: str) -> Section:
 
 def _size(result: SiteResult) -> tuple[int, str, str]:
     """What systems of one size have in common: how many of which accelerator, and the framework."""
-    name = _FRAMEWORK.match((result.framework or "").strip())
-    return result.accelerators_count or 0, result.accelerator or "", name[0] if name else ""
+    return result.accelerators_count or 0, result.accelerator or "", framework_name(result)
 
 
 def _round_chart(key: str, results: Results, divisions: Sequence[str], root: str) -> Chart | None:
@@ -230,190 +197,3 @@ def _is_twice(name: str, names: Sequence[str]) -> bool:
     """Whether a name is there several times, however it is written."""
     plain = [re.sub(r"[\W_]", "", one.casefold()) for one in names]
     return plain.count(re.sub(r"[\W_]", "", name.casefold())) > 1
-
-
-def _columns_of(*names: str) -> list[Column[Any]]:
-    """Columns of the result that a step or a price is of."""
-    return [Column(one.title, lambda it, of=one.cell: of(it.result)) for one in columns(*names)]  # type: ignore[misc]
-
-
-# ---- Gains from round to round
-
-
-def _gains_section(results: Results, root: str) -> Iterator[Section]:
-    """The section; none where no system has results in two rounds that may be compared."""
-    chains = _chains(results)
-    if chains:
-        by_chart: dict[tuple[str, str], list[list[SiteResult]]] = {}
-        for chain in chains:
-            by_chart.setdefault((chain[0].benchmark_title, chain[0].division_title), []).append(chain)
-        charts = tuple(
-            _gains_chart(f"gains-{place}", f"{title}, {division}", some, root)
-            for place, ((title, division), some) in enumerate(by_chart.items())
-        )
-        steps = [
-            _Step(now, before, chain[0])
-            for chain in chains
-            for before, now in pairwise((None, *chain))
-            if now is not None
-        ]
-        title = "Gains from round to round"
-        tables = (build_table(title, steps, _GAINS),)
-        yield Section(key="gains", title=title, words=load_words().gains, charts=charts, tables=tables)
-
-
-def _chains(results: Results) -> list[list[SiteResult]]:
-    """The fastest result of each round of one benchmark, division, size and framework, oldest first."""
-    scored = sorted((one for one in results if one.score_minutes is not None and one.accelerators_count), key=round_age)
-    groups = group_by(
-        scored,
-        lambda one: (
-            *(one.benchmark_title.casefold(), one.division_name, one.accelerators_count, _size(one)[2], one.usage),
-            one.compatible_rounds or (one.round,),
-        ),
-    )
-    chains = [best_of(group, lambda one: one.round, lambda one: one.score_minutes or 0.0) for group in groups]
-    several = [chain for chain in chains if len(chain) > 1]
-    return sorted(
-        several, key=lambda chain: (chain[0].benchmark_title.casefold(), chain[0].division_name, *_size(chain[0]))
-    )
-
-
-def _gains_chart(key: str, title: str, chains: Sequence[Sequence[SiteResult]], root: str) -> Chart:
-    rounds = sorted((result for chain in chains for result in chain), key=round_age)
-    lines = []
-    for chain in chains:
-        first, count = chain[0], number_text(chain[0].accelerators_count)
-        name = ", ".join(filter(None, (f"{count} × {first.accelerator}", _size(first)[2])))
-        lines.append({"name": name, "end": count, "points": [_point(result, first) for result in chain]})
-    about = "How many times as fast as in its first round a system is; a hollow dot has another accelerator than then."
-    data = {"rounds": list(dict.fromkeys(one.round_key for one in rounds)), "lines": lines, "root": root}
-    return performance_chart("gains", key, f"{title}: gains from round to round", about, data)
-
-
-def _point(result: SiteResult, first: SiteResult) -> dict[str, Any]:
-    return {
-        "round": result.round_key,
-        "times": _times(result, first),
-        "minutes": result.published_minutes,
-        "system": result.system_name,
-        "software": result.framework or "",
-        "verdict": result.verdict,
-        "other": result.accelerator_name != first.accelerator_name,
-        "href": result.href,
-    }
-
-
-def _times(result: SiteResult, other: SiteResult) -> float:
-    """How many times as fast as another a result is; both have a score."""
-    return (other.score_minutes or 0.0) / (result.score_minutes or 1.0)
-
-
-def _times_cell(result: SiteResult, other: SiteResult | None) -> Cell:
-    return Cell("–") if other is None else number_cell(_times(result, other), f"{_times(result, other):.2f}×")
-
-
-def _changed(step: _Step) -> str:
-    """What differs from the round before, of what may have made it faster."""
-    if step.before is None:
-        return "–"
-    sides = [
-        {
-            "accelerator": one.accelerator_name,
-            "software": one.framework,
-            "batch size": one.rcp.batch_size,
-            "hosts": (one.host_processor_model_name, one.host_processors_count),
-        }
-        for one in (step.result, step.before)
-    ]
-    return ", ".join(name for name in sides[0] if sides[0][name] != sides[1][name]) or "none of these"
-
-
-_GAINS: tuple[Column[_Step], ...] = (
-    Column("benchmark", lambda step: Cell(step.result.benchmark_title)),
-    Column("division", lambda step: Cell(step.result.division_title)),
-    *_columns_of("accelerators", "round", "minutes"),
-    Column("× the round before", lambda step: _times_cell(step.result, step.before)),
-    Column("× the first", lambda step: _times_cell(step.result, step.first)),
-    *_columns_of("verdict"),
-    Column("what changed", lambda step: Cell(_changed(step))),
-    *_columns_of("system", "software", "batch size"),
-)
-
-
-# ---- Prices
-
-
-def _about(price: Fact) -> str:
-    return BOUNDS["about"] if price.bound != "exact" else ""
-
-
-def _prices_section(site: Site, one: Organisation, root: str) -> Iterator[Section]:
-    """The section: results of the organisation with a list price beside those of other systems; none without any."""
-    groups: dict[tuple[str, str, str], list[_Priced]] = {}
-    by_folder: dict[tuple[str, ...], list[SiteResult]] = {}
-    for result in site.results:
-        by_folder.setdefault((result.usage, result.round, result.organisation, result.system), []).append(result)
-    for file in one.records:
-        for name, system in file.systems.items():
-            price = next((fact for fact in system.facts if fact.fact == "list-price" and fact.unit == _CURRENCY), None)
-            for of in system.results if price else ():
-                for result in by_folder.get(("training", of.round, of.organisation, of.system), ()):
-                    if price and result.score_minutes is not None:
-                        key = (result.round_key, result.benchmark_title, result.division_name)
-                        group = groups.setdefault(key, [])
-                        group.append(_Priced(result, name, price, file, group))
-    own = [some for _, some in sorted(groups.items()) if any(it.result.organisation_name == one.name for it in some)]
-    priced = [it for some in own for it in sorted(some, key=lambda it: -it.per_million)]
-    if priced:
-        tables = (build_table("Published minutes and list prices", priced, _PRICES),)
-        title, charts = "Price and performance", (_price_chart(priced, root),)
-        yield Section(key="price-performance", title=title, words=load_words().prices, charts=charts, tables=tables)
-
-
-def _price_chart(priced: Sequence[_Priced], root: str) -> Chart:
-    sources = list(dict.fromkeys(one.name for one in priced))
-    bars = [
-        {
-            "label": f"{result.benchmark_title}, {result.round_key} {result.division_title}: {one.name}",
-            "value": one.per_million,
-            "shown": one.text,
-            "source": sources.index(one.name),
-            "place": f"{number_text(result.published_minutes)} minutes, {_price(one.price)}",
-            "href": result.href,
-        }
-        for one in priced
-        for result in (one.result,)
-    ]
-    unit = "trainings an hour for a million dollars of list price"
-    about = f"Derived from published minutes and stated list prices: {unit}; more is better."
-    data = {"ratios": False, "unit": unit, "bars": bars, "sources": sources, "root": root}
-    title = "Trainings an hour for a million dollars"
-    return performance_chart("figures", "price-performance-bars", title, about, data)
-
-
-def _price(price: Fact) -> str:
-    return f"{BOUNDS.get(price.bound, '')}{number_text(price.value)} {_CURRENCY}"
-
-
-def _others(one: _Priced) -> str:
-    """How many times that of each other system it has, to two decimals."""
-    parts = []
-    for other in one.group:
-        if other.name != one.name:
-            about = _about(one.price) or _about(other.price)
-            parts.append(f"{about}{one.per_million / other.per_million:.2f}× {other.name}")
-    return "; ".join(parts) or "–"
-
-
-_PRICES: tuple[Column[_Priced], ...] = (
-    Column("benchmark", lambda one: Cell(one.result.benchmark_title)),
-    *_columns_of("round"),
-    Column("division", lambda one: Cell(one.result.division_title)),
-    Column("system", lambda one: Cell(one.name, note=one.result.system)),
-    *_columns_of("minutes", "verdict", "id"),
-    Column("list price", lambda one: number_cell(one.price.value, _price(one.price))),
-    Column("trainings/h a million", lambda one: number_cell(one.per_million, one.text)),
-    Column("compared", lambda one: Cell(_others(one))),
-    Column("source of the price", lambda one: source_cell(one.file, one.price.source)),
-)

@@ -25,7 +25,7 @@ from mlsub.convergence.curves import Reference, limit_lines, mean_line, referenc
 from mlsub.convergence.in_force import Which, which_of
 from mlsub.convergence.margin import untested
 from mlsub.io.errors import MlsubError
-from mlsub.log.reading import usable_number as number
+from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.submission.report import RcpResult
@@ -83,7 +83,7 @@ def _span(log: LogReport) -> tuple[float | None, float | None]:
 
 def _time_cell(time_ms: float | None) -> Cell:
     """A time of a log for people; a number that no calendar has a time for is shown as it is."""
-    time = number(time_ms)
+    time = usable_number(time_ms)
     if time is None:
         return Cell("–")
     try:
@@ -142,7 +142,7 @@ def convergence_section(result: SiteResult, own: str | None = None) -> Section:
         reference = _reference(result.rules, result.tested_as, own, which_of(rcp.reference_points))
     except MlsubError as error:
         return Section(key="rcp", title=title, words=(*words, _sentence(clean(str(error)))))
-    size = number(rcp.batch_size)
+    size = usable_number(rcp.batch_size)
     charts = (_chart(reference, rcp, float(size)),) if size is not None and size > 0 and reference.kept else ()
     return Section(key="rcp", title=title, words=words, charts=charts, tables=(_table(reference, rcp),))
 
@@ -201,8 +201,10 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
     sizes = [size, *(point.batch_size for point in reference.kept)]
     log, colour = spans_a_decade(sizes), _COLOURS.get(rcp.verdict, 0)
     converged = rcp.points if rcp.logs_unit is None else ()
-    points = tuple((size, float(point)) for point in converged if point is not None and number(point) is not None)
-    mean = ((size, rcp.mean),) if rcp.mean is not None and number(rcp.mean) is not None else ()
+    points = tuple(
+        (size, float(point)) for point in converged if point is not None and usable_number(point) is not None
+    )
+    mean = ((size, rcp.mean),) if rcp.mean is not None and usable_number(rcp.mean) is not None else ()
     series = [Series("runs", "marks", colour, points), Series("olympic mean", "large", colour, mean)]
     unit = rcp.unit or reference.unit
     return Chart(
