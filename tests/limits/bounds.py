@@ -78,7 +78,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     "a pattern of names": {"rules.parse:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a document to audit": {
-        "commands.audit.messaging.judge:MAX_BYTES": "4 MiB",
+        "commands.audit.messaging.check:MAX_BYTES": "4 MiB",
     },
     "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
     "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
@@ -119,10 +119,10 @@ BOUNDS: dict[str, dict[str, str]] = {
 #: Constants that bound something else, or of which nobody has to know, by module; each group with its reason.
 ELSEWHERE: dict[str, dict[str, str]] = {
     "how much is shown of what was read in full, and how much of a name or value": {
-        "commands.audit.beside": "MAX_INPUTS",
+        "commands.audit.inputs": "MAX_INPUTS",
         "commands.audit.messaging.bridge": "_LONGEST",
-        "commands.audit.messaging.words": "_LONGEST",
-        "commands.audit.nearby": "_MOST",
+        "commands.audit.quoting": "_LONGEST",
+        "commands.audit.nearest": "_MOST",
         "commands.compare.resubmit": "_MOST",
         "commands.compare.words": "_LONGEST",
         "commands.fix.document": "MAX_LINES _MAX_LINES",
@@ -155,8 +155,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "workspace.places": "_MOST_LOOKED_AT _MOST_SHOWN",
     },
     "how much is compared or remembered for hints, review findings and traces": {
-        "commands.audit.folding": "_MOST",
-        "commands.audit.units": "_MOST",
+        "commands.audit.inputs": "_MOST",
+        "commands.audit.kinds": "_MOST",
         "commands.redact.redactor": "MAX_LOOKED_UP _MAX_CACHED",
         "judge.log": "MAX_SPOILED_KEYS",
         "log.events": "_MAX_KEY _MAX_KEYS",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.commands.audit.document import Entry, entries
 from mlsub.commands.audit.quoting import Remark
 from mlsub.commands.audit.verdict import AGAINST, Audit, ClaimVerdict
-from mlsub.commands.audit.words import Entry, entries
 from mlsub.findings import Finding, Severity
 from mlsub.present.ci import CiPart, CiReport, Outcome, part
 from mlsub.rules.catalogue import finding

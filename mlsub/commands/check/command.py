@@ -66,7 +66,7 @@ def command(
 
     own = current()
     if target.only_text and detail != "quiet" and baseline is None and not write_baseline and not own.weighs:
-        from mlsub.commands.check.stream import write_each
+        from mlsub.commands.check.document import write_each
 
         check_settings()
         check_rule_names((*choice.select, *choice.ignore))

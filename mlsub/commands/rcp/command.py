@@ -48,7 +48,7 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
     Exit status: 0, or 2 where there are none.
     """
     from mlsub.commands.rcp.document import points_document
-    from mlsub.commands.rcp.model import Points
+    from mlsub.commands.rcp.run import Points
     from mlsub.convergence.curves import reference_table
     from mlsub.rounds.names import find_benchmark
 
@@ -74,7 +74,7 @@ def plan(
     Exit status: 0, 1 where no reference covers the batch size, 2 where there is no reference at all.
     """
     from mlsub.commands.rcp.document import plan_document
-    from mlsub.commands.rcp.model import Planned
+    from mlsub.commands.rcp.run import Planned
     from mlsub.convergence.curves import plan_of
     from mlsub.rounds.names import find_benchmark
 
@@ -102,8 +102,8 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     Exit status: 0 all pass, 1 an entry fails or has no reference, 2 no entry could be compared with a reference. An
     entry with fewer runs than it needs counts as it stands so far.
     """
-    from mlsub.commands.rcp.document_margin import margins_document
-    from mlsub.commands.rcp.margin import margins_of, unchecked
+    from mlsub.commands.rcp.document import margins_document
+    from mlsub.commands.rcp.run import margins_of, unchecked
     from mlsub.convergence.chance import Bootstrap
 
     reports = asked.check()

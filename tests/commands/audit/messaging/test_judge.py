@@ -11,8 +11,8 @@ import pytest
 from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.messaging.bridge import messages
-from mlsub.commands.audit.messaging.judge import MAX_BYTES, judge_messaging, text_of
-from mlsub.commands.audit.messaging.model import Message
+from mlsub.commands.audit.messaging.check import MAX_BYTES, judge_messaging, text_of
+from mlsub.commands.audit.quoting import Message
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict, Judged
 from mlsub.commands.audit.written import Source
