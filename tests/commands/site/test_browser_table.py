@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from mlsub.commands.site.build import Wanted, build_site
-from mlsub.commands.site.dataset import RESULTS, downloads, results_script
+from mlsub.commands.site.dataset import downloads, results_script
+from mlsub.commands.site.page import RESULTS_SCRIPT
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked, one_round
 from tests.make_tree import make_tree
@@ -69,7 +70,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree.describe(system_name='=HYPERLINK("x"), a "quoted", name', framework="  +PyTorch <b>")
     build_site(checked(tree.folder), above / "site", Wanted())
     results = one_round(tree).results * 105
-    for path, content in {RESULTS: results_script(results), **downloads(results)}.items():
+    for path, content in {RESULTS_SCRIPT: results_script(results), **downloads(results)}.items():
         (above / "site" / path).write_bytes(content)
     return above / "site"
 
