@@ -9,7 +9,7 @@ from mlsub.present.envelope import Answer, schema_of
 
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
-    "cache": "mlsub.commands.cache.run.Cache",
+    "cache": "mlsub.commands.cache.run.CacheReport",
     "check": "mlsub.present.entries.Reports",
     "check settings": "mlsub.commands.check.shown.ShownSettings",
     "compare": "mlsub.commands.compare.model.Comparison",
@@ -22,8 +22,8 @@ _ANSWERS = {
     "fix truncate": "mlsub.commands.fix.model.Truncation",
     "inspect": "mlsub.commands.inspect.run.Inspection",
     "inspect rates": "mlsub.commands.inspect.run.Rates",
-    "merge": "mlsub.commands.merge.model.Merge",
-    "pack": "mlsub.commands.pack.model.Packing",
+    "merge": "mlsub.commands.merge.run.Merge",
+    "pack": "mlsub.commands.pack.run.Packing",
     "redact": "mlsub.commands.redact.document.Redaction",
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
     "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",

@@ -86,7 +86,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "workspace.runs:MAX_RUNS": "10,000",
         "log.rewrite:MAX_LOGS": "100,000 for",
         "commands.fix.plan:MAX_LOG": "128 MiB",
-        "commands.pack.choose:MAX_MATCHES": "10,000 for a pattern",
+        "commands.pack.runs:MAX_MATCHES": "10,000 for a pattern",
         "commands.watch.logs:MAX_LOGS": "256 for",
     },
     "names that `redact`": {
@@ -151,7 +151,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "systems.audit": "_MOST_SHOWN",
         "systems.availability": "_LONGEST",
         "systems.names": "_LONGEST",
-        "workspace.executors.cluster": "_MOST_NAMED",
         "workspace.places": "_MOST_LOOKED_AT _MOST_SHOWN",
     },
     "how much is compared or remembered for hints, review findings and traces": {
@@ -177,8 +176,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     },
     "beginnings and parts of files that are read, where the rest does not matter": {
         "commands.fix.repairs": "_MAX_DEPTH",
-        "commands.pack.choose": "_MAX_RECORDS",
-        "commands.pack.scaffold": "_MAX_FILLED",
+        "commands.pack.runs": "_MAX_RECORDS",
+        "commands.pack.plan": "_MAX_FILLED",
         "commands.seal.age": "_MAX_LINE",
         "commands.verify.run": "_MAX_RECEIPT",
         "commands.watch.sofar": "_MAX_LINE",
@@ -196,13 +195,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "config.model": "_MOST",
         "io.read": "_DEEP",
         "workspace.executors": "MAX_PROCESSES",
-        "workspace.executors.batches": "_MOST_BYTES _MOST_LOGS _MOST_PROBES",
-        "workspace.executors.looks": "_MOST_NAMES",
-        "workspace.memory.memory": "LIMIT",
-        "workspace.memory.states": "MAX_NAMES",
-        "workspace.memory.store": "MAX_RECORD",
-        "workspace.memory.witness": "_MAX_BYTES",
-        "workspace.shares": "_MOST_AT_ONCE",
+        "workspace.cache": "LIMIT MAX_NAMES MAX_RECORD",
+        "workspace.logs": "_MOST",
     },
     "steps of a computation": {
         "commands.seal.names": "MAX_STEPS",

@@ -29,7 +29,7 @@ from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
-from mlsub.workspace.shares import executor_here
+from mlsub.workspace.logs import run_here
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
@@ -154,10 +154,11 @@ def build_site(
             raise _unwritable(output, error.strerror or str(error)) from error
         tasks = list(_tasks(folder, navigation, site.results, wanted.reference))
         done, count = len(pages), len(pages) + len(site.results)
-        for at, problem in executor_here(settings, len(site.results) * _WEIGHT).run(_write_results, tasks):
+        problems = run_here(_write_results, tasks, settings, len(site.results) * _WEIGHT)
+        for task, problem in zip(tasks, problems, strict=True):
             if problem is not None:
                 raise _unwritable(output, problem)
-            done += len(tasks[at].results)
+            done += len(task.results)
             if progress is not None:
                 progress(done, count)
         replace_folder(folder, final)

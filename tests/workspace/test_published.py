@@ -11,10 +11,10 @@ from mlsub.commands.inspect.run import inspection_of
 from mlsub.log.trace import TraceFold
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths, check_with_logs
-from mlsub.workspace.memory import Memory
+from mlsub.workspace.cache import Cache
 from tests.corpus import CORPUS
 from tests.effort import LONG
-from tests.workspace.memory.test_logs import deep
+from tests.typed import deep
 
 pytestmark = [
     pytest.mark.skipif(not CORPUS.is_dir(), reason="no published results"),
@@ -30,31 +30,29 @@ def places() -> list[str]:
 
 @pytest.mark.parametrize("folds", [(), (TraceFold,)], ids=["reports", "traces"])
 def test_logs_come_back_as_they_were(folder: Path, folds: tuple[type[TraceFold], ...]) -> None:
-    cold = check_with_logs(places(), Settings(memory=Memory(folder), folds=folds))
-    memory = Memory(folder)
-    warm = check_with_logs(places(), Settings(memory=memory, folds=folds))
-    assert not memory.misses["logs"]
-    assert memory.hits["logs"] == sum(len(one.logs) for one in cold) > 0
+    cold = check_with_logs(places(), Settings(cache=Cache(folder), folds=folds))
+    cache = Cache(folder)
+    warm = check_with_logs(places(), Settings(cache=cache, folds=folds))
+    assert cache.asked["logs"] == cache.reused["logs"] == sum(len(one.logs) for one in cold) > 0
     assert deep(warm) == deep(cold)
 
 
 def test_reports_come_back_as_they_were(folder: Path) -> None:
-    def reports(memory: Memory | None, jobs: int | None = None) -> list[Report]:
-        return check_paths(places(), Settings(memory=memory, jobs=jobs))
+    def reports(cache: Cache | None, jobs: int | None = None) -> list[Report]:
+        return check_paths(places(), Settings(cache=cache, jobs=jobs))
 
     without = reports(None)
-    cold = reports(Memory(folder), jobs=2)
-    memory = Memory(folder)
-    warm = reports(memory, jobs=1)
-    assert memory.hits["packages"] > 0
-    assert not memory.misses["packages"]
+    cold = reports(Cache(folder), jobs=2)
+    cache = Cache(folder)
+    warm = reports(cache, jobs=1)
+    assert cache.asked["packages"] == cache.reused["packages"] > 0
     assert deep(without) == deep(cold) == deep(warm)
 
 
 def test_an_inspection_comes_back_as_it_was(folder: Path) -> None:
     without = inspection_of(sides_of(places(), Settings()), Settings())
     for _ in range(2):
-        memory = Memory(folder)
-        again = inspection_of(sides_of(places(), Settings()), Settings(memory=memory))
+        cache = Cache(folder)
+        again = inspection_of(sides_of(places(), Settings()), Settings(cache=cache))
         assert deep(again) == deep(without)
-    assert memory.hits["answers"] == 1
+    assert not cache.asked, "no log was asked for"

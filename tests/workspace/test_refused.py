@@ -12,12 +12,11 @@ import pytest
 from mlsub.commands.inspect.gather import sides_of
 from mlsub.commands.inspect.run import Inspection, inspection_of
 from mlsub.io.errors import MlsubError
-from mlsub.rules.catalogue import catalogue
+from mlsub.rules.catalogue import catalogue, finding
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings
+from mlsub.workspace.cache import Cache
 from mlsub.workspace.check import check_paths
-from mlsub.workspace.memory import Memory
-from mlsub.workspace.memory.logs import passes
 from tests.effort import LONG
 from tests.make_tree import make_tree
 from tests.many_inputs import make_many
@@ -30,22 +29,22 @@ PLACES = ("v4.0", "v5.0", *(("v4.0/ACME", "v4.0/ACME/results/rack1/resnet", "v4.
 _OF_CONTENT = "seed.log-undecodable"
 
 
-def test_each_rule_of_what_cannot_be_read_passes() -> None:
+def test_each_rule_of_what_cannot_be_read_is_transient() -> None:
     unreadable = [rule for rule, info in catalogue().items() if "cannot be read" in info.title and rule != _OF_CONTENT]
     assert len(unreadable) >= 6
-    assert [rule for rule in unreadable if not passes(rule)] == []
-    assert [rule for rule in catalogue() if rule.endswith(".unreadable") and not passes(rule)] == []
+    assert [rule for rule in unreadable if not finding(rule, ".").transient] == []
+    assert [rule for rule in catalogue() if rule.endswith(".unreadable") and not finding(rule, ".").transient] == []
 
 
-def check(path: Path, memory: Path | None) -> Report:
-    kept = Memory(memory) if memory is not None else None
-    [report] = check_paths([path], Settings(jobs=1, memory=kept))
+def check(path: Path, cache: Path | None) -> Report:
+    kept = Cache(cache) if cache is not None else None
+    [report] = check_paths([path], Settings(jobs=1, cache=kept))
     return report
 
 
 def names(report: Report, path: str, error: int) -> bool:
     """Whether a report says of a path, in what is never remembered, why it could not be looked at."""
-    said = [f"{found.path} {found.message} {found.actual}" for found in report.findings if passes(found.rule)]
+    said = [f"{found.path} {found.message} {found.actual}" for found in report.findings if found.transient]
     return any(os.strerror(error) in text and os.path.basename(path) in text for text in said)  # noqa: PTH119
 
 
@@ -79,8 +78,8 @@ def test_no_refused_look_passes_or_lasts(
     assert wrong == []
 
 
-def inspected(path: Path, memory: Path) -> Inspection | None:
-    settings = Settings(jobs=1, memory=Memory(memory))
+def inspected(path: Path, cache: Path) -> Inspection | None:
+    settings = Settings(jobs=1, cache=Cache(cache))
     try:
         return inspection_of(sides_of([str(path)], settings), settings)
     except MlsubError:
