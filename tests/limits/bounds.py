@@ -86,7 +86,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "workspace.runs:MAX_RUNS": "10,000",
         "log.rewrite:MAX_LOGS": "100,000 for",
         "commands.fix.plan:MAX_LOG": "128 MiB",
-        "commands.pack.choose:MAX_MATCHES": "10,000 for a pattern",
+        "commands.pack.runs:MAX_MATCHES": "10,000 for a pattern",
         "commands.watch.logs:MAX_LOGS": "256 for",
     },
     "names that `redact`": {
@@ -176,8 +176,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     },
     "beginnings and parts of files that are read, where the rest does not matter": {
         "commands.fix.repairs": "_MAX_DEPTH",
-        "commands.pack.choose": "_MAX_RECORDS",
-        "commands.pack.scaffold": "_MAX_FILLED",
+        "commands.pack.runs": "_MAX_RECORDS",
+        "commands.pack.plan": "_MAX_FILLED",
         "commands.seal.age": "_MAX_LINE",
         "commands.verify.run": "_MAX_RECEIPT",
         "commands.watch.sofar": "_MAX_LINE",
