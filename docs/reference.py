@@ -18,10 +18,8 @@ import click
 import msgspec
 
 from mlsub.commands.rules.diff import keyed, round_diff
-from mlsub.commands.rules.document import alternatives, listed, name, needs_table, rows_table
-from mlsub.commands.rules.document_diff import change_table, diff_blocks
-from mlsub.commands.rules.overview import benchmark_line, package_facts
-from mlsub.commands.rules.table import Row, RuleTable, parts, row_of, rule_table
+from mlsub.commands.rules.document import alternatives, change_table, diff_blocks, listed, name, needs_table, rows_table
+from mlsub.commands.rules.table import Row, RuleTable, benchmark_line, package_facts, parts, row_of, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
@@ -44,8 +42,7 @@ from mlsub.present.markdown import render
 from mlsub.rounds import Round, usages
 from mlsub.rounds.names import all_rounds, rounds_with, spans
 from mlsub.rules.catalogue import catalogue
-from mlsub.rules.demands import all_demands
-from mlsub.rules.explain import descriptions
+from mlsub.rules.explain import all_demands, descriptions
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.steps import event_type
 

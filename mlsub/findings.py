@@ -81,3 +81,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def rejects(self) -> bool:
         """Whether this finding counts against the official verdict of the thing it is about."""
         return self.kind is Kind.OFFICIAL and self.severity is Severity.ERROR
+
+    @property
+    def transient(self) -> bool:
+        """Whether it may rest on an error of the moment, such as a disk that fails, so that it is never cached."""
+        return self.rule.endswith(".unreadable") or self.rule in _TRANSIENT
+
+
+#: Rules that may fail only here and now, besides all that end in ``.unreadable``.
+_TRANSIENT = frozenset(("layout.not-listed", "review.crashed", "rule.crashed", "score.scaling-file"))

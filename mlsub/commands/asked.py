@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mlsub.judge.log import NewFold
     from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
-    from mlsub.workspace.memory import Memory
+    from mlsub.workspace.cache import Cache
     from mlsub.workspace.places import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -81,32 +81,30 @@ class Asked(NamedTuple):
                 raise MlsubError(*(f"{finding.path}: {finding.message}" for finding in found))
         return self._settings(progress, self.overlay, folds)
 
-    def memory(self) -> Memory | None:
-        """The memory of the user; None where it is not asked for. What it has to say is said when the command ends.
+    def cache_of_user(self) -> Cache | None:
+        """The cache of the user; None where it is not asked for. What was reused is said when the command ends.
 
         Raises:
             MlsubError: its folder cannot be one.
         """
         if not self.cache:
             return None
-        from mlsub.workspace.memory import memory_of
+        from mlsub.workspace.cache import open_cache
 
         ctx = click.get_current_context(silent=True)
         limit = None if self.cache_size is None else self.cache_size << 20
-        memory = memory_of(self.cache_dir, limit, _paths(ctx) if ctx is not None else self.paths)
-        if memory is not None and ctx is not None:
-            ctx.call_on_close(lambda: _closed(memory, ctx))
-        return memory
+        cache = open_cache(self.cache_dir, limit, _paths(ctx) if ctx is not None else self.paths)
+        if cache is not None and ctx is not None:
+            ctx.call_on_close(lambda: _close_cache(cache, ctx))
+        return cache
 
     def _settings(self, progress: Progress | None, overlay: str | None, folds: tuple[NewFold, ...] = ()) -> Settings:
         from mlsub.convergence.entry import Options
         from mlsub.workspace.places import Settings
 
         options = Options(self.rcp, self.train_samples, self.points)
-        memory = self.memory()
-        return Settings(
-            self.round, self.usage, self.jobs, progress, overlay, options, folds, self.executor, memory=memory
-        )
+        cache = self.cache_of_user()
+        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds, self.executor, cache)
 
     def check(self) -> list[Report]:
         """Check the paths, as :meth:`checking` does; waivers and ignores by path of the settings are applied."""
@@ -290,18 +288,11 @@ def _paths(ctx: click.Context) -> list[str]:
     return [str(word) for word in words if isinstance(word, (str, os.PathLike))]
 
 
-def _closed(memory: Memory, ctx: click.Context) -> None:
-    """Let a memory end with the command, and say what its user has to know."""
-    from mlsub.io.show import message_line
-
-    memory.close()
-    for file in memory.deceived[:1]:
-        more = f" and {len(memory.deceived) - 1} more" if len(memory.deceived) > 1 else ""
-        words = f"warning: {file}{more} changed, but not its size, inode or times. Run again with --no-cache."
-        click.echo(message_line(f"mlsub {ctx.command.name}: {words}"), err=True)
-    if memory.used and ctx.params.get("detail") == "full":
-        asked = {kind: memory.hits[kind] + memory.misses[kind] for kind in ("packages", "logs")}
-        reused = ", ".join(f"{memory.hits[kind]} of {all_} {kind}" for kind, all_ in asked.items() if all_)
+def _close_cache(cache: Cache, ctx: click.Context) -> None:
+    """Let a cache end with the command; with ``-v``, say what was reused."""
+    cache.close()
+    if cache.asked and ctx.params.get("detail") == "full":
+        reused = ", ".join(f"{cache.reused[kind]} of {count} {kind}" for kind, count in cache.asked.items() if count)
         click.echo(f"mlsub {ctx.command.name}: cache: reused {reused}", err=True)
 
 

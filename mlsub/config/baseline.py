@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
+from mlsub.config.find import seen_from
 from mlsub.config.load import UNWAIVABLE
-from mlsub.config.paths import seen_from
 from mlsub.findings import Finding, Suppression
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.show import show

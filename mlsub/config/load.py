@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.config.find import PYPROJECT
+from mlsub.config.find import PYPROJECT, from_here
 from mlsub.config.model import FILES, NOT_IN_FILES, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
-from mlsub.config.paths import from_here
 from mlsub.io.documents import placed, read_as
 from mlsub.io.problems import FileProblemsError, Flaw, Problem
 from mlsub.io.read import read_toml

@@ -8,9 +8,9 @@ from datetime import date
 
 import msgspec
 
+from mlsub.config.find import covers, fixed, seen_from
 from mlsub.config.load import UNWAIVABLE, Loaded
 from mlsub.config.model import WrittenWaiver
-from mlsub.config.paths import covers, fixed, seen_from
 from mlsub.findings import Finding, Suppression, Verdict
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import Report, hide

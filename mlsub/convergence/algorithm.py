@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.log.reading import Manner
+from mlsub.log.reading import BEYOND, Manner
+from mlsub.log.run import Run
 from mlsub.rounds import Round, known_rounds
 
 T = TypeVar("T")
@@ -92,3 +94,59 @@ def _in_force(since: Mapping[str, T], usage: str, round_name: str, overlay: str 
     rounds = known_rounds(usage, overlay)
     earlier = [name for name in rounds[: rounds.index(round_name) + 1] if name in since]
     return since[earlier[-1]] if earlier else None
+
+
+_OTHER: dict[str, Literal["epochs", "samples"]] = {"epochs": "samples", "samples": "epochs"}
+
+
+def other_unit(
+    points: Sequence[float | None],
+    unit: str,
+    batch_size: float | None = None,
+    reference: float | None = None,
+    epoch: float | None = None,
+) -> Literal["epochs", "samples"] | None:
+    """Return what convergence points in ``epoch_num`` count where that is not the unit of the reference, else None.
+
+    Args:
+        points: of the runs, as the logs have them; None for a run that did not converge. The middle one decides.
+        unit: what the reference counts.
+        batch_size: of the entry, None where it is not known, as the next two.
+        reference: the mean of the reference.
+        epoch: samples of an epoch.
+    """
+    converged = [point for point in points if point is not None]
+    if not converged:
+        return None
+    count = _middle(converged)
+    if unit in _OTHER and epoch is not None and reference is not None and count > 0 and reference > 0:
+        # Logarithms, as the counts themselves may leave the range of a double.
+        off = math.log(count) - math.log(reference)
+        converted = off + math.log(epoch) if unit == "samples" else off - math.log(epoch)
+        if abs(converted) < abs(off):
+            return _OTHER[unit]
+    below = batch_size is not None and 0 < count < batch_size
+    return "epochs" if below and unit in ("samples", "tokens") else None
+
+
+def unit_of_counts(
+    points: Sequence[float | None], benchmark: str, round_: Round, batch_size: float | None = None
+) -> str:
+    """Return what the progress of runs that are not compared with a reference counts, in words."""
+    unit = unit_words(benchmark, round_)
+    if unit_of(benchmark) != "epoch_num":
+        return unit
+    return other_unit(points, unit, batch_size) or unit
+
+
+def _middle(values: Sequence[float]) -> float:
+    """The value that as many lie below as above; of an even number the higher one."""
+    return sorted(values)[len(values) // 2]
+
+
+def samples_of_epoch(benchmark: str, runs: Sequence[Run]) -> float | None:
+    """How many samples an epoch has; None where neither the benchmark nor a log says that it has more than one."""
+    known = traits_of(benchmark).epoch
+    stated: list[Any] = [run.hyperparameters.get("train_samples") for run in runs] if known is None else [known]
+    sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < BEYOND]
+    return _middle(sizes) if sizes else None

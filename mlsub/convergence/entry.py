@@ -10,12 +10,19 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from mlsub.convergence import words
-from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, traits_of, unit_of, unit_words
+from mlsub.convergence.algorithm import (
+    Algorithm,
+    algorithm_of,
+    is_tested,
+    other_unit,
+    samples_of_epoch,
+    traits_of,
+    unit_of,
+    unit_words,
+)
 from mlsub.convergence.in_force import Which, other_points, points_in_force
-from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
-from mlsub.convergence.runs import Progress, progress_of
-from mlsub.convergence.units import other_unit, samples_of_epoch
+from mlsub.convergence.runs import Progress, paired_rule, progress_of
 from mlsub.convergence.verdict import Result, judge_convergence
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding

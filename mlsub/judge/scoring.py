@@ -12,8 +12,15 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.energy import FOLDER as POWER
-from mlsub.score.olympic import instance_scale, olympic_mean, weak_minutes
-from mlsub.score.scaled import ScalingFile, audit_scaling, read_scaling, score_of
+from mlsub.score.scaled import (
+    ScalingFile,
+    audit_scaling,
+    instance_scale,
+    olympic_mean,
+    read_scaling,
+    score_of,
+    weak_minutes,
+)
 from mlsub.submission.model import Entry
 from mlsub.submission.report import EnergyResult, ScoreResult
 from mlsub.systems.facts import MAX_COUNT

@@ -59,6 +59,18 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
         return self.path.rpartition("/")[2]
 
     @property
+    def lasting(self) -> bool:
+        """Whether it rests on the log alone, and not on an error of the moment, so that it may be cached."""
+        return not any(finding.transient for finding in self.findings)
+
+    def at(self, path: str) -> LogReport:
+        """The report on the same log under another path."""
+        if self.path == path:
+            return self
+        findings = tuple(msgspec.structs.replace(finding, path=path) for finding in self.findings)
+        return msgspec.structs.replace(self, path=path, findings=findings)
+
+    @property
     def without_run(self) -> bool:
         """Whether the file holds no run at all: empty, binary, in an encoding nobody reads, or unreadable."""
         return bool(self.findings) and any(finding.rule in NO_RUN for finding in self.findings)

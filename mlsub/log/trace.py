@@ -109,6 +109,15 @@ class Trace(Traced, frozen=True, kw_only=True, array_like=True):
     run: Run
     unreadable: str | None = None
 
+    @property
+    def lasting(self) -> bool:
+        """Whether it rests on the log alone, so that it may be cached."""
+        return self.unreadable is None
+
+    def at(self, path: str) -> Trace:
+        """The same log under another path."""
+        return self if self.path == path else msgspec.structs.replace(self, path=path)
+
     def __reduce__(self) -> str | tuple[Any, ...]:
         return reduced(self) or super().__reduce__()
 

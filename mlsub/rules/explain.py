@@ -1,14 +1,26 @@
-"""Which rules there are by their ids, what each key of a log means, and which official files demand it."""
+"""What all rule files demand by rule id, which rules there are, what each key of a log means."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import product
 
+import msgspec
+
+from mlsub.divisions import DIVISIONS, OPEN
+from mlsub.findings import Blocks
 from mlsub.io.data import shipped
+from mlsub.rounds import Round, usages
+from mlsub.rounds.names import all_rounds
+from mlsub.rules.aspects import aspects_of
+from mlsub.rules.aspects.base import Aspect
+from mlsub.rules.aspects.count import AnyOf, Repeated
 from mlsub.rules.catalogue import catalogue
-from mlsub.rules.demands import Demand, all_demands
+from mlsub.rules.load import rules_for
+from mlsub.rules.model import KeyRule
+from mlsub.rules.phrases import rule_id
 
 
 def suggestion(text: str, *, whole: bool = False) -> str | None:
@@ -51,3 +63,87 @@ def official_files(demands: Iterable[Demand]) -> Iterator[str]:
     for (place, listed), versions in checkers.items():
         several = f"{{{','.join(versions)}}}" if len(versions) > 1 else versions[0]
         yield f"{place}{several}: {listed}"
+
+
+class Demand(msgspec.Struct):
+    """What some rounds, benchmarks and divisions demand of a key in one aspect; equal words are one demand."""
+
+    rule: KeyRule
+    words: str
+    logs: dict[Round, list[tuple[str, str]]] = {}
+    sources: set[tuple[str, str]] = set()
+
+    def add(self, round_: Round, benchmark: str, division: str, origin: str) -> None:
+        """Note that a round demands this of a benchmark's logs of a division."""
+        self.logs.setdefault(round_, []).append((benchmark, division))
+        self.sources.add((round_.checker, origin))
+
+    def places(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Which logs it binds: usage, logs in words, and the rounds of which this is so."""
+        groups: dict[tuple[str, str], list[str]] = {}
+        for round_, logs in self.logs.items():
+            groups.setdefault((round_.usage, which_logs(round_, logs)), []).append(round_.name)
+        for (usage, which), rounds in groups.items():
+            yield usage, which, rounds
+
+
+class KeyDemands(msgspec.Struct):
+    """All demands on a key in one aspect, by their words, oldest round first."""
+
+    key: str
+    aspect: type[Aspect]
+    by_words: dict[str, Demand] = {}
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        """The demands."""
+        return tuple(self.by_words.values())
+
+    @property
+    def blocks(self) -> Blocks:
+        """The division that breaking a demand rules out, by what the newest rounds say; none where it only warns.
+
+        What Open refuses, Closed would not take either. (v0.6 had no divisions, so there everything rules out both.)
+        """
+        if self.aspect is Repeated or all(self.aspect.name in demand.rule.warn_only for demand in self.demands):
+            return Blocks.NONE
+        newest = self.demands[-1].logs.values()
+        return Blocks.BOTH if any(division == OPEN.name for logs in newest for _, division in logs) else Blocks.CLOSED
+
+
+def which_logs(round_: Round, logs: list[tuple[str, str]]) -> str:
+    """The logs in words, as short as can be."""
+    parts = []
+    for division in dict.fromkeys(division for _, division in logs):
+        names = [name for name, of in logs if of == division]
+        everyone = len(names) == len(round_.benchmarks)
+        parts.append(f"every {division} log" if everyone else f"{division} {', '.join(names)}")
+    return "every log" if parts == ["every closed log", "every open log"] else "; ".join(parts)
+
+
+@lru_cache(maxsize=1)
+def all_demands() -> dict[str, KeyDemands]:
+    """Every demand of every rule file, by rule id."""
+    found: dict[str, KeyDemands] = {}
+
+    def demand(rule: KeyRule, aspect: type[Aspect], words: str) -> Demand:
+        name = rule_id(rule.key, aspect.name)
+        return found.setdefault(name, KeyDemands(rule.key, aspect)).by_words.setdefault(words, Demand(rule, words))
+
+    for round_, benchmark, division in _combinations():
+        rules = rules_for(round_.usage, round_.name, division, benchmark)
+        for rule in (*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)):
+            for aspect in aspects_of(rule):
+                words = aspect.join.join(part.words for part in aspect.parts())
+                warns = " (only a warning)" if aspect.name in rule.warn_only else ""
+                demand(rule, type(aspect), words + warns).add(round_, benchmark, division, rule.origin)
+        for group in rules.alternatives:
+            rule = next(rule for rule in rules.rules if rule.key == group[0])
+            demand(rule, AnyOf, AnyOf.words_of(group)).add(round_, benchmark, division, "common.yaml")
+    return found
+
+
+def _combinations() -> Iterator[tuple[Round, str, str]]:
+    for usage in usages():
+        for round_ in all_rounds(usage):
+            yield from ((round_, *pair) for pair in product(round_.benchmarks, DIVISIONS))

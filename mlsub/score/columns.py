@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
 from mlsub.io.data import shipped
+from mlsub.io.show import plain
 
 
 class ColumnKind(StrEnum):
@@ -39,3 +42,42 @@ class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 def columns() -> tuple[Column, ...]:
     """All columns, in their order."""
     return shipped(__file__, "columns.yaml", tuple[Column, ...])
+
+
+#: What makes a spreadsheet take a cell for a formula when it opens a CSV file, full-width forms among it.
+_FORMULA = frozenset("=+-@＝＋－＠")
+#: No number of samples, and no time in minutes, is as large.
+_ABSURD = 1e13
+_SEPARATORS = frozenset("\t\r\n")
+
+Value = str | int | float | None
+#: The cells of a result by the names of its columns: what its ``columns()`` returns.
+Row = Mapping[str, Any]
+
+
+def legible(text: str) -> str:
+    """Text without characters that could steer a program: line ends are LF, other blanks spaces, the rest escaped."""
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(c if c == "\n" else " " if c.isspace() else plain(c) for c in text)
+
+
+def encodable(text: str) -> str:
+    """Text that UTF-8 can hold: halves of surrogate pairs, from file names that are no UTF-8, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet might calculate with the text instead of showing it."""
+    return text[:1] in _SEPARATORS or text.lstrip()[:1] in _FORMULA
+
+
+def exact(value: float) -> str:
+    """A number that reads back as the same number, and without ``.0`` where it is whole."""
+    return repr(value).removesuffix(".0")
+
+
+def rounded(value: float, decimals: int) -> str:
+    """A number for people; one that no honest log could give is kept short."""
+    return f"{value:.{decimals}f}" if abs(value) < _ABSURD else f"{value:.3g}"

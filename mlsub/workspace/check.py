@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from mlsub.rules.isolate import reviewed
 from mlsub.submission.locate import Place, Target
 from mlsub.submission.report import Report
 from mlsub.workspace.places import AS_FOUND, Found, Settings, find
-from mlsub.workspace.schedule import Judged, Slot, Wish, run
+from mlsub.workspace.schedule import Judged, logs_job, package_job, run
 
 if TYPE_CHECKING:
     from mlsub.judge.result import Result
@@ -77,9 +78,9 @@ def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings)
     return list(found)
 
 
-def check_apart(places: Sequence[Found], settings: Settings) -> Iterator[tuple[int, Checked]]:
-    """A report on each place by itself, with what was read of its logs: its index and it, as soon as it is ready."""
-    return _as_ready((_Round([found], settings, keep=True) for found in places), settings, in_turn=False)
+def check_apart(places: Sequence[Found], settings: Settings) -> Iterator[Checked]:
+    """A report on each place by itself, with what was read of its logs, in their order."""
+    return _checked([_Round([found], settings, keep=True) for found in places], settings)
 
 
 def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
@@ -87,40 +88,18 @@ def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep:
     by_round: dict[tuple[str, str], list[Found]] = {}
     for found in places:
         by_round.setdefault((found.round.usage, found.round.name), []).append(found)
-    rounds = (_Round(same, settings, keep=keep) for same in by_round.values())
+    rounds = [_Round(same, settings, keep=keep) for same in by_round.values()]
     failed = (Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems)
-    return len(by_round) + len(problems), chain(_in_turn(_as_ready(rounds, settings, in_turn=True)), failed)
+    return len(rounds) + len(problems), chain(_checked(rounds, settings), failed)
 
 
-def _as_ready(rounds: Iterable[_Round], settings: Settings, *, in_turn: bool) -> Iterator[tuple[int, Checked]]:
-    """The index of each round and the report on it, as soon as that is ready; nothing is kept of it.
-
-    Args:
-        rounds: what is read.
-        settings: where, and how it is judged.
-        in_turn: the first rounds are read first; else what weighs most of all.
-    """
-    left = dict(enumerate(rounds))
-    owners = {slot: at for at, one in left.items() for slot in one.slots}
-    for at in [at for at, one in left.items() if one.ready]:
-        yield at, left.pop(at).checked()
-    order = sorted(owners, key=lambda slot: (owners[slot] if in_turn else 0, -slot.weight))
-    for slot, judged in run(order, settings):
-        at = owners.pop(slot)
-        left[at].take(slot, judged)
-        if left[at].ready:
-            yield at, left.pop(at).checked()
-
-
-def _in_turn(found: Iterable[tuple[int, Checked]]) -> Iterator[Checked]:
-    """Each report as soon as it and those before it are ready."""
-    waiting: dict[int, Checked] = {}
-    due = 0
-    for at, checked in found:
-        waiting[at] = checked
-        while due in waiting:
-            yield waiting.pop(due)
-            due += 1
+def _checked(rounds: Sequence[_Round], settings: Settings) -> Iterator[Checked]:
+    """The report on each round in their order, as soon as it is ready; of each the largest packages are read first."""
+    ordered = [sorted(one.jobs, key=lambda job: -job.tree.size) for one in rounds]
+    with closing(run([job for jobs in ordered for job in jobs], settings)) as answers:
+        for one, jobs in zip(rounds, ordered, strict=True):
+            judged = {id(job): next(answers) for job in jobs}
+            yield one.checked([judged[id(job)] for job in one.jobs])
 
 
 def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:
@@ -136,7 +115,7 @@ def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_
 
 
 class _Round:
-    """Places of one round, to be reported together: ``slots`` are what there is to read.
+    """Places of one round, to be reported together: ``jobs`` are what there is to read.
 
     A tree that goes away or shuts while it is read is an answer too.
     """
@@ -147,48 +126,24 @@ class _Round:
         self._places = [one.place for one in found]
         self._root = _common_root(self._places)
         self._failed: OSError | None = None
-        self._judged: dict[Slot, Judged] = {}
-        round_, memory = found[0].round, settings.memory
-        wish = Wish(
-            self._root,
-            round_.usage,
-            round_.name,
-            round_.overlay,
-            settings.convergence,
-            settings.folds,
-            keep=keep,
-            memory=memory.place if memory is not None else None,
-        )
+        self._singles = tuple(place.path for place in self._places if place.target is Target.LOG)
+        about = self._root, found[0].round.usage, found[0].round.name, settings
         try:
-            sources = [one for place in self._places if place.target is not Target.LOG for one in outlines(place)]
+            packages = [one for place in self._places if place.target is not Target.LOG for one in outlines(place)]
         except OSError as error:
-            self._failed, sources = error, []
-        self._singles = tuple(wish.task(place.path) for place in self._places if place.target is Target.LOG)
-        self.slots = [Slot(source, wish, memory) for source in sources]
+            self._failed, packages = error, []
+        self.jobs = [package_job(outline, *about, keep=keep) for outline in packages]
         if self._singles:
-            self.slots.append(Slot(self._singles, wish, memory))
-        self._left = len(self.slots)
+            self.jobs.append(logs_job(self._singles, *about, keep=keep))
 
-    @property
-    def ready(self) -> bool:
-        """Whether nothing is left to be read."""
-        return self._left == 0
-
-    def take(self, slot: Slot, judged: Judged | OSError) -> None:
-        """Take what came of a slot."""
-        self._left -= 1
-        if isinstance(judged, OSError):
-            self._failed = self._failed or judged
-        else:
-            self._judged[slot] = judged
-
-    def checked(self) -> Checked:
-        """The report on all of it."""
-        if self._failed is not None:
-            reason = f"Reading failed: {self._failed.strerror or self._failed}"
-            problem = finding("tree.unreadable", ".", reason, actual=self._failed.filename)
+    def checked(self, answers: Sequence[Judged | OSError]) -> Checked:
+        """The report on all of it, from the answers on its jobs."""
+        failed = self._failed or next((one for one in answers if isinstance(one, OSError)), None)
+        if failed is not None:
+            reason = f"Reading failed: {failed.strerror or failed}"
+            problem = finding("tree.unreadable", ".", reason, actual=failed.filename)
             return Checked(not_checked(str(self._root), [problem], self._settings))
-        judged = [self._judged[slot] for slot in self.slots]
+        judged = [one for one in answers if isinstance(one, Judged)]
         parts = [part for one in judged for part in one.parts]
         logs = tuple(log for one in judged for log in one.logs)
         if self._singles and len(judged) > 1:

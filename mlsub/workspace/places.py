@@ -31,7 +31,7 @@ from mlsub.submission.locate import (
     names_round,
 )
 from mlsub.submission.remedies import of_divided, of_elsewhere, of_names, of_too_deep
-from mlsub.workspace.memory import Memory
+from mlsub.workspace.cache import Cache
 
 #: Folders of one that are looked into for organisations that lie deeper.
 _MOST_LOOKED_AT = 20
@@ -46,8 +46,8 @@ class Settings(msgspec.Struct, frozen=True):
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
     ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`. ``executor`` names where
-    logs are read, see :func:`mlsub.workspace.executors.executor_of`. ``memory`` is asked for what was read before, and
-    keeps what is read; None for none.
+    logs are read, see :func:`mlsub.workspace.executors.open_pool`. ``cache`` knows what was read before, and keeps what
+    is read; None for none.
     """
 
     round: str | None = None
@@ -58,7 +58,7 @@ class Settings(msgspec.Struct, frozen=True):
     convergence: Options = USUAL
     folds: tuple[NewFold, ...] = ()
     executor: str | None = None
-    memory: Memory | None = None
+    cache: Cache | None = None
 
 
 #: Nothing asked for.

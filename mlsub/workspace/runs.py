@@ -15,7 +15,7 @@ from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round, wrong_round
 from mlsub.submission.locate import infer_round, locate
-from mlsub.workspace.logs import in_order, read_logs
+from mlsub.workspace.logs import read_logs
 from mlsub.workspace.places import Settings, in_one_line, known_round
 
 #: Folders of runs hold tens of logs.
@@ -79,7 +79,7 @@ def read_runs(paths: Sequence[Path], round_: Round, settings: Settings) -> list[
         LogTask(str(path), path.relative_to(root).as_posix(), round_.usage, round_.name, settings.overlay)
         for path in paths
     ]
-    return in_order(read_logs(tasks, settings))
+    return read_logs(tasks, settings)
 
 
 def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:

@@ -1,287 +1,258 @@
-"""One schedule for all that is checked: packages are listed, read and judged in one go wherever there is room."""
+"""One schedule for all that is checked: packages by size, large ones cut into chunks of logs, answers in order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mlsub.convergence.entry import Options
+from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding
 from mlsub.io.data import reduced
-from mlsub.judge.log import LogTask, NewFold
+from mlsub.judge.log import LogTask
 from mlsub.judge.outline import Outline
 from mlsub.judge.package import Package, Part, judge_package, list_package, single_log
 from mlsub.log.report import LogReport
 from mlsub.review.cross import Print, prints_of
 from mlsub.rounds import get_round
 from mlsub.rules.isolate import isolated
-from mlsub.workspace.executors.base import Executor, Tree
-from mlsub.workspace.logs import judge_safely
-from mlsub.workspace.memory import Drawer, Memory, Place, Seen, State
-from mlsub.workspace.memory.logs import REPORTS, Shelves, lasts
-from mlsub.workspace.memory.packages import package_drawer, stands_alone
-from mlsub.workspace.places import Settings
-from mlsub.workspace.shares import balanced, executor_for, most_in_one, shares, weight_below, weight_in, weight_of
+from mlsub.submission.locate import Target
+from mlsub.workspace.cache import Tree, content_digest, digest_of, exactly, scan_tree
+from mlsub.workspace.executors import Pool, open_pool
+from mlsub.workspace.logs import AHEAD, LogReading, cut, judge_safely, most_in_one, read_chunk, size_of
+from mlsub.workspace.places import Progress, Settings
+from mlsub.workspace.record import PackageRecord
 
 
-class Wish(msgspec.Struct, frozen=True):
-    """How the packages of a round are judged; ``keep`` says whether what was read of their logs is wanted too.
+class Job(msgspec.Struct, frozen=True):
+    """A package, or the single logs of a round, and how they are judged; ``keep`` asks for what was read of the logs.
 
-    ``memory`` is where a process that reads logs finds what was read of them before.
+    ``root`` is the folder that paths are relative to; ``tree`` is what lay in the package before anything was read.
     """
 
+    source: Outline | tuple[LogTask, ...]
     root: Path
     usage: str
     round: str
-    overlay: str | None
-    convergence: Options
-    folds: tuple[NewFold, ...]
+    settings: Settings
     keep: bool
-    memory: Place | None = None
+    tree: Tree
 
-    def task(self, log: Path) -> LogTask:
-        """A single log."""
-        path = log.relative_to(self.root).as_posix()
-        return LogTask(str(log), path, self.usage, self.round, self.overlay, self.folds)
+    def record(self) -> PackageRecord | None:
+        """The record of the package in the cache; None without one, and for single logs, which may be of several."""
+        cache, source, rules = self.settings.cache, self.source, (self.usage, self.round, self.settings.overlay)
+        if cache is None or not isinstance(source, Outline):
+            return None
+        folder = source.path if source.place is None else source.place.organisation or source.place.path
+        return PackageRecord(cache, folder, LogTask("", "", *rules, self.settings.folds), LogReport)
+
+    def fingerprint(self) -> bytes | None:
+        """The digest of all that the answer on a package rests on; None where that is more than is known."""
+        if self.tree.fingerprint is None or not isinstance(self.source, Outline) or not stands_alone(self.source):
+            return None
+        options = self.settings.convergence
+        try:
+            return digest_of(self.tree.fingerprint, self.source, self.root, options, content_digest(options.reference))
+        except OSError:
+            return None
+
+
+def package_job(outline: Outline, root: Path, usage: str, round_: str, settings: Settings, *, keep: bool) -> Job:
+    """The job of a package."""
+    return Job(outline, root, usage, round_, sendable(settings), keep, scan_tree(outline.path))
+
+
+def logs_job(logs: Iterable[Path], root: Path, usage: str, round_: str, settings: Settings, *, keep: bool) -> Job:
+    """The job of single logs."""
+    paths = [(str(log), log.relative_to(root).as_posix()) for log in logs]
+    tasks = tuple(LogTask(*path, usage, round_, settings.overlay, settings.folds) for path in paths)
+    tree = Tree(None, sum(size_of(task.file) for task in tasks), len(tasks))
+    return Job(tasks, root, usage, round_, sendable(settings), keep, tree)
+
+
+def sendable(settings: Settings) -> Settings:
+    """Settings that can be sent to another process."""
+    return msgspec.structs.replace(settings, progress=None)
+
+
+def stands_alone(outline: Outline) -> bool:
+    """Whether what is said of a package depends on no file beside those below its folder."""
+    folder, place = outline.path, outline.place
+    if place is None:
+        # The remedy of one that lies too deep depends on what lies around it.
+        return not outline.deep
+    # What lies beside one in a folder of its name, or in one of a division, is said of it too.
+    inside = folder.parent.name.lower() in {folder.name.lower(), *DIVISIONS}
+    return place.target is Target.ORGANISATION and place.path == folder and not inside
 
 
 class Judged(msgspec.Struct, frozen=True):
     """What a package, or the single logs of a round, add to a report.
 
-    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``logs`` are there if wanted. ``seen``
-    is what became of the logs that were asked of the memory.
+    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``logs`` are there if wanted;
+    ``reused`` counts those that the cache knew.
     """
 
     parts: tuple[Part, ...]
     prints: tuple[Print, ...]
     crashed: tuple[Finding, ...]
-    logs: tuple[LogReport, ...]
-    seen: Seen | None = None
+    logs: tuple[LogReport, ...] = ()
+    reused: int = 0
 
     @property
-    def passing(self) -> bool:
-        """Whether a log could not be read or judged, which another machine may be able to."""
-        return not (lasts(self.crashed) and all(lasts(part.findings) for part in self.parts))
+    def lasting(self) -> bool:
+        """Whether it rests on the files alone, and not on an error of the moment."""
+        return not any(finding.transient for finding in chain(self.crashed, *(part.findings for part in self.parts)))
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         plain = all(not log.facts for log in self.logs)
         return (reduced(self) if plain else None) or super().__reduce__()
 
 
-class _Whole(Tree, frozen=True):
-    """Work: list a package, read its logs, judge it and remember what came of it, so that little comes back."""
+class _Reading:
+    """A package, or single logs, under way: it is finished with the reports on the logs that the cache lacks.
 
-    outline: Outline
-    wish: Wish
-    drawer: Drawer | None
+    Raises:
+        OSError: the package cannot be listed, or judged.
+    """
 
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._round = get_round(job.usage, job.round, job.settings.overlay)
+        self._package: Package | None = None
+        tasks = job.source
+        if isinstance(tasks, Outline):
+            self._package = list_package(tasks, job.root, self._round)
+            tasks = tuple(msgspec.structs.replace(task, folds=job.settings.folds) for task in self._package.tasks)
+        linked = bool(tasks) and os.path.islink(tasks[0].file)  # noqa: PTH114
+        #: None for a tree of links too, such as one that is packed: what is known of a log lies where it really is.
+        self._record = job.record() if not linked else None
+        self.logs = LogReading(tasks, job.settings.cache, LogReport, self._record)
 
-#: A package, some logs of one that is too much for one process, or one log.
-_Work = _Whole | tuple[LogTask, ...] | LogTask
-_Done = Judged | list[LogReport] | None
-
-
-class _Piece(msgspec.Struct, frozen=True):
-    """Work of a slot, what it weighs, how many logs it has, and which of the slot's they are."""
-
-    slot: Slot
-    work: _Work
-    weight: int
-    count: int
-    share: tuple[int, ...] = ()
-
-
-class Slot:
-    """A package, or the single logs, of a round; see :func:`run`. ``known`` is what is remembered of it."""
-
-    def __init__(self, source: Outline | tuple[LogTask, ...], wish: Wish, memory: Memory | None = None) -> None:
-        self._source: Outline | Package | tuple[LogTask, ...] = source
-        self._wish = wish
-        self._logs: dict[int, LogReport] = {}
-        self._left = 1
-        self._memory = memory
-        self._shelves: Shelves[LogReport] | None = None
-        self._drawer: Drawer | None = None
-        self.known: Judged | None = None
-        if isinstance(source, Outline):
-            rules = wish.usage, wish.round, wish.overlay
-            self._drawer = package_drawer(memory, source, wish.root, rules, wish.convergence)
-            if self._drawer is not None and not wish.keep:
-                self.known = self._drawer.recall(Judged)
-        self.weight = self._count = 0
-        if self.known is not None:
-            return
-        if isinstance(source, Outline):
-            tree = self._drawer.before if self._drawer is not None else None
-            self.weight, self._count = weight_in(tree) if tree is not None else weight_below(source.path)
+    def finish(self, found: Iterable[LogReport]) -> Judged:
+        """The answer, which is kept in the cache."""
+        job = self._job
+        logs = self.logs.finish(found)
+        if self._package is not None:
+            reports = {log.path: log for log in logs}
+            parts: tuple[Part, ...] = (judge_package(self._package, reports, self._round, job.settings.convergence),)
         else:
-            self.weight, self._count = sum(weight_of(task.file) for task in source), len(source)
-
-    def pieces(self, most: int, executor: Executor) -> list[_Piece]:
-        """The work: one piece, unless it weighs more than ``most``, is of single logs, or only logs can be read there.
-
-        Raises:
-            OSError: the package cannot be listed.
-        """
-        if isinstance(self._source, Outline):
-            if self.weight <= most and (not executor.far or self._travels(self._source)):
-                return [_Piece(self, self._whole(self._source), self.weight, self._count)]
-            self._source = _listed(self._source, self._wish)
-        tasks = _tasks(self._source, self._wish)
-        if self._memory is not None:
-            self._shelves = Shelves(self._memory, tasks, REPORTS)
-            self._logs.update(self._shelves.recall())
-        new = [at for at in range(len(tasks)) if at not in self._logs]
-        weights = [weight_of(tasks[at].file) for at in new]
-        # Of a package without a log to read, what there is to say of it is left.
-        cut = shares(weights, 1 if executor.far else executor.processes) or [[]]
-        self._left = len(cut)
-        pieces = []
-        for share in cut:
-            some = tuple(tasks[new[at]] for at in share)
-            work = some[0] if some and executor.far else some
-            weight, which = sum(weights[at] for at in share), tuple(new[at] for at in share)
-            pieces.append(_Piece(self, work, weight, len(share), which))
-        return pieces
-
-    def _whole(self, outline: Outline) -> _Whole:
-        wish, drawer = self._wish, self._drawer
-        if self._memory is not None and self._memory.deceived:
-            # Nothing is believed any more, in other processes as well.
-            wish, drawer = msgspec.structs.replace(wish, memory=None), None
-        return _Whole(str(outline.path), self._count, outline, wish, drawer)
-
-    def _travels(self, outline: Outline) -> bool:
-        """Whether a machine that sees the same files below the folder can judge the package."""
-        wish = self._wish
-        here = (wish.memory, wish.overlay, wish.convergence.reference)
-        return stands_alone(outline) and not any(one is not None for one in here)
-
-    def take(self, share: Sequence[int], found: _Done) -> Judged | None:
-        """What came of the slot, once all of its pieces have come back.
-
-        Raises:
-            OSError: the files cannot be read any more.
-        """
-        self._left -= 1
-        if isinstance(found, Judged):
-            if found.seen is not None and self._memory is not None:
-                self._memory.note(found.seen)
-            return found
-        for at, log in zip(share, found or (), strict=True):
-            self._logs[at] = log
-            if self._shelves is not None:
-                self._shelves.keep(at, log)
-        if self._left:
-            return None
-        if self._shelves is not None:
-            self._shelves.close()
-        logs = [self._logs.pop(at) for at in range(len(self._logs))]
-        match self._source:
-            case Outline():
-                return _judge_whole(self._whole(self._source))
-            case Package():
-                judged = _judge_package(self._source, logs, self._wish)
-                if self._drawer is not None:
-                    _keep(judged, self._drawer, self._drawer.look())
-                return judged
-            case tasks:
-                parts = tuple(single_log(Path(task.file), log) for task, log in zip(tasks, logs, strict=True))
-                return _summed(parts, logs, self._wish)
+            parts = tuple(single_log(Path(task.file), log) for task, log in zip(self.logs.tasks, logs, strict=True))
+        none: tuple[Print, ...] = ()
+        prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
+        judged = Judged(parts, prints, crashed)
+        fingerprint = job.fingerprint() if self._record is not None and judged.lasting else None
+        self.logs.save(fingerprint or b"", exactly(judged) if fingerprint is not None else None)
+        return msgspec.structs.replace(judged, logs=tuple(logs) if job.keep else (), reused=self.logs.reused)
 
 
-def run(slots: Sequence[Slot], settings: Settings) -> Iterator[tuple[Slot, Judged | OSError]]:
-    """What comes of each slot, or why its files cannot be read; in any order.
+def judge(job: Job, progress: Callable[[int], None] = lambda _: None) -> Judged:
+    """Read and judge a package, or single logs, in this process.
+
+    Raises:
+        OSError: its files cannot be looked at.
+    """
+    reading = _Reading(job)
+    return reading.finish(_counted(([judge_safely(task)] for task in reading.logs.missing), progress))
+
+
+def run(jobs: Sequence[Job], settings: Settings) -> Generator[Judged | OSError, None, None]:
+    """The answer on each job in their order, each as soon as it and those before it are ready.
+
+    An answer is an error where the files cannot be looked at.
 
     Raises:
         MlsubError: it cannot be done where the settings ask for it.
     """
-    for slot in slots:
-        if slot.known is not None:
-            yield slot, slot.known
-    slots = [slot for slot in slots if slot.known is None]
-    weight = sum(slot.weight for slot in slots)
-    executor = executor_for(settings, weight)
-    most = most_in_one(weight, executor.processes)
-    pieces: list[_Piece] = []
-    for slot in slots:
-        try:
-            pieces += slot.pieces(most, executor)
-        except OSError as error:
-            yield slot, error
-    pieces = [pieces[at] for at in balanced([piece.weight for piece in pieces], executor.processes)]
-    done, total = 0, sum(piece.count for piece in pieces)
-    for at, found in executor.run(_do, [piece.work for piece in pieces]):
-        slot, share, count = pieces[at].slot, pieces[at].share, pieces[at].count
-        done += count
-        if settings.progress is not None and total:
-            settings.progress(done, total)
-        try:
-            judged = slot.take(share, found)
-        except OSError as error:
-            yield slot, error
-        else:
-            if judged is not None:
-                yield slot, judged
+    known = [_recall(job) for job in jobs]
+    left = [job.tree for job, answer in zip(jobs, known, strict=True) if answer is None]
+    progress = _Progress(settings.progress, sum(tree.logs for tree in left))
+    size = sum(tree.size for tree in left)
+    with open_pool(settings.executor, settings.jobs, size) as pool:
+        most, ahead = most_in_one(size, pool), AHEAD * pool.processes if pool is not None else 1
+        begun = deque[Callable[[], Judged | OSError]]()
+        for job, answer in zip(jobs, known, strict=True):
+            if answer is not None:
+                begun.append(partial(_same, answer))
+            else:
+                begun.append(partial(_end, job, _begin(job, pool, most, progress), progress))
+            if len(begun) >= ahead:
+                yield begun.popleft()()
+        while begun:
+            yield begun.popleft()()
 
 
-def _do(work: _Work) -> _Done:
-    """Do it, in any process; None where the one that asked has to do it again to see what is in the way."""
-    if isinstance(work, LogTask):
-        return [judge_safely(work)]
-    if isinstance(work, tuple):
-        return list(map(judge_safely, work))
-    try:
-        return _judge_whole(work)
-    except Exception:
+def _recall(job: Job) -> Judged | None:
+    """What the cache knows of a package that has not changed; without the logs, which are not part of it."""
+    cache, fingerprint = job.settings.cache, job.fingerprint() if not job.keep else None
+    record = job.record() if fingerprint is not None else None
+    if cache is None or record is None or fingerprint is None:
         return None
+    answer = record.answer(fingerprint, Judged)
+    cache.asked["packages"] += 1
+    cache.reused["packages"] += answer is not None
+    return answer
 
 
-def _judge_whole(work: _Whole) -> Judged:
-    package, place = _listed(work.outline, work.wish), work.wish.memory
-    tasks = _tasks(package, work.wish)
-    if place is None:
-        return _judge_package(package, list(map(judge_safely, tasks)), work.wish)
-    memory = Memory(Path(place.folder), place.limit)
-    drawer = work.drawer.of(memory) if work.drawer is not None else None
-    with Shelves(memory, tasks, REPORTS, drawer.before if drawer is not None and drawer.steady else None) as shelves:
-        logs = dict(shelves.recall())
-        for at in [at for at in range(len(tasks)) if at not in logs]:
-            logs[at] = judge_safely(tasks[at])
-            shelves.keep(at, logs[at])
-        judged = _judge_package(package, [logs[at] for at in range(len(tasks))], work.wish)
-        if drawer is not None:
-            after = drawer.look()
-            shelves.close(after)
-            _keep(judged, drawer, after)
-    return msgspec.structs.replace(judged, seen=memory.seen)
+def _begin(job: Job, pool: Pool | None, most: int, progress: _Progress) -> Callable[[], Judged]:
+    """Begin a job; what this returns waits for the answer."""
+    if pool is None:
+        return partial(judge, job, progress.add)
+    if job.tree.size > most or not isinstance(job.source, Outline):
+        with suppress(OSError):  # What cannot be listed is an error of a worker too.
+            reading = _Reading(job)
+            sizes = [size_of(task.file) for task in reading.logs.missing]
+            chunks = cut(reading.logs.missing, sizes, most)
+            futures = [pool.executor.submit(read_chunk, (judge_safely, chunk)) for chunk in chunks]
+            return lambda: reading.finish(_counted((future.result() for future in futures), progress.add))
+    return pool.executor.submit(judge, job).result
 
 
-def _keep(judged: Judged, drawer: Drawer, after: State | None) -> None:
-    """Remember what came of a package, without its logs."""
-    if not judged.passing:
-        drawer.keep(msgspec.structs.replace(judged, logs=(), seen=None), after)
+def _end(job: Job, finish: Callable[[], Judged], progress: _Progress) -> Judged | OSError:
+    """The answer on a job, and what became of its logs."""
+    try:
+        judged = finish()
+    except OSError as error:
+        return error
+    progress.end(job.tree.logs)
+    if job.settings.cache is not None:
+        job.settings.cache.asked["logs"] += sum(len(part.logs) for part in judged.parts)
+        job.settings.cache.reused["logs"] += judged.reused
+    return judged
 
 
-def _listed(outline: Outline, wish: Wish) -> Package:
-    return list_package(outline, wish.root, get_round(wish.usage, wish.round, wish.overlay))
+def _same(answer: Judged) -> Judged:
+    return answer
 
 
-def _tasks(source: Package | tuple[LogTask, ...], wish: Wish) -> tuple[LogTask, ...]:
-    tasks = source.tasks if isinstance(source, Package) else source
-    return tuple(msgspec.structs.replace(task, folds=wish.folds) for task in tasks) if wish.folds else tasks
+def _counted(chunks: Iterable[list[LogReport]], progress: Callable[[int], None]) -> Iterator[LogReport]:
+    """The reports of chunks, each of which is counted."""
+    for chunk in chunks:
+        progress(len(chunk))
+        yield from chunk
 
 
-def _judge_package(package: Package, logs: Sequence[LogReport], wish: Wish) -> Judged:
-    round_ = get_round(wish.usage, wish.round, wish.overlay)
-    part = judge_package(package, {log.path: log for log in logs}, round_, wish.convergence)
-    return _summed((part,), logs, wish)
+class _Progress:
+    """How many logs are done, of how many; a package counts as many as its tree has, whatever is read of them."""
 
+    def __init__(self, told: Progress | None, total: int) -> None:
+        self._told, self._total = told, total
+        self._done = self._ended = 0
 
-def _summed(parts: tuple[Part, ...], logs: Sequence[LogReport], wish: Wish) -> Judged:
-    none: tuple[Print, ...] = ()
-    prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
-    return Judged(parts, prints, crashed, tuple(logs) if wish.keep else ())
+    def add(self, logs: int) -> None:
+        """Count logs that are read."""
+        self._done = min(self._done + logs, self._total)
+        if self._told is not None:
+            self._told(self._done, self._total)
+
+    def end(self, logs: int) -> None:
+        """Count a package with so many logs as done."""
+        self._ended += logs
+        self.add(max(self._ended - self._done, 0))

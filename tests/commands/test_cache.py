@@ -12,17 +12,16 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.convergence.entry import USUAL
 from mlsub.judge.outline import Outline
 from mlsub.log.events import Fed, read_log
 from mlsub.workspace import Settings
-from mlsub.workspace.memory import states, tree_state
-from mlsub.workspace.schedule import Judged, Slot, Wish
-from mlsub.workspace.schedule import run as run_slots
+from mlsub.workspace import cache as caches
+from mlsub.workspace.schedule import Judged, package_job
+from mlsub.workspace.schedule import run as run_jobs
 from tests.commands.runner import answer_schema, run
 from tests.effort import HUNG
 from tests.make_tree import Tree, make_tree
-from tests.workspace.memory.test_logs import touched_back
+from tests.workspace.changes import touched_back
 
 REPOSITORY = Path(__file__).parents[2]
 #: Commands that read logs, with what they are asked; CACHE is named by the test.
@@ -74,7 +73,7 @@ def make_place(folder: Path) -> Tree:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     """The same in the current folder, of files that are taken for old."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(caches, "SETTLED_NS", -(10**18))
     return make_place(tmp_path)
 
 
@@ -167,21 +166,21 @@ def test_verbose_says_what_was_reused_and_nothing_else_does(place: Tree) -> None
 
 def test_it_is_shown_and_cleared(place: Tree) -> None:
     call("check v1.0", "--cache-dir", "cache")
-    Path("cache/logs/mine.txt").write_text("somebody's")
+    Path("cache/packages/mine.txt").write_text("somebody's")
     shown = run("cache", "--cache-dir", "cache", "--format", "json").document
     answer_schema("cache").validate(shown)
-    assert [(one["kind"], one["number"]) for one in shown["records"]] == [("logs", 2), ("packages", 2)]
+    assert [(one["kind"], one["number"]) for one in shown["records"]] == [("packages", 2)]
     assert shown["bytes"] == sum(one["bytes"] for one in shown["records"]) > 0
     assert shown["limit"] == 500 << 20
     cleared = run("cache", "clear", "--cache-dir", "cache", "--format", "json").document
-    assert (cleared["removed"], cleared["bytes"], cleared["records"]) == (4, 0, [])
-    assert sorted(str(path) for path in Path("cache").rglob("*")) == ["cache/logs", "cache/logs/mine.txt"]
+    assert (cleared["removed"], cleared["bytes"], cleared["records"]) == (2, 0, [])
+    assert sorted(str(path) for path in Path("cache").rglob("*")) == ["cache/packages", "cache/packages/mine.txt"]
     assert run("cache", "clear", "--cache-dir", "cache").status == 0
 
 
 def test_it_stays_within_its_bound(place: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("cache", "--cache-size", "3", "--format", "json").document["limit"] == 3 << 20
-    monkeypatch.setattr("mlsub.workspace.memory.where.LIMIT", 20_000)
+    monkeypatch.setattr("mlsub.workspace.cache.LIMIT", 20_000)
     for words in ("check v1.0", "inspect v1.0", "site v1.0 -o site --force"):
         call(words, "--cache-dir", "cache")
         assert 0 < run("cache", "--cache-dir", "cache", "--format", "json").document["bytes"] <= 20_000
@@ -220,7 +219,7 @@ def test_it_never_lies_in_what_is_checked(place: Tree, tmp_path: Path, monkeypat
     assert "file is not a folder" in call("check v1.0", "--cache-dir", "file")[2]
 
 
-@pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[:-1] + b"?", lambda _: b"?" * 99])
+@pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[:-1], lambda _: b"?" * 99])
 def test_damage_costs_nothing_but_time(place: Tree, damage: Callable[[bytes], bytes]) -> None:
     for words in (CALLS["check as JSON"], CALLS["inspect"]):
         before = call(words, "--cache-dir", "cache")
@@ -240,8 +239,8 @@ def test_several_processes_share_it(tmp_path: Path) -> None:
     tree = make_place(tmp_path)
     program = """
 import sys
-from mlsub.workspace.memory import states
-states.SETTLED_NS = -10**18
+from mlsub.workspace import cache
+cache.SETTLED_NS = -10**18
 from mlsub.cli import main
 main()
 """
@@ -257,21 +256,7 @@ main()
         assert answers == {run(*words, "--no-cache").stdout.encode()}
     assert not list((tmp_path / "cache").rglob("*.part"))
     shown = run("cache", "--cache-dir", tmp_path / "cache", "--format", "json").document
-    assert [(one["kind"], one["number"]) for one in shown["records"]] == [("logs", 2), ("packages", 2)]
-
-
-def test_a_file_system_that_hides_changes_is_named(place: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlsub.workspace.memory.witness.ONE_IN", 1)
-    frozen = tree_state(place.folder)
-    monkeypatch.setattr("mlsub.workspace.memory.packages.tree_state", lambda folder: frozen)
-    call("check v1.0", "--cache-dir", "cache")
-    for file in place.folder.rglob("*"):
-        if file.is_file():
-            file.write_bytes(file.read_bytes().replace(b"success", b"aborted") + b" ")
-    status, answer, told = call("check v1.0", "--cache-dir", "cache")
-    assert (status, answer) == call("check v1.0", "--no-cache")[:2]
-    assert told.startswith("mlsub check: warning: ")
-    assert told.endswith("changed, but not its size, inode or times. Run again with --no-cache.\n")
+    assert [(one["kind"], one["number"]) for one in shown["records"]] == [("packages", 2)]
 
 
 def test_the_function_uses_no_cache(place: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,11 +277,10 @@ def test_nothing_is_read_outside_of_a_package(place: Tree, monkeypatch: pytest.M
                 outside.append(str(path))
 
     root = place.folder.parent
-    wish = Wish(root, "training", "1.0", None, USUAL, (), keep=False)
-    slot = Slot(Outline(place.folder), wish)
+    job = package_job(Outline(place.folder), root, "training", "1.0", Settings(jobs=1), keep=False)
     sys.addaudithook(audit)
     try:
-        [(_, judged)] = run_slots([slot], Settings(jobs=1))
+        [judged] = run_jobs([job], Settings(jobs=1))
     finally:
         watched = False
     assert isinstance(judged, Judged)

@@ -12,7 +12,7 @@ from typing import Any
 import junitparser
 import pytest
 
-from mlsub.present import CI_FORMATS, FORMATS, output
+from mlsub.present import CI_FORMATS, FORMATS, terminal
 from mlsub.present.document import Document, Text
 from tests.ci_formats import counted, github, gitlab, junit, sarif
 from tests.commands.runner import Outcome, run
@@ -441,6 +441,6 @@ def test_no_name_of_a_file_is_a_command_of_github(
 
 def test_text_that_wraps_begins_no_command_of_github(monkeypatch: pytest.MonkeyPatch) -> None:
     text = Document("t", (Text(f"{'x ' * 58}::error file=a::forged ##[error]b"),))
-    assert "\n::error" in output.render(text, "text", io.StringIO())
+    assert "\n::error" in terminal.render(text, "text", io.StringIO())
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert "\n: :error file=a::forged ## [error]b\n" in output.render(text, "text", io.StringIO())
+    assert "\n: :error file=a::forged ## [error]b\n" in terminal.render(text, "text", io.StringIO())

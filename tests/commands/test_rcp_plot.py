@@ -13,7 +13,7 @@ import pytest
 
 from mlsub.commands.rcp.picture.chart import chart_of
 from mlsub.commands.rcp.picture.draw import draw
-from mlsub.commands.rcp.picture.page import inline, page
+from mlsub.commands.rcp.plot import inline, page
 from tests.commands.rcp.test_plot import EVERY, NAMES, picture, series, shown, texts
 from tests.commands.runner import Outcome, run
 from tests.commands.test_hostile import HOSTILE

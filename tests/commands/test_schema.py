@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mlsub.commands.answers import commands, schema
-from mlsub.commands.schema.documents import documents
+from mlsub.commands.schema.command import documents
 from tests.commands.runner import run
 from tests.commands.tree import leaves
 

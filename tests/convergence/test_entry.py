@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from mlsub.convergence.algorithm import unit_words
+from mlsub.convergence.algorithm import other_unit, unit_words
+from mlsub.convergence.curves import plan_of
 from mlsub.convergence.entry import Convergence, Options
-from mlsub.convergence.table import plan_of
-from mlsub.convergence.units import other_unit
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.convergence.algorithm import algorithm_of
+from mlsub.convergence.curves import reference_table
 from mlsub.convergence.entry import Convergence, Options
 from mlsub.convergence.in_force import (
     WHICH,
@@ -19,7 +20,6 @@ from mlsub.convergence.in_force import (
     which_of,
 )
 from mlsub.convergence.reference import points_of, reference_file, runs_of
-from mlsub.convergence.table import reference_table
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rules.load import benchmark as needs
 from tests.convergence import upstream

@@ -15,8 +15,8 @@ import pytest
 from mlperf_logging.rcp_checker import rcp_checker
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_of
+from mlsub.convergence.curves import plan_of
 from mlsub.convergence.reference import Point, points_of, reference_file
-from mlsub.convergence.table import plan_of
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags

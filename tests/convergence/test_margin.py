@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completion_of
+from mlsub.convergence.curves import plan_of
 from mlsub.convergence.margin import benchmark_held, margin_of, untested
 from mlsub.convergence.statistics import t_distribution
-from mlsub.convergence.table import plan_of
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round
 from mlsub.submission.report import EntryResult, LogResult, RcpResult, Report, ScoreResult

@@ -7,7 +7,7 @@ import math
 import random
 from typing import Any
 
-from mlsub.convergence.table import plan_of
+from mlsub.convergence.curves import plan_of
 from mlsub.rounds import get_round
 from tests.differential.fault_parts import DEEP, ODD_BYTES, Change, described, instead
 from tests.differential.generate import Combination, combinations, usage_and_round

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mlsub.convergence.table import plan_of
+from mlsub.convergence.curves import plan_of
 from mlsub.judge import scoring as judged
 from mlsub.rounds import get_round
-from mlsub.score.olympic import olympic_mean
+from mlsub.score.scaled import olympic_mean
 from tests.differential.generate import Combination, usage_and_round
 from tests.differential.log import Log, altered, content, generated, places_of, record_line
 from tests.differential.packages import CLOSED, build, ours, runs_of

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +17,6 @@ from mlsub.commands.settings import Setting
 from mlsub.config.find import find_settings
 from mlsub.config.model import NOT_IN_FILES, formats, names
 from mlsub.present import CI_FORMATS, FORMATS
-from mlsub.workspace import Settings
-from mlsub.workspace.executors.base import Executor
-from mlsub.workspace.executors.local import LocalExecutor
 from tests.commands.runner import Outcome, answer_schema, check, run
 from tests.commands.tree import leaves
 from tests.make_tree import Tree, make_tree, spoil
@@ -277,10 +275,8 @@ def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check(tree.folder).report["entries"][0]["rcp"]["reference_points"] == "published"
     settings('rcp-points = "deadline"\nrcp-bert-train-samples = true\njobs = 1\n')
     asked: list[int | None] = []
-    choose = module.executor_for
-    monkeypatch.setattr(
-        module, "executor_for", lambda settings, weight: asked.append(settings.jobs) or choose(settings, weight)
-    )
+    opened = module.open_pool
+    monkeypatch.setattr(module, "open_pool", lambda words, jobs, size: asked.append(jobs) or opened(words, jobs, size))
     rcp = check(tree.folder).report["entries"][0]["rcp"]
     assert (rcp["reference_points"], rcp["counted"], asked) == ("deadline", "train_samples", [1])
     settings('rcp = "own.json"\n')
@@ -315,11 +311,11 @@ def test_the_closer_one_of_jobs_and_executor_counts(
         monkeypatch.setenv(name, value)
     asked: list[tuple[int | None, str | None]] = []
 
-    def noted(settings: Settings, weight: int) -> Executor:
-        asked.append((settings.jobs, settings.executor))
-        return LocalExecutor(1)
+    def noted(words: str | None, jobs: int | None, _: int) -> AbstractContextManager[None]:
+        asked.append((jobs, words))
+        return nullcontext()
 
-    monkeypatch.setattr(schedule, "executor_for", noted)
+    monkeypatch.setattr(schedule, "open_pool", noted)
     assert check(tree.folder, *words).status == 0
     assert asked == [expected]
 

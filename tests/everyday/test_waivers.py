@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.config.paths import covers
+from mlsub.config.find import covers
 from mlsub.present import CI_FORMATS
 from tests.commands.runner import Outcome, check, run
 from tests.make_tree import Tree, make_tree, spoil

@@ -254,9 +254,9 @@ CACHED = ("check", "v4.0", "--cache-dir", "cache", "--format", "json", *ONE)
 def _check() -> None:
     """Check, and remember files that were written a moment ago, too."""
     from mlsub.cli import main
-    from mlsub.workspace.memory import states
+    from mlsub.workspace import cache
 
-    with patch.object(states, "SETTLED_NS", -(1 << 62)):
+    with patch.object(cache, "SETTLED_NS", -(1 << 62)):
         main(CACHED)
 
 

@@ -22,7 +22,7 @@ from mlsub.present.findings import View
 from mlsub.present.text import render
 from mlsub.rounds import Round, get_round
 from mlsub.submission.report import Choice, Report
-from mlsub.workspace.memory.logs import packed
+from mlsub.workspace.cache import exactly
 from tests.differential.generate import usage_and_round
 from tests.fuzz.harness import BrokenError
 from tests.typed import deep
@@ -100,8 +100,8 @@ def same(one: object, other: object, what: str) -> None:
     Raises:
         BrokenError: they are not; it names the first fields that differ.
     """
-    written = packed(one)
-    if (written is not None and written == packed(other)) or deep(one) == deep(other):
+    written = exactly(one)
+    if (written is not None and written == exactly(other)) or deep(one) == deep(other):
         return
     raise BrokenError(f"{what}: {' and '.join(list(_differences(one, other, ''))[:3])}")
 

@@ -16,7 +16,7 @@ from mlsub.commands.fix.repairs import fix_log
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.judge.log import LogJudge, judge_log
 from mlsub.log.reader import Records
-from mlsub.workspace.memory.logs import REPORTS
+from mlsub.workspace.record import unpack
 from tests.differential.log import content
 from tests.differential.oracle import official
 from tests.fuzz.harness import Harness, harnesses
@@ -80,11 +80,11 @@ def accepted(task: Any) -> Any:
 
 
 FEED = LogJudge.feed
-FORGETFUL = REPORTS._replace(unpack=lambda *args: msgspec.structs.replace(REPORTS.unpack(*args), minutes=0.0))
+FORGETFUL = lambda *args: msgspec.structs.replace(unpack(*args), minutes=0.0)  # noqa: E731
 #: A harness, a name of mlsub or of the harness, and what stands in its place.
 PLANTED: list[tuple[str, str, Any]] = [
     ("logs", "mlsub.judge.log.LogJudge.feed", lossy),
-    ("logs", "tests.fuzz.surfaces.logs.REPORTS", FORGETFUL),
+    ("logs", "tests.fuzz.surfaces.logs.unpack", FORGETFUL),
     ("logs", "mlsub.present.text.plain", lambda text: text),
     ("logs", "mlsub.review.run._clock", fails),
     ("logs", "mlsub.judge.log.MAX_FINDINGS_A_RULE", 0),

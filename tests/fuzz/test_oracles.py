@@ -97,12 +97,12 @@ PLANTED = (
     Planted("archive-manifest", "mlsub.commands.seal.tree.name_problem", _nothing, "passed", (_UPWARDS,)),
     Planted("packages", "mlsub.present.text.plain", _as_is, "control|x1b", _ESCAPES),
     Planted("page-document", "mlsub.present.html._escape", _as_is, "a script", (_MARKUP,)),
-    Planted("page-site", "mlsub.commands.site.markup._safe", _as_is, "harmless text", (_SITE,)),
-    Planted("page-script", "mlsub.commands.site.chartdata._UNSAFE", {}, "end its script", (texts(b"</script>"),)),
+    Planted("page-site", "mlsub.commands.site.render._safe", _as_is, "harmless text", (_SITE,)),
+    Planted("page-script", "mlsub.commands.site.render._UNSAFE", {}, "end its script", (texts(b"</script>"),)),
     Planted("terminal-text", "mlsub.present.text.plain", _as_is, "text:", (b"\0" + _TEXT + texts(b"\x1b[2J"),)),
     Planted("terminal-markdown", "mlsub.present.markdown.escape", _as_is, "markup", (_MARKUP,)),
     Planted("terminal-ci", "mlsub.present.github._data", _as_is, "expected", (_FINDING,)),
-    Planted("terminal-ci", "mlsub.present.output.inert", _as_is, "a command of GitHub", (_COMMAND,)),
+    Planted("terminal-ci", "mlsub.present.terminal.inert", _as_is, "a command of GitHub", (_COMMAND,)),
     Planted("terminal-tables", "mlsub.commands.score.formats.is_formula", _nothing, "calculates", (_CELLS,)),
 )
 

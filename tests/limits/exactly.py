@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlsub.commands.audit.expression import Expression
-from mlsub.commands.audit.messaging.judge import text_of
+from mlsub.commands.audit.messaging.check import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.audit.written import Source
 from mlsub.commands.fix.plan import plan_for
-from mlsub.commands.pack.choose import _matches
+from mlsub.commands.pack.runs import _matches
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.commands.seal.forms import read_identities, read_passphrase
 from mlsub.commands.seal.names import Links, name_problem, target_problem
@@ -209,7 +209,7 @@ CASES = (
     Case("mlsub.io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
     Case("mlsub.io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
     Case("mlsub.io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
-    Case("mlsub.commands.audit.messaging.judge:MAX_BYTES", _file("post.txt", b"", _document), "larger than 4 MiB"),
+    Case("mlsub.commands.audit.messaging.check:MAX_BYTES", _file("post.txt", b"", _document), "larger than 4 MiB"),
     Case(
         "mlsub.config.baseline:_MAX_BYTES",
         _file("b.json", b'{"findings": []}', read_baseline),
@@ -240,7 +240,7 @@ CASES = (
     Case("mlsub.workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
     Case("mlsub.log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
     Case(
-        "mlsub.commands.pack.choose:MAX_MATCHES",
+        "mlsub.commands.pack.runs:MAX_MATCHES",
         _logs(lambda names: list(_matches(Path(names[0], "*.txt")))),
         "matches more than 3 files",
         3,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.messaging.footnote import cites_results, find_footnote, parts
+from mlsub.commands.audit.messaging.texts import cites_results, find_footnote, parts
 from mlsub.commands.fix.repairs import fix_description
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.convergence.filecheck import check_reference_file

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from mlsub.io.show import plain
-from mlsub.present import FORMATS, html, markdown, output
+from mlsub.present import FORMATS, html, markdown, terminal
 from mlsub.present.document import (
     Code,
     Column,
@@ -101,7 +101,7 @@ def test_html_shows_text_as_it_is(text: str) -> None:
 @settings(deadline=None, max_examples=100)
 @given(DOCUMENTS)
 def test_every_document_has_every_format(found: Document) -> None:
-    for text in (output.render(found, format_) for format_ in FORMATS if format_ != "json"):
+    for text in (terminal.render(found, format_) for format_ in FORMATS if format_ != "json"):
         assert text.endswith("\n")
         assert all(character.isprintable() or character == "\n" for character in text)
 
@@ -134,13 +134,13 @@ def test_text_is_made_for_the_terminal(columns: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert output.render(example(), "text", Terminal()) == render(example(), columns, colour=True)
+    assert terminal.render(example(), "text", Terminal()) == render(example(), columns, colour=True)
     for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
         with monkeypatch.context() as here:
             here.setenv(name, value)
-            assert output.render(example(), "text", Terminal()) == render(example(), columns)
-    assert output.render(example(), "text", io.StringIO()) == render(example(), 120)
-    assert output.render(example(), "html", Terminal()) == html.render(example())
+            assert terminal.render(example(), "text", Terminal()) == render(example(), columns)
+    assert terminal.render(example(), "text", io.StringIO()) == render(example(), 120)
+    assert terminal.render(example(), "html", Terminal()) == html.render(example())
 
 
 def _tallied(kind: str) -> Document:

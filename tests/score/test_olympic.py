@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.result_summarizer.result_summarizer import _compute_olympic_average
 
-from mlsub.score.olympic import olympic_mean
+from mlsub.score.scaled import olympic_mean
 
 TIMES = st.floats(min_value=0.001, max_value=1e6, allow_nan=False)
 RUNS = st.lists(TIMES, min_size=3, max_size=40)

@@ -8,8 +8,7 @@ import pytest
 from mlperf_logging.result_summarizer import result_summarizer
 
 from mlsub.log.run import Timeline
-from mlsub.score.olympic import weak_minutes
-from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of
+from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of, weak_minutes
 
 
 @pytest.mark.parametrize("expected", [1.0, 1.25])

@@ -1,8 +1,7 @@
 """A scheduler and workers of Dask as processes of their own, forked from one that has loaded the program.
 
 Run as a program it starts a server for each line ``KIND [SCHEDULER]``, and ends all of them when its input ends. Kinds:
-``scheduler``; ``worker``; ``old``, a worker with another version of mlsub; ``bare``, one without mlsub; ``blind``, one
-that sees no files.
+``scheduler``; ``worker``; ``old``, a worker with another version of mlsub; ``bare``, one without mlsub.
 """
 
 from __future__ import annotations
@@ -79,13 +78,10 @@ def _serve(kind: str, scheduler: str) -> None:
 
     from distributed import Scheduler, Worker
 
-    from mlsub.workspace.executors import on_worker
+    from mlsub.workspace import executors
 
     if kind == "old":
-        old = {**on_worker.identity(), "mlsub": "0.1.0"}
-        patch.object(on_worker, "loaded", return_value=old).start()
-    if kind == "blind":
-        patch.multiple(on_worker, look=lambda *_, **__: None, look_at=lambda _: None).start()
+        patch.object(executors, "VERSION", "0.1.0").start()
     if kind == "bare":
         for name in [name for name in sys.modules if name.split(".")[0] in ("mlsub", "tests")]:
             del sys.modules[name]

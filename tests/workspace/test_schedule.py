@@ -1,10 +1,8 @@
-"""Answers do not depend on where, in which order and in which pieces logs are read."""
+"""Answers do not depend on where and in which chunks logs are read."""
 
 from __future__ import annotations
 
 import pickle
-import random
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,55 +10,14 @@ import msgspec
 import pytest
 
 from mlsub.findings import Finding, Verdict
-from mlsub.judge.log import LogTask
 from mlsub.rules.catalogue import finding
-from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, logs, schedule
-from mlsub.workspace.executors.base import Tree
-from mlsub.workspace.logs import in_order, read_logs
+from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, schedule
 from tests.corpus import CORPUS
 from tests.effort import LONG
 from tests.make_tree import make_tree
 
 #: Small packages, of several rounds; some have copies of logs, some are rejected.
 SOME = ("v0.7/SIAT", "v1.1/NVIDIA", "v2.0/MosaicML", "v3.1/Google", "v5.1/MiTAC", "hpc-v3.0/TACC")
-
-
-class Shuffled:
-    """Does everything at once, and gives the results in a random order."""
-
-    far = False
-
-    def __init__(self, processes: int) -> None:
-        self.processes = processes
-
-    def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        done = [(index, work(task)) for index, task in enumerate(tasks)]
-        random.Random(len(tasks)).shuffle(done)
-        yield from done
-
-
-class Remote(Shuffled):
-    """Another machine."""
-
-    far = True
-
-    def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        assert all(isinstance(task, (LogTask, Tree)) for task in tasks)
-        yield from super().run(work, tasks)
-
-
-class Failing(Shuffled):
-    """Workers that fail at whole packages, over and over."""
-
-    def run(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        for index, found in super().run(work, tasks):
-            yield index, found if isinstance(found, list) else None
-
-
-def shuffled(monkeypatch: pytest.MonkeyPatch, kind: type[Shuffled] = Shuffled, *, cut: bool = False) -> None:
-    monkeypatch.setattr(schedule, "executor_for", lambda *_: kind(3))
-    if cut:
-        monkeypatch.setattr(schedule, "most_in_one", lambda *_: 0)
 
 
 def published() -> list[Path]:
@@ -82,29 +39,27 @@ def encoded(found: object) -> bytes:
     return msgspec.json.encode(found)
 
 
-def test_one_process_two_and_any_order_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=[False, True], ids=["whole", "cut"])
+def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether each package is cut into chunks."""
+    if request.param:
+        monkeypatch.setattr(schedule, "most_in_one", lambda *_: 0)
+    return bool(request.param)
+
+
+@pytest.mark.usefixtures("cut")
+def test_one_process_and_two_give_the_same_bytes() -> None:
     paths = published()
-    alone = encoded(check_paths(paths, Settings(jobs=1)))
-    assert encoded(check_paths(paths, Settings(jobs=2))) == alone
-    shuffled(monkeypatch)
-    assert encoded(check_paths(paths, Settings())) == alone
-    for cut in (False, True):
-        shuffled(monkeypatch, Remote, cut=cut)
-        assert encoded(check_paths(paths, Settings())) == alone
+    assert encoded(check_paths(paths, Settings(jobs=2))) == encoded(check_paths(paths, Settings(jobs=1)))
 
 
-def test_what_was_read_of_the_logs_is_the_same_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("cut")
+def test_what_was_read_of_the_logs_is_the_same_too(tmp_path: Path) -> None:
     tree = rounds(tmp_path)
     alone = check_with_logs([tree], Settings(jobs=1))
     assert [len(one.logs) for one in alone] == [len(one.report.logs) for one in alone]
     assert [log.path for one in alone for log in one.logs] == [log.path for one in alone for log in one.report.logs]
     assert check_with_logs([tree], Settings(jobs=2)) == alone
-    for cut in (False, True):
-        shuffled(monkeypatch, cut=cut)
-        assert check_with_logs([tree], Settings()) == alone
-    monkeypatch.setattr(logs, "executor_for", lambda *_: Remote(3))
-    tasks = [LogTask(str(tree / "v1.0" / log.path), log.path, "training", "1.0") for log in alone[0].logs]
-    assert in_order(read_logs(tasks, Settings())) == list(alone[0].logs)
 
 
 def test_reports_come_in_order_as_soon_as_they_can(tmp_path: Path) -> None:
@@ -118,13 +73,6 @@ def test_reports_come_in_order_as_soon_as_they_can(tmp_path: Path) -> None:
     assert seen[-1] == (25, 25)
 
 
-def test_a_package_that_fails_elsewhere_is_judged_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = rounds(tmp_path)
-    alone = check_paths([tree], Settings(jobs=1))
-    shuffled(monkeypatch, Failing)
-    assert check_paths([tree], Settings()) == alone
-
-
 def test_a_defect_of_ours_is_raised_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("inside")
@@ -136,9 +84,9 @@ def test_a_defect_of_ours_is_raised_here(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("at", ["outlines", "listing", "judging"])
-@pytest.mark.parametrize("cut", [True, False])
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
-    at: str, cut: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    at: str, cut: bool, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from mlsub.workspace import check
 
@@ -157,8 +105,7 @@ def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
         return real(*words)
 
     monkeypatch.setattr(module, name, gone)
-    shuffled(monkeypatch, cut=cut)
-    first, second = check_paths([tree], Settings())
+    first, second = check_paths([tree], Settings(jobs=jobs))
     assert first == good
     assert second.official is Verdict.NOT_CHECKED
     assert [(f.rule, f.actual) for f in second.findings] == [("tree.unreadable", "v1.1/ACME")]
@@ -176,36 +123,17 @@ def test_a_log_beside_its_package_is_reported_once(tmp_path: Path) -> None:
         assert [f.path for f in checked.report.findings if f.rule == "entry.same-log-twice"] == ["result_9.txt"]
 
 
-def test_little_is_kept_of_logs_nobody_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    real = schedule._do
-
-    def weighed(work: Any) -> Any:
-        found = real(work)
-        sizes.append(len(found.logs))
-        return found
-
-    monkeypatch.setattr(schedule, "_do", weighed)
-    monkeypatch.setattr(schedule, "most_in_one", lambda *_: 1 << 40)
-    tree = rounds(tmp_path)
-    check_paths([tree], Settings(jobs=1))
-    check_with_logs([tree], Settings(jobs=1))
-    assert (sizes[:3], sorted(sizes[3:])) == ([0, 0, 0], [5, 5, 15])
-
-
 @pytest.mark.parametrize("keep", [False, True])
-def test_what_comes_from_another_process_is_what_was_made_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
-) -> None:
-    judge, made = schedule._judge_whole, []
+def test_little_comes_back_and_it_is_what_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool) -> None:
+    judge, made = schedule.judge, []
 
-    def judged(work: Any) -> schedule.Judged:
-        made.append(judge(work))
+    def judged(*words: Any) -> schedule.Judged:
+        made.append(judge(*words))
         return made[-1]
 
-    monkeypatch.setattr(schedule, "_judge_whole", judged)
+    monkeypatch.setattr(schedule, "judge", judged)
     (check_with_logs if keep else check_paths)([make_tree(tmp_path).folder], Settings("1.0", jobs=1))
-    assert all(bool(one.logs) == keep for one in made)
+    assert [bool(one.logs) for one in made] == [keep]
     problems: list[Finding] = [finding("log.empty", "\udcff.txt", line=None), finding("log.empty", "a", actual="nan")]
     made += [msgspec.structs.replace(one, crashed=(problem,)) for one in made for problem in problems]
     again = pickle.loads(pickle.dumps(made))  # noqa: S301  (made here)

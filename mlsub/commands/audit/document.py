@@ -1,26 +1,31 @@
-"""An audit of claims as a document."""
+"""An audit of claims as a document; its words are the same for text, Markdown, HTML and a site."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import groupby
+from pathlib import PurePath
 
-from mlsub.commands.audit.facts import SHORT
-from mlsub.commands.audit.messaging.words import enumerated
-from mlsub.commands.audit.quoting import Quoting, Remark
-from mlsub.commands.audit.verdict import AGAINST, Audit, ClaimVerdict
-from mlsub.commands.audit.words import (
-    INPUT_HEADS,
-    RESULT_HEADS,
-    Entry,
-    basis_words,
-    entries,
-    input_rows,
-    result_rows,
-    shares,
-    summary,
-    title,
+import msgspec
+
+from mlsub.commands.audit.expression import Call, Expression, Number, Operation
+from mlsub.commands.audit.facts import SHORT, TITLES
+from mlsub.commands.audit.model import Input
+from mlsub.commands.audit.quoting import Quoting, Remark, enumerated
+from mlsub.commands.audit.verdict import (
+    AGAINST,
+    Audit,
+    BreakEven,
+    ClaimVerdict,
+    Judged,
+    Near,
+    ResultFacts,
+    Variant,
+    tally,
 )
+from mlsub.commands.audit.wording import decimal, fixed
+from mlsub.commands.audit.written import Source
 from mlsub.findings import Severity
 from mlsub.present.document import (
     Column,
@@ -30,6 +35,7 @@ from mlsub.present.document import (
     Lines,
     Meaning,
     Section,
+    Share,
     Span,
     Table,
     Tally,
@@ -37,6 +43,195 @@ from mlsub.present.document import (
     document,
     section,
 )
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One claim in words: its id, its verdict, what it says, and rows of a label and a text."""
+
+    id: str
+    verdict: ClaimVerdict
+    headline: str
+    text: str
+    rows: tuple[tuple[str, str], ...]
+
+
+def title(audit: Audit) -> str:
+    """What is audited."""
+    return source_words(audit.source) or PurePath(audit.file).name
+
+
+def source_words(source: Source) -> str:
+    """A source in one line: title, publisher, date."""
+    return ", ".join(part for part in (source.title, source.publisher, source.date) if part)
+
+
+def figure(value: Fraction | bool | str | None) -> str:
+    """A figure: six decimals, but no more than it has where these are up to three."""
+    if value is None or isinstance(value, (bool, str)):
+        return "unknown" if value is None else str(value).lower() if isinstance(value, bool) else value
+    return decimal(value) if (1000 * value).denominator == 1 else fixed(value)
+
+
+RESULT_HEADS = ("result", "round", "submitter", "system", "benchmark", "division", *SHORT.values(), "remarks")
+
+
+def result_rows(audit: Audit) -> list[tuple[str, ...]]:
+    """A row for each result: what it is, its minutes on every basis, and what is odd about it."""
+    return [tuple(_result(result)) for result in audit.results]
+
+
+def _result(result: ResultFacts) -> Iterator[str]:
+    yield from (result.name, f"v{result.round}", result.submitter or "-", result.system or result.path or "-")
+    yield from (result.benchmark or "-", result.division or "-")
+    for basis in SHORT:
+        score = result.minutes.get(basis)
+        yield "-" if score is None else fixed(score)
+    yield "; ".join(result.remarks) if result.found else result.reason or ""
+
+
+def input_rows(audit: Audit) -> list[tuple[str, ...]]:
+    """A row for each input: value, uncertainty, source."""
+    return [_input(given) for given in audit.inputs]
+
+
+INPUT_HEADS = ("input", "value", "+/-", "unit", "source")
+
+
+def _input(given: Input) -> tuple[str, ...]:
+    source = ", ".join(part for part in (given.source, given.date) if part)
+    return (given.name, decimal(given.value), decimal(given.plus_minus), given.unit or "-", source)
+
+
+def entries(audit: Audit) -> list[Entry]:
+    """Every claim in words, in the order of the file."""
+    return [_entry(judged, {given.name: given for given in audit.inputs}) for judged in audit.claims]
+
+
+def _entry(judged: Judged, inputs: Mapping[str, Input]) -> Entry:
+    claim = judged.claim
+    headline = judged.verdict.value + (f": {judged.only_for}" if judged.only_for else "")
+    headline += ", proposed" if claim.proposed else ""
+    return Entry(claim.id, judged.verdict, headline, claim.text, tuple(_rows(judged, inputs)))
+
+
+def _rows(judged: Judged, inputs: Mapping[str, Input]) -> Iterator[tuple[str, str]]:
+    claim = judged.claim
+    if judged.reason:
+        yield "why", judged.reason
+    for other in judged.differences:
+        have = "what is checked is" if other.what == "figure" else "the results have"
+        yield "differs", f"{other.what}: the claim says {other.said}, {have} {', '.join(other.results) or 'none'}"
+    yield from (row for one in (judged, *judged.further) for row in _figure(one, inputs, several=bool(judged.further)))
+    yield from (("what would hold", one.statement) for one in judged.would_hold)
+    for said in judged.statements:
+        yield "said", f"{said.written} ({said.where}), accepts {said.accepted.words()}"
+    for change in judged.changed:
+        yield "changed too", f"{change.name}: {change.first} -> {change.second}"
+    yield from (("nearest", _near(near)) for near in judged.nearest)
+    yield from (("note", note) for note in judged.notes)
+    where = ", ".join(part for part in (source_words(claim.source), claim.where) if part)
+    yield "source", where or "not stated"
+
+
+def _near(near: Near) -> str:
+    value = near.value
+    shown = f"{figure(100 * value)}%" if isinstance(value, Fraction) and _is_part(near.expr) else figure(value)
+    return f"{near.label or near.expr}: {shown if near.reason is None else near.reason}"
+
+
+def _is_part(expression: str) -> bool:
+    """Whether people say a figure as a percentage: reduction(a, b), or 1 - a / b."""
+    tree = Expression(expression).tree
+    if isinstance(tree, Operation) and tree.sign == "-":
+        return any(isinstance(side, Number) and side.value == 1 for side in (tree.left, tree.right))
+    return isinstance(tree, Call) and tree.function in ("reduction", "speedup")
+
+
+def _figure(judged: Judged, inputs: Mapping[str, Input], *, several: bool) -> Iterator[tuple[str, str]]:
+    """What is stated, and what it comes to; ``several``: with the expression of each of several figures."""
+    stated, readings = judged.claim.stated, judged.readings
+    if stated is None:
+        return
+    sign = "%" if stated.unit == "%" else ""
+    accepts = f", accepts {judged.accepted.words(sign)}" if judged.accepted else ""
+    of = f"{readings[0].expr}: " if several and readings else ""
+    yield "stated", f"{of}{stated.words}{accepts}"
+    yield from (("computed", line) for variant in readings for line in _figures(variant, sign))
+    yield from (("spread", line) for variant in readings for line in _spread(variant, inputs, sign))
+    yield from (("break-even", _break_even(one, sign)) for one in judged.break_even)
+    if (margin := _margin(judged, sign)) is not None:
+        yield "margin", margin
+
+
+def _figures(variant: Variant, sign: str) -> Iterator[str]:
+    for outcome in variant.bases:
+        answer = "holds" if outcome.holds else "fails"
+        counts = variant.decides and outcome.decides
+        of = ", ".join(part for part in (variant.label, SHORT[outcome.basis]) if part)
+        yield f"{figure(outcome.value)}{sign} ({of}): {answer}{'' if counts else ', for comparison'}"
+
+
+def _spread(variant: Variant, inputs: Mapping[str, Input], sign: str) -> Iterator[str]:
+    if variant.low is not None and variant.high is not None:
+        names = ", ".join(f"{name} +/- {decimal(inputs[name].plus_minus)}" for name in variant.inputs)
+        yield f"{figure(variant.low)}{sign} to {figure(variant.high)}{sign} with {names}"
+
+
+def _break_even(one: BreakEven, sign: str) -> str:
+    unit = f" {one.unit}" if one.unit else ""
+    part = (one.at / one.stated - 1) * 100
+    side = f"{fixed(abs(part), 2)}% {'above' if part > 0 else 'below'} {decimal(one.stated)}"
+    return f"{one.input} {rounded(one.at)}{unit}, {side}, brings it to {decimal(one.bound)}{sign}"
+
+
+def rounded(value: Fraction) -> str:
+    """A break-even value: whole from a thousand on, else six decimals."""
+    return fixed(value, 0) if abs(value) >= 1000 else decimal(value)
+
+
+def _margin(judged: Judged, sign: str) -> str | None:
+    """How far the figure is from the nearer end of what is accepted; None where break-even values say more."""
+    value, window = judged.computed, judged.accepted
+    if value is None or window is None or isinstance(value, bool) or judged.break_even:
+        return None
+    ends = [end for end in (window.low, window.high) if end is not None]
+    if not ends:
+        return None
+    end = min(ends, key=lambda one: abs(one - value))
+    points = " points" if sign else ""
+    return f"{fixed(abs(value - end))}{points} {'above' if value >= end else 'below'} {decimal(end)}{sign}"
+
+
+def summary(audit: Audit) -> str:
+    """How many claims have which verdict; those that are only proposed apart."""
+    counts = [_counted(audit.verdicts, "claim")] if audit.verdicts else []
+    if audit.proposed:
+        counts.append(f"{_counted(audit.proposed, 'proposed claim')}; remove proposed: true to confirm one")
+    return ". ".join(counts)
+
+
+def _counted(verdicts: Mapping[str, int], noun: str) -> str:
+    total = sum(verdicts.values())
+    return (
+        f"{total} {noun}{'s' * (total != 1)}: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}"
+    )
+
+
+def shares(audit: Audit) -> tuple[Share, ...]:
+    """The same as parts of a bar, each verdict in its own colour, those of proposed claims among them."""
+    colours = {verdict.value: colour for colour, verdict in enumerate(ClaimVerdict)}
+    return tuple(Share(verdict, count, colours[verdict]) for verdict, count in tally(audit.claims).items())
+
+
+def basis_words(audit: Audit) -> str:
+    """Which scores the verdicts rest on."""
+    if audit.bases:
+        return "Verdicts rest on " + " and ".join(f"{SHORT[basis]} ({TITLES[basis]})" for basis in audit.bases) + "."
+    return (
+        "Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled ones too, "
+        "with the edits undone."
+    )
+
 
 _NUMBERS = (*SHORT.values(), "value", "+/-")
 _FINDINGS = (Column("where"), Column("rule", when_narrow="keep"), Column("finding"))

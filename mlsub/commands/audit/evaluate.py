@@ -8,10 +8,9 @@ from fractions import Fraction
 import msgspec
 
 from mlsub.commands.audit.expression import Call, Name, Negated, Node, Number, Operation, Text, Truth
-from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.facts import Facts, RoundFolder
 from mlsub.commands.audit.lookups import LOOKUPS, counted, look_up
 from mlsub.commands.audit.model import ClaimsFile
-from mlsub.commands.audit.places import RoundFolder
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import AS_FOUND, Checked, Settings
 

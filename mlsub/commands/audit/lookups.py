@@ -8,8 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mlsub.commands.audit.facts import Facts, exact, hyperparameters, product
-from mlsub.commands.audit.places import RoundFolder, submitter_folder
+from mlsub.commands.audit.facts import Facts, RoundFolder, exact, hyperparameters, product, submitter_folder
 from mlsub.divisions import division_name
 from mlsub.io.show import show
 from mlsub.rounds import get_round, normalise_round

@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.expression import Expression
-from mlsub.commands.audit.kinds import BASES, Typed, type_of
+from mlsub.commands.audit.kinds import BASES, Typed, check_stated, misspelt, type_of, unit_named
 from mlsub.commands.audit.model import Claim, ClaimsFile, Further, Input, Reading, Result, Stated, Statement
-from mlsub.commands.audit.units import check_stated, misspelt, unit_named
 from mlsub.commands.audit.wording import NumberError, number, plus_minus, stated
 from mlsub.commands.audit.written import (
     FORM,

@@ -8,13 +8,12 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.audit.evaluate import EvaluationError, World
-from mlsub.commands.audit.facts import gather
-from mlsub.commands.audit.instead import would_hold
+from mlsub.commands.audit.facts import gather, round_folders
 from mlsub.commands.audit.judge import judge
-from mlsub.commands.audit.messaging.judge import judge_messaging
-from mlsub.commands.audit.messaging.tables import AUTO
+from mlsub.commands.audit.messaging.check import judge_messaging
 from mlsub.commands.audit.model import Claim, ClaimsFile
-from mlsub.commands.audit.places import round_folders
+from mlsub.commands.audit.nearest import would_hold
+from mlsub.commands.audit.quoting import AUTO
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.problems import FileProblemsError, Problem

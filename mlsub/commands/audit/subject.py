@@ -1,4 +1,4 @@
-"""Whether the words of a claim are about the results that it names: who, on what, benchmark, round, division, count.
+"""Whether the words of a claim are about the results that it names, and its figures those that are checked.
 
 Only names that vocabulary.py recognises are compared. A name that belongs to any of the claim's results is fine, and so
 is a name that may belong to a figure from outside that the claim compares them with.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -15,11 +17,11 @@ import msgspec
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Text
 from mlsub.commands.audit.facts import Facts, product
+from mlsub.commands.audit.kinds import usual
 from mlsub.commands.audit.messaging.bridge import calls, operand
-from mlsub.commands.audit.messaging.model import texts
-from mlsub.commands.audit.messaging.words import mentions, squashed
-from mlsub.commands.audit.model import Claim
-from mlsub.commands.audit.verdict import Difference
+from mlsub.commands.audit.model import Claim, ClaimsFile, Stated
+from mlsub.commands.audit.quoting import mentions, squashed, texts
+from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
     Named,
     accelerators_in,
@@ -31,10 +33,63 @@ from mlsub.commands.audit.vocabulary import (
     rounds_in,
     vocabulary,
 )
+from mlsub.commands.audit.wording import accepted, step_of
 from mlsub.io.spelling import flat, spaced
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.systems.chips import all_chips
+
+#: A figure with its unit. ``8x H100`` counts chips, ``50% CL`` and what follows a sign or a letter are names.
+_FIGURE = re.compile(
+    r"(?<![\w.,/$€£-])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})(\.[0-9]{1,9})?[\s-]{0,2}"
+    r"(%|per ?cent|minutes?|mins?|hours?|hrs?|seconds?|secs?|times|[x×](?!\w| ?(?:[A-Z]\w*[0-9]|[0-9])))"
+)
+_MINUTES = {"min": Fraction(1), "h": Fraction(60), "s": Fraction(1, 60)}
+
+
+def misquoted(claim: Claim) -> tuple[Difference, ...]:
+    """The figures of the text where none of those that are stated, in the same kind of unit, is among them.
+
+    A text may say fewer digits than are stated, or more; other figures beside the right one may be of anything.
+    """
+    found: dict[str, Difference] = {}
+    if claim.expr is None:
+        return ()
+    for kind, stated in _stated(claim).items():
+        said = [one for one in _said(claim.text) if one[1] == kind]
+        if said and not any(
+            abs(value - own) <= max(step, unit) / 2 for _, _, value, step in said for _, own, unit in stated
+        ):
+            written = said[0][0]
+            shown = tuple(dict.fromkeys(text for text, _, _ in stated))
+            found[kind] = Difference(what="figure", said=written, results=shown)
+    return tuple(found.values())
+
+
+def _said(text: str) -> Iterator[tuple[str, str, Fraction, Fraction]]:
+    """Each figure of a text: as written, its kind, its value and one unit in its last digit."""
+    for match in _FIGURE.finditer(text):
+        unit = usual(match[3]) or ""
+        number = match[1].replace(",", "") + (match[2] or "")
+        scale = _MINUTES.get(unit, Fraction(1))
+        yield match[0], _kind(unit), Fraction(number) * scale, step_of(number) * scale
+
+
+def _stated(claim: Claim) -> dict[str, list[tuple[str, Fraction, Fraction]]]:
+    """What is stated by kind; a wording that is a figure itself, half or an order of magnitude, has no other."""
+    found: dict[str, list[tuple[str, Fraction, Fraction]]] = {}
+    said = [*(one.stated for one in claim.figures), *(one.stated for one in claim.same_quantity)]
+    for stated in (one for one in said if one is not None):
+        kind = _kind(stated.unit or "")
+        if kind and isinstance(stated.value, Fraction) and not stated.from_words:
+            scale = _MINUTES.get(stated.unit or "", Fraction(1))
+            found.setdefault(kind, []).append((stated.words, stated.value * scale, stated.step * scale))
+    return found
+
+
+def _kind(unit: str) -> str:
+    return "time" if unit in _MINUTES else unit if unit in ("%", "x") else ""
+
 
 #: Fields of a description that name accelerators.
 _ACCELERATORS = ("accelerator_model_name", "system_name", "host_processor_model_name")
@@ -265,3 +320,32 @@ def _specific(found: Iterable[Iterable[Named]]) -> Iterator[frozenset[str]]:
     values = [one.values for names in found for one in names]
     single = [one for one in values if len(one) == 1]
     yield from single or values
+
+
+def statements(claim: Claim, file: ClaimsFile) -> tuple[Said, ...]:
+    """All statements of a claim's quantity: its own, if it states one, and those beside it."""
+    found: list[tuple[Stated | None, str]] = []
+    if claim.same_quantity:
+        found.append((claim.stated, claim.id))
+    others = {other.id: other.stated for other in file.claims}
+    for one in claim.same_quantity:
+        where = " ".join(part for part in (one.claim, one.where) if part)
+        found.append((one.stated or others.get(one.claim or ""), where))
+    return tuple(
+        Said(where=where or f"line {stated.line}", written=stated.words, accepted=accepted(stated))
+        for stated, where in found
+        if stated is not None and not isinstance(stated.value, bool)
+    )
+
+
+def contradicts(said: Sequence[Said]) -> bool:
+    """Whether two statements have no value in common."""
+    return any(not one.accepted.meets(other.accepted) for one, other in combinations(said, 2))
+
+
+def wording_differs(said: Sequence[Said]) -> Iterator[str]:
+    """A note where the same number is worded in two ways."""
+    for one, other in combinations(said, 2):
+        same = one.written.split()[-1] == other.written.split()[-1]
+        if same and one.written != other.written:
+            yield f"worded in two ways: {one.written} ({one.where}), {other.written} ({other.where})"

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.messaging.words import mentions, names
+from mlsub.commands.audit.quoting import mentions, names
 from mlsub.io.data import shipped
 from mlsub.io.spelling import Spellings, flat, spaced, spellings
 from mlsub.rounds import known_rounds

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.commands.audit.kinds import usual
 from mlsub.commands.audit.model import Stated
-from mlsub.commands.audit.units import usual
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
 

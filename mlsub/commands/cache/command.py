@@ -22,5 +22,5 @@ def command(asked: Asked, action: str, target: Target) -> None:
     """
     from mlsub.commands.cache.run import clear, document_of, show
 
-    found = (clear if action == "clear" else show)(asked._replace(cache=True).memory())
+    found = (clear if action == "clear" else show)(asked._replace(cache=True).cache_of_user())
     target.write(found, lambda: document_of(found))

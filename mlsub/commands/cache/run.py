@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, ClassVar
 
@@ -12,14 +11,14 @@ from mlsub.findings import Says
 from mlsub.io.errors import MlsubError
 from mlsub.present.document import Cell, Column, Document, Facts, Span, Table, document
 from mlsub.present.envelope import Answer
-from mlsub.workspace.memory import Memory
+from mlsub.workspace.cache import Cache
 
 #: What each kind of record holds.
 _HOLDS = {
-    "logs": "what was read of the logs of a folder, and their findings",
-    "packages": "the report on an organisation's folder",
+    "packages": "the report on an organisation's folder, and what was read of its logs",
     "answers": "the answer of mlsub inspect on the same paths",
-    "fingerprints": "the digests of all files of a package, for mlsub db",
+    "logs": "records of an earlier version",
+    "fingerprints": "records of an earlier version",
 }
 _COLUMNS = (Column("records"), Column("number", number=True), Column("MB", number=True), Column("what one holds"))
 
@@ -32,7 +31,7 @@ class Records(msgspec.Struct, frozen=True):
     bytes: int
 
 
-class Cache(Answer, frozen=True, kw_only=True):
+class CacheReport(Answer, frozen=True, kw_only=True):
     """The cache: its folder, the bytes that it has and may have, its records by kind, and how many were removed.
 
     ``unused_since`` is when the record was of use that goes first.
@@ -48,49 +47,45 @@ class Cache(Answer, frozen=True, kw_only=True):
     removed: int = 0
 
 
-def show(memory: Memory | None) -> Cache:
-    """What is in a memory.
+def show(cache: Cache | None) -> CacheReport:
+    """What is in a cache.
 
     Raises:
         MlsubError: there is none.
     """
-    if memory is None:
+    if cache is None:
         raise MlsubError(
             "There is no cache: it is switched off, or there is no folder for it. Name one with --cache-dir."
         )
-    number: Counter[str] = Counter()
-    size: Counter[str] = Counter()
-    oldest = None
-    for one in memory.store.kept():
-        number[one.kind] += 1
-        size[one.kind] += one.bytes
-        oldest = one.used if oldest is None else min(oldest, one.used)
-    return Cache(
-        folder=str(memory.store.folder),
-        bytes=size.total(),
-        limit=memory.limit,
-        records=tuple(Records(kind, number[kind], size[kind]) for kind in _HOLDS if number[kind]),
+    files = list(cache.records())
+    sizes = {kind: [one.bytes for one in files if one.kind == kind] for kind in _HOLDS}
+    oldest = min((one.used for one in files), default=None)
+    return CacheReport(
+        folder=str(cache.folder),
+        bytes=sum(one.bytes for one in files),
+        limit=cache.limit,
+        records=tuple(Records(kind, len(found), sum(found)) for kind, found in sizes.items() if found),
         unused_since=None if oldest is None else datetime.fromtimestamp(oldest, UTC).isoformat(timespec="seconds"),
     )
 
 
-def clear(memory: Memory | None) -> Cache:
-    """Remove all that is in a memory, and nothing else that lies there.
+def clear(cache: Cache | None) -> CacheReport:
+    """Remove all that is in a cache, and nothing else that lies there.
 
     Raises:
         MlsubError: there is none, or something cannot be removed.
     """
-    before = show(memory)
-    assert memory is not None  # noqa: S101  (show has looked)
-    memory.store.clear()
-    left = show(memory)
+    before = show(cache)
+    assert cache is not None  # noqa: S101  (show has looked)
+    cache.clear()
+    left = show(cache)
     number = sum(one.number for one in before.records) - sum(one.number for one in left.records)
     if left.records:
         raise MlsubError(f"{left.folder} cannot be cleared: {left.bytes:,} bytes are left. Check its permissions.")
     return msgspec.structs.replace(left, removed=number)
 
 
-def document_of(cache: Cache) -> Document:
+def document_of(cache: CacheReport) -> Document:
     """The cache as facts and a table of its records."""
     size = f"{_mb(cache.bytes)} of {_mb(cache.limit)} MB"
     facts: list[tuple[str, Cell]] = [("folder", Span(cache.folder, "path")), ("size", size)]

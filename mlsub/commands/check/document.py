@@ -1,9 +1,13 @@
-"""The verdict as a document: what was checked, its entries, what to fix, what else was found, and the verdict."""
+"""Reports as text: as one document, or each as soon as it is ready."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from mlsub.commands.asked import Asked
+from mlsub.commands.ending import COULD_NOT
+from mlsub.commands.options import Target, write_text
 from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
 from mlsub.present.entries import (
@@ -103,3 +107,28 @@ def _things(report: Report, view: View) -> Iterator[Block | None]:
 def _left_out(count: int, thing: str, things: str) -> Text | None:
     said = f"1 {thing} is" if count == 1 else f"{count} {things} are"
     return Text(f"{said} not listed here (--summary lists them).") if count > 0 else None
+
+
+def write_each(asked: Asked, target: Target, view: View, settings: str) -> int:
+    """Check the paths, print the text that the document of all reports would be, and return the exit status.
+
+    Args:
+        asked: what is checked; its settings have nothing that depends on all reports.
+        target: standard output, as text.
+        view: what is shown of the reports.
+        settings: the file they are from, and what it sets.
+    """
+    statuses: list[int] = []
+
+    def weighed(reports: Iterator[Report]) -> Iterator[Report]:
+        for report in reports:
+            statuses.append(choose(report, view.choice).exit_status(strict=view.strict))
+            yield report
+
+    with asked.checking() as (count, reports):
+        blocks = blocks_of(weighed(reports), view, alone=count == 1, verdict_last=True, settings=settings)
+        for number, block in enumerate(blocks):
+            text = target.rendered(Document("Official verdict", (block,), bare=True))
+            write_text(f"\n{text}" if number else text)
+            sys.stdout.flush()
+    return max(statuses, default=COULD_NOT)

@@ -13,10 +13,8 @@ from mlsub.commands.compare.decompose import TIMED, Measured, Phases, decompose,
 from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, PairComparison, PhaseTime
 from mlsub.commands.compare.reading import Reading, comparable, entry_name, read_side, runs_of
 from mlsub.commands.compare.words import answer
-from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
-from mlsub.convergence.point import paired_rule
-from mlsub.convergence.runs import progress_of
-from mlsub.convergence.units import unit_of_counts
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of_counts, unit_words
+from mlsub.convergence.runs import paired_rule, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result

@@ -23,7 +23,7 @@ from mlsub.judge.result import round_key
 from mlsub.present.envelope import Answer
 from mlsub.submission.locate import Target
 from mlsub.workspace import Found, Settings, check_apart, find, in_one_line, organisations
-from mlsub.workspace.memory import tree_state
+from mlsub.workspace.cache import scan_tree
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -190,11 +190,11 @@ def _state(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]])
         with _named(f"{file} cannot be read"):
             parts.append(Path(file).read_bytes())
     for package in packages:
-        state = tree_state(package.folder)
-        if state is None or not state.settled:
+        fingerprint = scan_tree(package.folder).fingerprint
+        if fingerprint is None:
             return ""
         where = package.found.place.path.relative_to(package.folder)
-        parts += [package.key.encode(), os.fsencode(where), state.digest]
+        parts += [package.key.encode(), os.fsencode(where), fingerprint]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -211,8 +211,8 @@ def _write(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]],
             create_tables(connection)
             into = Inserter(connection)
             checked = check_apart([package.found for package in packages], ask.settings)
-            for at, one in checked:
-                add_package(into, packages[at].folder, packages[at].found.round, one)
+            for package, one in zip(packages, checked, strict=True):
+                add_package(into, package.folder, package.found.round, one)
             for table, rows in records.items():
                 into.add(table, rows)
             into.flush()

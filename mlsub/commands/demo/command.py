@@ -57,7 +57,7 @@ def command(manifest: Path, output: Path, force: bool) -> None:
 def _say(text: str) -> None:
     """Print a line at once, for training takes long."""
     from mlsub.present.document import Text
-    from mlsub.present.output import put
+    from mlsub.present.terminal import put
 
     put(sys.stdout, Text(text))
     sys.stdout.flush()

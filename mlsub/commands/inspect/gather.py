@@ -21,12 +21,8 @@ from mlsub.review.runs.model import Entry
 from mlsub.rounds import Round, get_round
 from mlsub.submission.locate import Target
 from mlsub.workspace import Found, Settings, find, in_one_line
+from mlsub.workspace.cache import content_digest, digest_of, file_fingerprint, scan_tree
 from mlsub.workspace.logs import map_logs
-from mlsub.workspace.memory import Drawer, Memory, State, file_state, tree_state
-from mlsub.workspace.memory.logs import Form, lasts, packed
-from mlsub.workspace.memory.memory import decoder
-from mlsub.workspace.memory.states import together
-from mlsub.workspace.memory.witness import content_of
 
 
 class Gathered(NamedTuple):
@@ -56,23 +52,20 @@ class Sides(NamedTuple):
     root: Path
     names: tuple[Sequence[str], Sequence[str]]
 
-    def drawer(self, memory: Memory | None) -> Drawer | None:
-        """Where the inspection of these places is remembered."""
-        own = {one.round.overlay: content_of(one.round.overlay) for one in (*self.found, *self.beside)}
-        if memory is None or None in own.values():
+    def fingerprint(self) -> bytes | None:
+        """The digest of all that an inspection of these places rests on; None where it cannot be known."""
+        both = (*self.found, *self.beside)
+        try:
+            words = [(one.round.usage, one.round.name, content_digest(one.round.overlay)) for one in both]
+        except OSError:
             return None
-        words = [
-            (one.place, one.round.usage, one.round.name, one.round.overlay, own[one.round.overlay], one in self.found)
-            for one in (*self.found, *self.beside)
+        trees = [
+            file_fingerprint(place.path)
+            if place.target is Target.LOG
+            else scan_tree(place.organisation or place.path).fingerprint
+            for place in (one.place for one in both)
         ]
-        return memory.drawer("answers", ("inspect", *map(repr, words)), self._state)
-
-    def _state(self) -> State | None:
-        places = dict.fromkeys(one.place for one in (*self.found, *self.beside))
-        return together(
-            file_state(place.path) if place.target is Target.LOG else tree_state(place.organisation or place.path)
-            for place in places
-        )
+        return None if None in trees else digest_of(words, trees)
 
 
 def sides_of(
@@ -111,13 +104,13 @@ def read_sides(sides: Sides, settings: Settings) -> Gathered:
         if names and not any(part.package.tasks for part in of):
             raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
     tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.package.tasks))
-    traces = {tasks[index]: trace for index, trace in map_logs(_safe_trace, tasks, settings, _TRACES)}
+    traces = dict(zip(tasks, map_logs(_safe_trace, tasks, settings, Trace), strict=True))
     return Gathered(
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],
         root,
-        all(lasts(part.package.files.findings) for part in (*parts, *parts_beside))
-        and not any(trace.unreadable for trace in traces.values()),
+        not any(finding.transient for part in (*parts, *parts_beside) for finding in part.package.files.findings)
+        and all(trace.lasting for trace in traces.values()),
     )
 
 
@@ -151,14 +144,6 @@ def _safe_trace(task: LogTask) -> Trace:
         return read_trace(task)
     except Exception as error:
         return Trace(path=task.path, run=RunFold().finish(), unreadable=f"{type(error).__name__}: {error}"[:200])
-
-
-def _unpacked(content: bytes | memoryview, task: LogTask) -> Trace:
-    trace: Trace = decoder(Trace).decode(content)
-    return trace if trace.path == task.path else msgspec.structs.replace(trace, path=task.path)
-
-
-_TRACES = Form("trace", lambda trace, _: packed(trace) if trace.unreadable is None else None, _unpacked)
 
 
 def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:

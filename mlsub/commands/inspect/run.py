@@ -24,6 +24,7 @@ from mlsub.rules.catalogue import catalogue
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import Choice
 from mlsub.workspace import Settings
+from mlsub.workspace.cache import exactly, record_name
 
 OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (
     find_stretch,
@@ -119,18 +120,19 @@ class Rates(Answer, frozen=True, kw_only=True):
 
 
 def inspection_of(sides: Sides, settings: Settings) -> Inspection:
-    """Return the inspection of some places, the one that is remembered where no file of them has changed.
+    """Return the inspection of some places, the one in the cache where no file of them has changed.
 
     Raises:
         MlsubError: no log is below a path.
     """
-    drawer = sides.drawer(settings.memory)
-    if drawer is not None and (known := drawer.recall(Inspection)) is not None:
+    cache, places = settings.cache, [[one.place for one in side] for side in (sides.found, sides.beside)]
+    name, state = record_name("inspect", *places), sides.fingerprint() if cache is not None else None
+    if cache is not None and state is not None and (known := cache.read("answers", name, state, Inspection)):
         return known
     found = read_sides(sides, settings)
     inspection = inspect(found.entries, found.beside)
-    if drawer is not None and found.lasts:
-        drawer.keep(inspection)
+    if cache is not None and state is not None and found.lasts and exactly(inspection) is not None:
+        cache.write("answers", name, state, inspection)
     return inspection
 
 

@@ -48,8 +48,8 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
     Exit status: 0, or 2 where there are none.
     """
     from mlsub.commands.rcp.document import points_document
-    from mlsub.commands.rcp.model import Points
-    from mlsub.convergence.table import reference_table
+    from mlsub.commands.rcp.run import Points
+    from mlsub.convergence.curves import reference_table
     from mlsub.rounds.names import find_benchmark
 
     found = Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), points))
@@ -74,8 +74,8 @@ def plan(
     Exit status: 0, 1 where no reference covers the batch size, 2 where there is no reference at all.
     """
     from mlsub.commands.rcp.document import plan_document
-    from mlsub.commands.rcp.model import Planned
-    from mlsub.convergence.table import plan_of
+    from mlsub.commands.rcp.run import Planned
+    from mlsub.convergence.curves import plan_of
     from mlsub.rounds.names import find_benchmark
 
     found = Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
@@ -102,8 +102,8 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     Exit status: 0 all pass, 1 an entry fails or has no reference, 2 no entry could be compared with a reference. An
     entry with fewer runs than it needs counts as it stands so far.
     """
-    from mlsub.commands.rcp.document_margin import margins_document
-    from mlsub.commands.rcp.margin import margins_of, unchecked
+    from mlsub.commands.rcp.document import margins_document
+    from mlsub.commands.rcp.run import margins_of, unchecked
     from mlsub.convergence.chance import Bootstrap
 
     reports = asked.check()
@@ -225,7 +225,7 @@ def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) ->
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """
     from mlsub.commands.rcp import plot as drawn
-    from mlsub.present.output import put
+    from mlsub.present.terminal import put
 
     suffix = drawn.check_before(output, force)
     pictures = drawn.pictures_for(asked, benchmarks)

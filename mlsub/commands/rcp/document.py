@@ -1,14 +1,18 @@
-"""Reference points, installed or built, and what a batch size needs, as documents."""
+"""Reference points, what a batch size needs, and how near the limit results are, as documents."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from mlsub.commands.rcp.model import NewPoint, NewReference
+from mlsub.commands.rcp.run import Margins, NewPoint, NewReference, PackageMargins
+from mlsub.convergence.chance import Chance
+from mlsub.convergence.curves import Plan, ReferenceTable, Row
 from mlsub.convergence.in_force import described, merged_between
-from mlsub.convergence.table import Plan, ReferenceTable, Row
+from mlsub.convergence.margin import Margin
 from mlsub.convergence.words import number
-from mlsub.present.document import Column, Document, Facts, Items, Table, Text, document, section
+from mlsub.present.document import Block, Column, Document, Facts, Items, Meaning, Span, Table, Text, document, section
+from mlsub.present.entries import round_line
 from mlsub.rounds import get_round
 
 _HOW = {
@@ -18,6 +22,22 @@ _HOW = {
     "missing": "larger than any reference point: a new one has to be submitted",
 }
 _POINT = tuple(Column(name, number=True) for name in ("batch size", "runs", "mean", "stdev", "accepted from"))
+_HOW_COMPARED = {
+    "exact": "a reference point",
+    "interpolated": "between two reference points",
+    "smaller-batch": "below the smallest reference point, so that point counts",
+}
+_MEANINGS: dict[str, Meaning] = {"pass": "good", "bypassed": "note", "open": "note"}
+_NO_FACTOR = "-"
+_OVERVIEW = (
+    Column("entry", when_narrow="shorten"),
+    Column("verdict", when_narrow="keep"),
+    Column("to the limit", number=True),
+    Column("scaling", number=True, leave_out=1),
+    Column("expected", number=True, leave_out=2),
+    Column("chance", number=True),
+    Column("90 % interval", when_narrow="keep", leave_out=3),
+)
 
 
 def points_document(table: ReferenceTable) -> Document:
@@ -87,3 +107,125 @@ def _pruned(row: Row) -> str:
     others = [number(size) for size in row.pruned_by]
     why = f"between {others[0]} and {others[1]}" if len(others) == 2 else f"below the fastest, {others[0]}"
     return why if not row.on_hull else f"{why}, though on the hull"
+
+
+def margins_document(margins: Margins) -> Document:
+    """Each entry with what it rests on; where there are several, first an overview."""
+    bootstrap = margins.bootstrap
+    how = (
+        f"chance: studentised bootstrap of the runs at hand, {bootstrap.resamples} resamples under "
+        f"{bootstrap.worlds} draws of mean and spread, seed {bootstrap.seed}"
+    )
+    return document(
+        "Distance to the limit of the convergence test",
+        *(section(Span(of.root, "path"), *_margin_report(of)) for of in margins.reports),
+        Text(how) if any(entry.chance for entry in margins.entries) else None,
+    )
+
+
+def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
+    yield round_line(report.usage, report.round, report.round_from)
+    if len(report.entries) > 1:
+        yield _overview(report)
+    for entry in report.entries:
+        runs = f"{entry.runs} of {entry.needed} runs" if entry.runs < entry.needed else f"{entry.runs} runs"
+        title = f"{report.name_of(entry)}: {entry.verdict}, {runs}"
+        yield section(title, Facts(tuple(_margin_facts(entry))), meaning=_MEANINGS.get(entry.verdict, "bad"))
+    yield section("Not tested", Items(tuple(f"{report.name_of(entry)}: {entry.why}" for entry in report.untested)))
+    yield Text(_summary(report))
+
+
+def _overview(report: PackageMargins) -> Table:
+    """One row an entry, those nearest to the limit first."""
+    order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
+    rows = (
+        (
+            report.name_of(entry),
+            entry.verdict,
+            "-" if entry.percent is None else f"{entry.percent:+.2f} %",
+            _factor(entry.scaling),
+            _factor(entry.expected_scaling),
+            "-" if entry.chance is None else _value(entry.chance),
+            "" if entry.chance is None else _interval(entry.chance),
+        )
+        for entry in order
+    )
+    return Table(_OVERVIEW, tuple(rows))
+
+
+def _margin_facts(entry: Margin) -> Iterator[tuple[str, str]]:
+    if entry.batch_size is not None:
+        yield (
+            "batch size",
+            number(entry.batch_size) + (f", {_HOW_COMPARED[entry.how]}" if entry.how in _HOW_COMPARED else ""),
+        )
+    if entry.mean is not None:
+        kind = "olympic mean" if entry.olympic else "plain mean, too few runs for an olympic one"
+        yield "mean", f"{number(entry.mean)} {entry.unit} ({kind}; {entry.converged} converged)"
+    if entry.limit is not None:
+        mean, stdev = number(entry.reference_mean), number(entry.reference_stdev)
+        yield "reference", f"a mean of {mean} {entry.unit}, stdev {stdev}"
+        yield "limit", f"{number(entry.limit)} {entry.unit}{_distance(entry)}"
+    if entry.published is not None:
+        yield "time", _time(entry)
+    if entry.chance is not None:
+        interval = _interval(entry.chance)
+        named = interval if entry.chance.low is None else f"90 % interval: {interval}"
+        yield "chance", f"{_value(entry.chance)} ({named}) that {_runs(entry.chance.runs)} pass"
+    if entry.completion is not None:
+        yield "to complete", f"{_share(entry.completion)} that the entry passes with {_runs(entry.needed - entry.runs)}"
+    yield from (("note", note) for note in entry.notes)
+
+
+def _distance(entry: Margin) -> str:
+    if entry.distance is None:
+        return ""
+    if entry.distance == 0:
+        return "; the mean is the limit itself"
+    side = "above" if entry.distance > 0 else "below"
+    part = "" if entry.percent is None else f" ({abs(entry.percent):.2f} %)"
+    return f"; the mean lies {number(abs(entry.distance))} {entry.unit}{part} {side}"
+
+
+def _time(entry: Margin) -> str:
+    so_far = " so far" if entry.verdict == "open" else ""
+    factor, expected = _factor(entry.scaling), _factor(entry.expected_scaling)
+    scaled = f"{entry.unscaled:.4f} unscaled times {factor} (scaling.json)"
+    text = f"{entry.published:.4f} minutes{so_far}, {'not scaled' if factor == _NO_FACTOR else scaled}"
+    if expected != factor and entry.expected is not None:
+        why = "no factor" if expected == _NO_FACTOR else f"a factor of {expected}"
+        text += f"; expected {entry.expected:.4f}, because the convergence test gives {why}"
+    return text
+
+
+def _factor(factor: float) -> str:
+    return _NO_FACTOR if factor == 1 else f"{factor:.6f}"
+
+
+def _runs(count: int) -> str:
+    return f"{count} further run{'s' * (count != 1)}"
+
+
+def _value(chance: Chance) -> str:
+    return f"{100 * chance.value:.0f} %" if chance.certain else _share(chance.value)
+
+
+def _interval(chance: Chance) -> str:
+    if chance.low is None or chance.high is None:
+        return "no interval"
+    low, high = _share(chance.low), _share(chance.high)
+    return f"{low} to {high}" if low != high else f"all {low}"
+
+
+def _share(part: float) -> str:
+    """A chance in per cent; never 0 or 100 % where the bootstrap merely did not see the other side."""
+    if part > 0.995:
+        return "over 99 %"
+    return "under 1 %" if part < 0.005 else f"{100 * part:.0f} %"
+
+
+def _summary(report: PackageMargins) -> str:
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(e.verdict for e in report.entries).items())
+    tested = f"{len(report.entries)} entr{'y' if len(report.entries) == 1 else 'ies'} compared with a reference"
+    rest = f"; {len(report.untested)} not tested" if report.untested else ""
+    return f"{tested}{': ' if counts else ''}{counts}{rest}"

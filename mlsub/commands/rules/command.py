@@ -89,7 +89,7 @@ def list_(
     Exit status: 0, or 2 for an unknown name.
     """
     from mlsub.commands.rules.document import ids_document, overview_document
-    from mlsub.commands.rules.overview import overview, rule_ids_of
+    from mlsub.commands.rules.table import overview, rule_ids_of
     from mlsub.rounds import names
 
     if division and not (round_ or benchmark):
@@ -134,8 +134,8 @@ def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
     if file is not None:
         from pathlib import Path
 
-        from mlsub.commands.rules.check import key_check, results_of
         from mlsub.commands.rules.document import check_document
+        from mlsub.commands.rules.keys import key_check, results_of
 
         with target.or_refused():
             checked = key_check(*of, Path(file))
@@ -172,7 +172,7 @@ def diff(
     submission that could not be checked.
     """
     from mlsub.commands.rules.diff import compared, round_diff
-    from mlsub.commands.rules.document_diff import round_document, submission_document
+    from mlsub.commands.rules.document import round_document, submission_document
     from mlsub.commands.rules.submission import submission_diff
     from mlsub.present.terminal import progress_bar
 

@@ -7,8 +7,15 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.rules.overview import BenchmarkLine, benchmark_line, package_facts
-from mlsub.commands.rules.table import Condition, conditioned, describe, parts
+from mlsub.commands.rules.table import (
+    BenchmarkLine,
+    Condition,
+    benchmark_line,
+    conditioned,
+    describe,
+    package_facts,
+    parts,
+)
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer

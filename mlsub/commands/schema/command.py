@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
 from mlsub.commands.lazy import Command
 
+#: The kind of a document: what it is, and the function that makes its schema.
+_WRITTEN = {
+    "manifest": ("submission.yaml, for mlsub pack", "mlsub.commands.pack.read.manifest_schema"),
+    "claims": ("claims files, for mlsub audit", "mlsub.commands.audit.written.claims_schema"),
+    "records": ("records beyond MLPerf, for mlsub db build", "mlsub.commands.db.records.records_schema"),
+    "ids": ("lists of the IDs of results, for mlsub site --ids", "mlsub.submission.ids.ids_schema"),
+    "config": ("settings files: mlsub.toml, or [tool.mlsub] in pyproject.toml", "mlsub.config.model.config_schema"),
+    "rules": ("rule files of your own, for --rules", "mlsub.rules.overlay.overlay_schema"),
+    "watch": ("one line of mlsub watch --format jsonl", "mlsub.commands.watch.news.schema"),
+}
+SYSTEM = "system"
+
 
 def _next_words(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """What may follow in the name of a schema, for completion."""
     from mlsub.commands.answers import commands
-    from mlsub.commands.schema.documents import documents
 
     before = list(ctx.params.get("words") or ())
     names = [name.split() for name in (*documents(), *commands())]
@@ -38,7 +50,6 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     import json
 
     from mlsub.commands.options import write_text
-    from mlsub.commands.schema.documents import SYSTEM
 
     name = " ".join(words)
     if name != SYSTEM and (round_ or usage or strict):
@@ -52,9 +63,8 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
 def _list() -> None:
     """Print the names, a line each."""
     from mlsub.commands.answers import asked, commands
-    from mlsub.commands.schema.documents import documents
     from mlsub.present.document import Column, Table
-    from mlsub.present.output import put
+    from mlsub.present.terminal import put
 
     about = documents() | {name: f"what mlsub {asked(name)} --format json writes" for name in commands()}
     put(sys.stdout, Table((Column("", when_narrow="keep"), Column("")), tuple(about.items())))
@@ -67,7 +77,6 @@ def _schema(name: str, round_: str | None, usage: str | None, *, strict: bool) -
         MlsubError: there is no such name or round.
     """
     from mlsub.commands.answers import commands, schema
-    from mlsub.commands.schema.documents import SYSTEM, document_schema, documents, system_schema
     from mlsub.rounds import known_name
 
     if name == SYSTEM:
@@ -75,3 +84,33 @@ def _schema(name: str, round_: str | None, usage: str | None, *, strict: bool) -
     if name in documents():
         return document_schema(name)
     return schema(known_name("schema", name, (*documents(), *commands())))
+
+
+def documents() -> dict[str, str]:
+    """What each kind of document is, by its name."""
+    return {SYSTEM: "system descriptions of a round", **{name: about for name, (about, _) in _WRITTEN.items()}}
+
+
+def document_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a kind of document that does not depend on the round.
+
+    Raises:
+        KeyError: there is no such kind.
+    """
+    module, _, function = _WRITTEN[name][1].rpartition(".")
+    made: dict[str, Any] = getattr(import_module(module), function)()
+    return made
+
+
+def system_schema(round_: str | None, usage: str, *, strict: bool) -> dict[str, Any]:
+    """The JSON Schema of a round's system descriptions; None is the newest round.
+
+    Raises:
+        MlsubError: there is no such usage or round.
+    """
+    from mlsub.rounds import known_rounds
+    from mlsub.rounds.names import find_round, find_usage
+    from mlsub.systems.schema import schema_of
+
+    of = find_usage(usage)
+    return schema_of(find_round(of, round_ or known_rounds(of)[-1]), strict=strict)

@@ -26,9 +26,8 @@ from mlsub.present.document import (
 )
 from mlsub.present.entries import missing_results, notes_on_rcp, partly_checked, rcp_words, round_line
 from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
-from mlsub.score.cells import Row, legible, rounded
 from mlsub.score.columns import Column as Described
-from mlsub.score.columns import ColumnKind, Shown, columns
+from mlsub.score.columns import ColumnKind, Row, Shown, columns, legible, rounded
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.availability import aliases, category, close_category
 

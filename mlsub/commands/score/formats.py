@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.present import columnar
-from mlsub.score.cells import Row, Value, encodable, exact, is_formula, legible, rounded
-from mlsub.score.columns import Column, ColumnKind, columns
+from mlsub.score.columns import Column, ColumnKind, Row, Value, columns, encodable, exact, is_formula, legible, rounded
 
 #: The most characters that a cell of a workbook can have.
 MAX_CELL = 32_767

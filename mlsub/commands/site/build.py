@@ -1,4 +1,4 @@
-"""Build a site: read and judge what is named, make the pages in a folder beside, and put it in place in one step."""
+"""Build a site: make the pages of what was read and judged in a folder beside, and put it in place in one step."""
 
 from __future__ import annotations
 
@@ -9,33 +9,27 @@ from pathlib import Path
 from typing import ClassVar
 
 import msgspec
-from msgspec.structs import replace
 
 from mlsub.commands.db.records import Records
-from mlsub.commands.site.chartdata import SHARED
-from mlsub.commands.site.dataset import DATA, RESULTS, downloads, results_script
-from mlsub.commands.site.further import further_pages
-from mlsub.commands.site.home import overview
-from mlsub.commands.site.model import counted
-from mlsub.commands.site.pages import Page, all_results
-from mlsub.commands.site.performance import performance
+from mlsub.commands.site.dataset import DATA, downloads, results_script
+from mlsub.commands.site.groups import group_pages
+from mlsub.commands.site.home import home_page, results_page, round_page
+from mlsub.commands.site.page import RESULTS_SCRIPT, Page, count_text
+from mlsub.commands.site.performance import performance_pages
 from mlsub.commands.site.render import STATIC, write_page
-from mlsub.commands.site.result_page import of_result
-from mlsub.commands.site.results import Result, RoundResults, rounds_of
-from mlsub.commands.site.round_page import of_round
-from mlsub.commands.site.whole import Whole
+from mlsub.commands.site.result_page import result_page
+from mlsub.commands.site.results import Results, Site, build_rounds, group_by
 from mlsub.io.errors import MlsubError
 from mlsub.io.write import staging_beside
 from mlsub.io.written import check_free, replace_folder
+from mlsub.judge.result import round_key
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
-from mlsub.rounds import get_round
-from mlsub.score.named import round_key
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
-from mlsub.workspace.shares import executor_here
+from mlsub.workspace.logs import run_here
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"
@@ -43,6 +37,7 @@ MARKER = ".mlsub-site"
 _WEIGHT = 384 << 10
 #: Results whose pages are one task; more would be much to send.
 _AT_ONCE = 8
+Navigation = tuple[tuple[str, str], ...]
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +69,15 @@ class Built(Answer, frozen=True, kw_only=True):
     without_logs: tuple[str, ...] = ()
 
 
+class _Task(msgspec.Struct, frozen=True):
+    """Results of one round and benchmark, whose pages one process writes: they have references in common."""
+
+    folder: Path
+    navigation: Navigation
+    results: Results
+    reference: str | None
+
+
 def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
     """Find out before reading anything whether the site may be put there.
 
@@ -96,7 +100,7 @@ def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
                 raise MlsubError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
     except (OSError, ValueError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise MlsubError(f"{output} cannot be written: {reason}") from error
+        raise _unwritable(output, reason) from error
     check_free(output)
 
 
@@ -109,16 +113,6 @@ def _check_replaceable(output: Path, *, force: bool) -> None:
         raise MlsubError(f"{output} contains something other than a site. Name another folder.")
     if not force:
         raise MlsubError(f"{output} exists. Add --force to replace it.")
-
-
-class _Task(msgspec.Struct, frozen=True):
-    """Results of one round and benchmark, whose pages one process writes: they have references in common."""
-
-    site: Path
-    navigation: tuple[tuple[str, str], ...]
-    parent: RoundResults
-    results: tuple[Result, ...]
-    reference: str | None
 
 
 def build_site(
@@ -141,95 +135,69 @@ def build_site(
         MlsubError: it cannot be written. Then what was there before is there.
         MlsubError: see :func:`mlsub.commands.site.render.check_jinja`.
     """
-    rounds = rounds_of(
-        checked, lambda report: get_round(str(report.usage), str(report.round), wanted.overlay), wanted.ids
-    )
-    results = [result for one in rounds for result in one.results]
-    whole = Whole(rounds)
-    stated = performance(rounds, wanted.records)
-    files = downloads(results)
-    pages = (
-        overview(whole, wanted.title),
-        all_results(rounds, files),
-        *stated[:1],
-        *wanted.more,
-    )
-    further = tuple(further_pages(whole))
-    named = (*(page for page in further if "/" not in page.path), *pages[1:])
-    navigation = (("Overview", "index.html"), *((page.title, page.path) for page in named))
-    pages += further
-    pages += (*(of_round(one, whole.keys("family", one.results)) for one in rounds), *stated[1:])
+    site = Site(build_rounds(checked, wanted.overlay, wanted.ids))
+    files = downloads(site.results)
+    pages, navigation = _pages(site, wanted, files)
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.
     final = Path(os.path.abspath(output))  # noqa: PTH100
     with staging_beside(final) as staging:
-        site = staging / "site"
+        folder = staging / "site"
         try:
-            _lay_out(site)
-            for path, content in (files | {RESULTS: results_script(results)}).items():
-                (site / path).write_bytes(content)
+            shutil.copytree(STATIC, folder / "static", copy_function=shutil.copyfile)
+            (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
+            (folder / DATA).mkdir()
+            for path, content in (files | {RESULTS_SCRIPT: results_script(site.results)}).items():
+                (folder / path).write_bytes(content)
             for page in pages:
-                write_page(site, navigation, page)
+                write_page(folder, navigation, page)
         except OSError as error:
             raise _unwritable(output, error.strerror or str(error)) from error
-        tasks = list(_tasks(site, navigation, rounds, wanted.reference))
-        done, count = len(pages), len(pages) + len(results)
-        for at, problem in executor_here(settings, len(results) * _WEIGHT).run(_write, tasks):
+        tasks = list(_tasks(folder, navigation, site.results, wanted.reference))
+        done, count = len(pages), len(pages) + len(site.results)
+        problems = run_here(_write_results, tasks, settings, len(site.results) * _WEIGHT)
+        for task, problem in zip(tasks, problems, strict=True):
             if problem is not None:
                 raise _unwritable(output, problem)
-            done += len(tasks[at].results)
+            done += len(task.results)
             if progress is not None:
                 progress(done, count)
-        replace_folder(site, final)
-    runs = sum(result.entry.runs for result in results)
+        replace_folder(folder, final)
     return Built(
         index=str(output / "index.html"),
-        rounds=len(rounds),
-        results=len(results),
-        runs=runs,
+        rounds=len(site.rounds),
+        results=len(site.results),
+        runs=sum(result.runs for result in site.results),
         pages=count,
         without_logs=tuple(
-            f"{round_key(one.round.usage, one.round.name)}/{folder.path}"
-            for one in rounds
-            for folder in one.report.without_logs
+            f"{round_key(one.rules.usage, one.rules.name)}/{empty.path}"
+            for one in site.rounds
+            for empty in one.report.without_logs
         ),
     )
 
 
-def _lay_out(site: Path) -> None:
-    site.mkdir()
-    shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile)
-    (site / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
-    for folder in (SHARED, DATA):
-        (site / folder).mkdir()
+def _pages(site: Site, wanted: Wanted, files: Sequence[str] | dict[str, bytes]) -> tuple[list[Page], Navigation]:
+    """All pages but those of results, and the links to those in the root that each page has at its top."""
+    groups, performance = list(group_pages(site)), performance_pages(site, wanted.records)
+    indexes = [page for page in groups if "/" not in page.path]
+    home = home_page(site, wanted.title)
+    listed = [*indexes, results_page(site, files), *performance[:1], *wanted.more]
+    rest = [page for page in groups if page not in indexes]
+    pages = [home, *listed, *rest, *performance[1:], *(round_page(site, one) for one in site.rounds)]
+    return pages, (("Overview", "index.html"), *((page.title, page.path) for page in listed))
 
 
-def _tasks(
-    site: Path, navigation: tuple[tuple[str, str], ...], rounds: Sequence[RoundResults], reference: str | None
-) -> Iterator[_Task]:
-    for one in rounds:
-        parent = replace(one, report=replace(one.report, logs=(), entries=(), findings=()), results=(), rest=())
-        by_benchmark: dict[str, list[Result]] = {}
-        for result in one.results:
-            by_benchmark.setdefault(result.entry.benchmark, []).append(result)
-        for some in by_benchmark.values():
-            for start in range(0, len(some), _AT_ONCE):
-                chunk = tuple(map(_alone, some[start : start + _AT_ONCE]))
-                yield _Task(site, navigation, parent, chunk, reference)
+def _tasks(folder: Path, navigation: Navigation, results: Results, reference: str | None) -> Iterator[_Task]:
+    for some in group_by(results, lambda one: (one.round_key, one.benchmark)):
+        for start in range(0, len(some), _AT_ONCE):
+            yield _Task(folder, navigation, some[start : start + _AT_ONCE], reference)
 
 
-def _alone(result: Result) -> Result:
-    """A result with no more of its report than its page shows, fit to be sent to another process."""
-    report, path = result.report, result.entry.path
-    own = tuple(log for log in report.logs if (log.path.rpartition("/")[0] or ".") == path)
-    report = replace(report, logs=own, entries=(result.entry,), systems=(), findings=())
-    return replace(result, report=report)
-
-
-def _write(task: _Task) -> str | None:
+def _write_results(task: _Task) -> str | None:
     """Write the pages of results; why they cannot be written, if they cannot."""
     try:
         for result in task.results:
-            write_page(task.site, task.navigation, of_result(result, task.parent, task.reference))
+            write_page(task.folder, task.navigation, result_page(result, task.reference))
     except OSError as error:
         return error.strerror or str(error)
     return None
@@ -240,9 +208,9 @@ def _unwritable(output: Path, reason: str) -> MlsubError:
 
 
 def document_of(built: Built) -> Document:
-    """How much there is, and what to open."""
-    results = f"{counted(built.results, 'result')} of {counted(built.rounds, 'round')}, {counted(built.runs, 'run')}"
-    title = f"A site of {results}, on {counted(built.pages, 'page')}"
+    """Return how much there is, and what to open."""
+    what = f"{count_text(built.results, 'result')} of {count_text(built.rounds, 'round')}"
+    title = f"A site of {what}, {count_text(built.runs, 'run')}, on {count_text(built.pages, 'page')}"
     missing = without_logs(built.without_logs)
     note = Text(Span(missing, "note")) if missing else None
     return document(title, note, Text(("Open ", Span(built.index, "path"))))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mlsub.commands.audit.evaluate import World
     from mlsub.commands.audit.model import ClaimsFile
     from mlsub.commands.audit.verdict import Audit
-    from mlsub.commands.site.pages import Page
+    from mlsub.commands.site.page import Page
     from mlsub.judge.log import NewFold
     from mlsub.submission.ids import Ids
     from mlsub.workspace import Checked, Settings
@@ -91,9 +91,9 @@ def command(
         _tell_astray(ids, wanted.ids, checked)
     audits = _audit(said, asked, checked)
     if inspected:
-        from mlsub.commands.site.forensics import with_forensics
+        from mlsub.commands.site.facts import add_forensics
 
-        checked = with_forensics(checked, settings.overlay)
+        checked = add_forensics(checked, settings.overlay)
     wanted = replaced(wanted, overlay=settings.overlay, more=_pages(audits))
     with progress_bar("writing pages") as progress:
         built = build_site(checked, Path(output), wanted, progress, settings)

@@ -3,110 +3,109 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import msgspec
 
 from mlsub.commands.score.formats import FORMATS, csv_of, parquet_of
-from mlsub.commands.site.chartdata import safe_json
-from mlsub.commands.site.model import text_of
-from mlsub.commands.site.results import Result
-from mlsub.commands.site.tables import division_of, round_name
-from mlsub.score.cells import Value, encodable
-from mlsub.score.columns import ColumnKind
+from mlsub.commands.site.page import RESULTS_SCRIPT, clean
+from mlsub.commands.site.render import safe_json
+from mlsub.commands.site.results import Results
+from mlsub.score.columns import ColumnKind, Value, encodable
 
-#: The folder of the data, and the script with all results, which pages load as a file may load no data.
-DATA = "data"
-RESULTS = f"{DATA}/results.js"
+#: The folder of the data.
+DATA = RESULTS_SCRIPT.partition("/")[0]
 #: The digits that minutes keep; the pages of results and ``mlsub score`` have them all.
 _DIGITS = 9
+_LONGEST = 200
 
 
 class Field(NamedTuple):
-    """A column: its key in scripts and downloads, title, unit (empty for none), value of a result, and kind."""
+    """A column: the name of what a result has there, its title, unit (empty for none), and kind."""
 
     key: str
     title: str
-    unit: str
-    value: Callable[[Result], Value]
     kind: ColumnKind = ColumnKind.TEXT
+    unit: str = ""
 
 
-def results_script(results: Sequence[Result]) -> bytes:
-    """The script that defines the results: ``window.mlsubResults``, a column at a time, each text of a column once."""
-    columns = [_column(field, [_rounded(field.value(result)) for result in results]) for field in FIELDS]
-    text = safe_json({"count": len(results), "columns": columns})
-    return f'"use strict";\nwindow.mlsubResults = {text};\n'.encode()
+_COUNT, _NUMBER = ColumnKind.COUNT, ColumnKind.NUMBER
+FIELDS = (
+    Field("href", "Page"),
+    Field("round_key", "Round"),
+    Field("publication_date", "Published"),
+    Field("usage", "Usage"),
+    Field("division_name", "Division"),
+    Field("benchmark_name", "Benchmark"),
+    Field("benchmark_title", "Benchmark"),
+    Field("scaling_type", "Scaling type"),
+    Field("benchmark", "Benchmark folder"),
+    Field("organisation_name", "Organisation"),
+    Field("submitter", "Submitter"),
+    Field("system_name", "System"),
+    Field("system", "System folder"),
+    Field("vendor", "Vendor"),
+    Field("family", "Accelerator family"),
+    Field("accelerator_name", "Accelerator"),
+    Field("accelerator_model_name", "Accelerator, as described"),
+    Field("accelerators_count", "Accelerators", _COUNT),
+    Field("number_of_nodes", "Nodes", _COUNT),
+    Field("availability", "Availability"),
+    Field("framework", "Framework"),
+    Field("batch_size", "Global batch size", _NUMBER, "samples"),
+    Field("published_minutes", "Time to train", _NUMBER, "minutes"),
+    Field("unscaled_minutes", "Unscaled", _NUMBER, "minutes"),
+    Field("expected_minutes", "Expected", _NUMBER, "minutes"),
+    Field("scaling", "Scaling factor", _NUMBER),
+    Field("chip_minutes", "Chip-minutes", _NUMBER, "minutes"),
+    Field("runs", "Runs", _COUNT),
+    Field("verdict", "Verdict"),
+    Field("rcp_verdict", "Convergence test"),
+    Field("id", "MLPerf ID"),
+)
 
 
-def _column(field: Field, values: Sequence[Value]) -> dict[str, Any]:
+def results_script(results: Results) -> bytes:
+    """Return the script that defines the results: ``window.mlsubResults``, a column at a time, each text once."""
+    rows = _rows(results)
+    columns = [_column(field, [row[place] for row in rows]) for place, field in enumerate(FIELDS)]
+    return f'"use strict";\nwindow.mlsubResults = {safe_json({"count": len(results), "columns": columns})};\n'.encode()
+
+
+def _column(field: Field, values: list[Value]) -> dict[str, Any]:
     found: dict[str, Any] = {"key": field.key, "title": field.title, "unit": field.unit, "kind": field.kind.value}
     if field.kind is ColumnKind.TEXT:
-        names = list(dict.fromkeys(value for value in values if value is not None))
-        places = {name: place for place, name in enumerate(names)}
-        return found | {"names": names, "values": [-1 if value is None else places[value] for value in values]}
+        places = {name: place for place, name in enumerate(dict.fromkeys(one for one in values if one is not None))}
+        return found | {"names": list(places), "values": [-1 if one is None else places[one] for one in values]}
     return found | {"values": values}
 
 
-def downloads(results: Sequence[Result]) -> dict[str, bytes]:
-    """The same results as files by their paths: CSV, JSON, and Parquet where the library for it is installed.
+def downloads(results: Results) -> dict[str, bytes]:
+    """Return the same results as files by their paths: CSV, JSON, and Parquet where the library is installed.
 
     The page of all results makes the same files of a selection.
     """
-    keys = [field.key for field in FIELDS]
-    rows = [[_rounded(field.value(result)) for field in FIELDS] for result in results]
-    records = [dict(zip(keys, row, strict=True)) for row in rows]
-    lines = b",\n".join(map(msgspec.json.encode, records))
+    keys, rows = [field.key for field in FIELDS], _rows(results)
+    lines = b",\n".join(msgspec.json.encode(dict(zip(keys, row, strict=True))) for row in rows)
     found = {f"{DATA}/results.csv": csv_of(keys, rows), f"{DATA}/results.json": b"[" + lines + b"]\n"}
     if find_spec(FORMATS["parquet"].library) is not None:
         found[f"{DATA}/results.parquet"] = parquet_of([(field.key, field.kind) for field in FIELDS], rows)
     return found
 
 
-def _rounded(value: Value) -> Value:
-    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+def _rows(results: Results) -> list[list[Value]]:
+    """The values of each result, in the order of the columns."""
+    rows = []
+    for result in results:
+        cells = result.columns() | {"round_key": result.round_key, "id": result.id}
+        rows.append([_plain(cells[field.key]) for field in FIELDS])
+    return rows
 
 
-def _text(value: str | None, limit: int = 200) -> str | None:
-    return encodable(text_of(value, limit)) if value else None
-
-
-def _day(value: datetime.date | None) -> str | None:
-    return value.isoformat() if value else None
-
-
-FIELDS: tuple[Field, ...] = (
-    Field("href", "Page", "", lambda one: one.href),
-    Field("round", "Round", "", round_name),
-    Field("published", "Published", "", lambda one: _day(one.named.published)),
-    Field("usage", "Usage", "", lambda one: one.round.usage),
-    Field("division", "Division", "", division_of),
-    Field("benchmark", "Benchmark", "", lambda one: _text(one.named.benchmark)),
-    Field("title", "Benchmark", "", lambda one: _text(one.named.title)),
-    Field("scaling_type", "Scaling type", "", lambda one: _text(one.entry.scaling_type)),
-    Field("folder", "Benchmark folder", "", lambda one: _text(one.entry.benchmark)),
-    Field("organisation", "Organisation", "", lambda one: _text(one.named.organisation)),
-    Field("submitter", "Submitter", "", lambda one: _text(one.row.submitter or one.entry.organisation)),
-    Field("system", "System", "", lambda one: _text(one.row.system or one.entry.system)),
-    Field("system_folder", "System folder", "", lambda one: _text(one.entry.system)),
-    Field("vendor", "Vendor", "", lambda one: one.named.vendor),
-    Field("family", "Accelerator family", "", lambda one: one.named.family),
-    Field("accelerator", "Accelerator", "", lambda one: one.named.accelerator),
-    Field("model", "Accelerator, as described", "", lambda one: _text(one.row.accelerator_model_name)),
-    Field("accelerators", "Accelerators", "", lambda one: one.row.accelerators_count, ColumnKind.COUNT),
-    Field("nodes", "Nodes", "", lambda one: one.row.number_of_nodes, ColumnKind.COUNT),
-    Field("availability", "Availability", "", lambda one: _text(one.row.availability)),
-    Field("framework", "Framework", "", lambda one: _text(one.row.framework)),
-    Field("batch_size", "Global batch size", "samples", lambda one: one.row.batch_size, ColumnKind.NUMBER),
-    Field("minutes", "Time to train", "minutes", lambda one: one.row.published_minutes, ColumnKind.NUMBER),
-    Field("unscaled_minutes", "Unscaled", "minutes", lambda one: one.row.unscaled_minutes, ColumnKind.NUMBER),
-    Field("expected_minutes", "Expected", "minutes", lambda one: one.row.expected_minutes, ColumnKind.NUMBER),
-    Field("scaling", "Scaling factor", "", lambda one: one.row.scaling, ColumnKind.NUMBER),
-    Field("chip_minutes", "Chip-minutes", "minutes", lambda one: one.named.chip_minutes, ColumnKind.NUMBER),
-    Field("runs", "Runs", "", lambda one: one.entry.runs, ColumnKind.COUNT),
-    Field("verdict", "Verdict", "", lambda one: one.entry.official.value),
-    Field("rcp", "Convergence test", "", lambda one: one.row.rcp),
-    Field("id", "MLPerf ID", "", lambda one: _text(one.id)),
-)
+def _plain(value: Any) -> Value:
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return encodable(clean(value, _LONGEST)) if isinstance(value, str) else value

@@ -1,159 +1,245 @@
-"""What a result says of itself: its hyperparameters, its system, and what was found against it."""
+"""What a result says of itself: what was found of it, its hyperparameters, and its system."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from mlsub.commands.site.curves import name_of
-from mlsub.commands.site.model import Cell, Row, Section, Table, cell_of, heads, text_of
-from mlsub.findings import Finding, Kind, Severity
+from msgspec.structs import replace
+
+from mlsub.commands.inspect.run import inspect
+from mlsub.commands.site.page import Cell, Column, Section, Table, build_table, clean, count_text
+from mlsub.commands.site.results import SiteResult
+from mlsub.findings import Finding, Severity
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
-from mlsub.present.document import Cell as DocumentCell
+from mlsub.log.trace import Traced, trace_of
 from mlsub.present.document import Findings, lines_of
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
-from mlsub.rounds import Round
+from mlsub.review.runs.model import Entry
+from mlsub.review.runs.undone import parted
+from mlsub.rounds import get_round
+from mlsub.rules.catalogue import catalogue
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
+from mlsub.workspace import Checked
 
 #: Rows of a table that are shown; published results stay below a hundred. What is left out is said.
 MAX_ROWS = 500
 _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "calm"}
-_RANKS = {Severity.ERROR: 0.0, Severity.WARNING: 1.0, Severity.INFO: 2.0}
+_NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 #: What is said of a defect below its message, as far as it has it.
-_SAID = ("expected", "found", "source")
-#: Whose findings they are.
-FINDINGS_WORDS = (
+_BELOW = ("expected", "found", "source")
+#: Whose findings are those of ``mlsub inspect``.
+_FORENSIC = "inspect."
+_FINDINGS = (
     "Official findings are those of the official checker in force for the round; review findings are what a careful "
     "reviewer would ask about, and never change a verdict."
 )
+_FORENSICS = (
+    "What stands out when these runs are compared with each other and with the other runs of this site. None of it is "
+    "an accusation, and none is part of a verdict: warnings are worth asking the submitter about, and notes are good "
+    "to know."
+)
 
 
-def section_of_hyperparameters(logs: Sequence[LogReport]) -> Section:
-    """The hyperparameters of an entry; where its runs differ, the values with the runs that have them."""
+def findings_sections(findings: Sequence[Finding], *, forgiven: bool) -> Iterator[Section]:
+    """Return findings by severity, and those of forensics, if there are any, in a section of their own.
+
+    Args:
+        findings: those of one entry, or of a round.
+        forgiven: the whole is accepted, so that a rejecting defect is that of a forgiven run.
+    """
+    ruled = [finding for finding in findings if not finding.rule.startswith(_FORENSIC)]
+    forensic = [finding for finding in findings if finding.rule.startswith(_FORENSIC)]
+    columns = _columns(Findings(tuple(ruled), forgiven=forgiven))
+    words = (_counts(ruled), _FINDINGS) if ruled else ("None.",)
+    yield Section(key="findings", title="Findings", words=words, tables=_tables(ruled, columns))
+    if forensic:
+        words = (_counts(forensic), _FORENSICS)
+        yield Section(key="forensics", title="Forensics", words=words, tables=_tables(forensic, _OF_FORENSICS))
+
+
+def _tables(findings: Sequence[Finding], columns: Sequence[Column[Sequence[Finding]]]) -> tuple[Table, ...]:
+    """A table for errors, warnings and notes, as far as there are any; a row a defect, with all its places."""
+    return tuple(build_table(words, groups[:MAX_ROWS], columns) for words, groups in _by_severity(findings))
+
+
+def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[Finding]]]]:
+    for severity, name in _NAMES.items():
+        groups = grouped(finding for finding in findings if finding.severity is severity)
+        if groups:
+            left = f", of which the first {MAX_ROWS} are shown" if len(groups) > MAX_ROWS else ""
+            yield count_text(len(groups), name) + left, groups
+
+
+def _counts(findings: Sequence[Finding]) -> str:
+    """How many defects there are of each severity, the same in many places once."""
+    *first, last = [words for words, _ in _by_severity(findings)]
+    return f"{', '.join(first)} and {last}." if first else f"{last}."
+
+
+def _columns(block: Findings) -> tuple[Column[Sequence[Finding]], ...]:
+    return (
+        Column("severity", lambda group: Cell(label_of(group[0], block), badge=_BADGES[group[0].severity])),
+        Column("rule", lambda group: Cell(group[0].rule)),
+        Column("what was found", _found_cell),
+        Column("fix", _fix_cell),
+        Column("places", _places_cell),
+    )
+
+
+def _found_cell(group: Sequence[Finding]) -> Cell:
+    facts = dict(facts_of(group))
+    below = (f"{name}: {_lines_text(facts[name])}" for name in _BELOW if name in facts)
+    return Cell("\n".join((clean(group[0].message), *below)))
+
+
+def _fix_cell(group: Sequence[Finding]) -> Cell:
+    return Cell(clean(group[0].fix) if group[0].fix else "–")
+
+
+def _places_cell(group: Sequence[Finding]) -> Cell:
+    return Cell(_lines_text(dict(facts_of(group))["in"]), float(len(group)))
+
+
+def _lines_text(cell: object) -> str:
+    return "\n".join(clean("".join(span.text for span in line)) for line in lines_of(cell))  # type: ignore[arg-type]
+
+
+def _title_cell(group: Sequence[Finding]) -> Cell:
+    known = catalogue().get(group[0].rule)
+    return Cell(known.title if known else clean(group[0].message), note=group[0].rule)
+
+
+def _part_cell(group: Sequence[Finding], place: int, without: str) -> Cell:
+    """What was found in each place, or the score without it."""
+    texts = dict.fromkeys(parted(finding.actual or "")[place] for finding in group)
+    return Cell("\n".join(clean(text) for text in texts if text) or without)
+
+
+_OF_FORENSICS: tuple[Column[Sequence[Finding]], ...] = (
+    Column("what stands out", _title_cell),
+    Column("figures", lambda group: _part_cell(group, 0, "–")),
+    Column("the score without it", lambda group: _part_cell(group, 1, "as it is")),
+    Column("what would explain it", _fix_cell),
+    Column("places", _places_cell),
+)
+
+
+def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> list[Checked]:
+    """Return the reports with what ``mlsub inspect`` finds of each of their entries; verdicts stay what they are.
+
+    Args:
+        checked: reports of all that is compared, whose logs were read with
+            :class:`mlsub.log.trace.TraceFold`.
+        overlay: a checked overlay file.
+    """
+    roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
+    above = os.path.commonpath(roots) if roots else ""
+    entries = [entry for one in checked for entry in _traced(one, above, overlay)]
+    found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
+    return [replace(one, report=_with_findings(one.report, found, above)) for one in checked]
+
+
+def _with_findings(report: Report, found: Mapping[str, Sequence[Finding]], above: str) -> Report:
+    more = [
+        replace(finding, path=entry.path, line=None)
+        for entry in report.entries
+        for finding in found.get(_place(above, report, entry.path), ())
+    ]
+    return replace(report, findings=(*report.findings, *more))
+
+
+def _traced(one: Checked, above: str, overlay: str | None) -> list[Entry]:
+    """The entries of a report as forensics takes them."""
+    report = one.report
+    logs: dict[str, list[LogReport]] = {}
+    for log in one.logs:
+        logs.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
+    return [
+        Entry(
+            path=_place(above, report, entry.path),
+            round=get_round(str(report.usage), str(report.round), overlay),
+            organisation=entry.organisation,
+            system=entry.system,
+            benchmark=entry.benchmark,
+            scaling_type=entry.scaling_type,
+            traces=tuple(
+                trace_of(_place(above, report, log.path), log.run, log.fact(Traced) or Traced())
+                for log in logs.get(entry.path, ())
+            ),
+        )
+        for entry in report.entries
+    ]
+
+
+def _place(above: str, report: Report, path: str) -> str:
+    """A path of a report, relative to the folder that all reports are below."""
+    return os.path.relpath(Path(report.root, path), above)
+
+
+# ---- Hyperparameters and the system
+
+
+def run_name(log: LogReport) -> str:
+    """Return how pages call a run: its file's name without the ending."""
+    return clean(log.name.removesuffix(".gz").removesuffix(".txt"), 60)
+
+
+def hyperparameters_section(logs: Sequence[LogReport]) -> Section:
+    """Return the hyperparameters of an entry; where its runs differ, the values with the runs that have them."""
     keys = sorted({key for log in logs for key in log.run.hyperparameters})
-    rows = tuple(Row((Cell(text_of(key, 100)), _value(key, logs))) for key in keys[:MAX_ROWS])
-    differing = sum(row.cells[1].badge is not None for row in rows)
+    rows = tuple((Cell(clean(key, 100)), _value_cell(key, logs)) for key in keys[:MAX_ROWS])
+    differing = sum(row[1].badge is not None for row in rows)
     words = _left_out(len(keys), "keys") if rows else ("The logs contain none.",)
     if differing:
         words = (f"{differing} of {len(rows)} keys differ between the runs.", *words)
-    table = Table(caption="First value logged for each key", heads=heads("key", "value"), rows=rows)
+    table = Table(caption="First value logged for each key", heads=("key", "value"), rows=rows)
     return Section(key="hyperparameters", title="Hyperparameters", words=words, tables=(table,) if rows else ())
 
 
-def _value(key: str, logs: Sequence[LogReport]) -> Cell:
+def _value_cell(key: str, logs: Sequence[LogReport]) -> Cell:
     having: dict[str, list[str]] = {}
     for log in logs:
         logged = show(log.run.hyperparameters[key], 200) if key in log.run.hyperparameters else "not logged"
-        having.setdefault(text_of(logged, 250), []).append(name_of(log))
+        having.setdefault(logged, []).append(run_name(log))
     if len(having) == 1:
         return Cell(next(iter(having)))
-    values = "; ".join(f"{value} ({_few(runs)})" for value, runs in list(having.items())[:MAX_PLACES])
-    more = f"; and {len(having) - MAX_PLACES} more values" if len(having) > MAX_PLACES else ""
-    return Cell(values + more, badge="differs")
+    runs = (", ".join(names) if len(names) <= 5 else f"{len(names)} runs" for names in having.values())
+    values = [f"{value} ({names})" for value, names in zip(having, runs, strict=True)]
+    more = [f"and {len(values) - MAX_PLACES} more values"] if len(values) > MAX_PLACES else []
+    return Cell("; ".join([*values[:MAX_PLACES], *more]), badge="differs")
 
 
-def _few(runs: Sequence[str]) -> str:
-    return ", ".join(runs) if len(runs) <= 5 else f"{len(runs)} runs"
-
-
-def section_of_system(report: Report, path: str | None, round_: Round) -> Section:
-    """The system description as it lies in the package.
-
-    Args:
-        report: whose root the path is relative to.
-        path: where the description lies; None outside an organisation's tree.
-        round_: the round of the report.
-    """
-    content = read_description(Path(report.root) / path, path, round_).content if path else None
+def system_section(result: SiteResult) -> Section:
+    """Return the system description of a result as it lies in the package."""
+    title, path = "System description", result.description_path
+    if path is None:
+        return Section(key="system", title=title, words=("The runs do not lie in an organisation's tree.",))
+    content = read_description(Path(result.root, path), path, result.rules).content
     if content is None:
-        why = (
-            "There is no system description that can be read."
-            if path
-            else "The runs do not lie in an organisation's tree."
-        )
-        return Section(key="system", title="System description", words=(why,))
+        return Section(key="system", title=title, words=("There is no system description that can be read.",))
     known = fields().fields
     names = [*(name for name in known if name in content), *(name for name in content if name not in known)]
-    rows = tuple(Row((_field(name), Cell(_value_of(content[name])))) for name in names[:MAX_ROWS])
-    table = Table(caption=f"Fields of {text_of(path or '', 300)}", heads=heads("field", "value"), rows=rows)
-    return Section(key="system", title="System description", words=_left_out(len(names), "fields"), tables=(table,))
+    rows = tuple((_field_cell(name), Cell(_text_of(content[name]))) for name in names[:MAX_ROWS])
+    table = Table(caption=f"Fields of {clean(path, 300)}", heads=("field", "value"), rows=rows)
+    return Section(key="system", title=title, words=_left_out(len(names), "fields"), tables=(table,))
 
 
 def _left_out(count: int, what: str) -> tuple[str, ...]:
     return (f"The first {MAX_ROWS} of {count:,} {what} are shown.",) if count > MAX_ROWS else ()
 
 
-def _field(name: str) -> Cell:
+def _field_cell(name: str) -> Cell:
     known = fields().fields.get(name)
     if known is None:
-        return Cell(text_of(name, 100))
+        return Cell(clean(name, 100))
     # What the title says in other words need not be said again.
     return Cell(known.title, note=None if known.title.lower().replace(" ", "_") == name else name)
 
 
-def _value_of(value: Any) -> str:
-    if isinstance(value, str):
-        return text_of(value) or "–"
-    return text_of(show(value, 500))
-
-
-_HEADS = heads("severity", "rule", "what was found", "fix", "places")
-
-
-def section_of_findings(findings: Iterable[Finding], *, forgiven: bool) -> Section:
-    """Findings, the same defect in many places once.
-
-    Args:
-        findings: those of one entry, or of a round.
-        forgiven: the whole is accepted, so that a rejecting defect is that of a forgiven run.
-    """
-    block = Findings(tuple(findings), forgiven=forgiven)
-    groups = grouped(block.findings)
-    if not groups:
-        return Section(key="findings", title="Findings", words=("None.",))
-    table = findings_table(block, "Findings")
-    words = (FINDINGS_WORDS, *_left_out(len(groups), "findings"))
-    return Section(key="findings", title="Findings", words=words, tables=(table,))
-
-
-def findings_table(block: Findings, caption: str) -> Table:
-    """A row for each defect, with all its places."""
-    rows = tuple(_row(group, block) for group in grouped(block.findings)[:MAX_ROWS])
-    return Table(caption=caption, heads=_HEADS, rows=rows)
-
-
-def places_of(group: Sequence[Finding]) -> Cell:
-    """Where a defect is."""
-    return Cell(_lines(dict(facts_of(group))["in"]), float(len(group)))
-
-
-def _row(group: Sequence[Finding], block: Findings) -> Row:
-    first = group[0]
-    facts = dict(facts_of(group))
-    words = [text_of(first.message), *(f"{name}: {_lines(facts[name])}" for name in _SAID if name in facts)]
-    return Row(
-        (
-            Cell(
-                label_of(first, block),
-                _RANKS[first.severity] + 3 * (first.kind is Kind.REVIEW),
-                badge=_BADGES[first.severity],
-            ),
-            Cell(first.rule),
-            Cell("\n".join(words)),
-            Cell(text_of(first.fix) if first.fix else "–"),
-            places_of(group),
-        )
-    )
-
-
-def _lines(cell: DocumentCell) -> str:
-    return "\n".join(text_of("".join(span.text for span in line)) for line in lines_of(cell))
-
-
-def count_cell(findings: Sequence[Finding]) -> Cell:
-    """How many defects there are, the same in many places once."""
-    return cell_of(len(grouped(findings)))
+def _text_of(value: object) -> str:
+    return (clean(value) or "–") if isinstance(value, str) else show(value, 500)

@@ -1,17 +1,33 @@
-"""The first page: what is new, the record of each benchmark over time, and the rounds and their fastest as tables."""
+"""The pages above all others: what is new and the records, the table of all results, and the page of each round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 
-from mlsub.commands.site.dots import RECORD_KEY, record_chart
-from mlsub.commands.site.history import History, by_age
-from mlsub.commands.site.model import Section, counted, text_of
-from mlsub.commands.site.news import news
-from mlsub.commands.site.pages import REHEARSAL, Page
-from mlsub.commands.site.tables import bert_words, fastest_table, history_table, missing_words, rounds_table
-from mlsub.commands.site.whole import Whole
+from msgspec.structs import replace
 
+from mlsub.commands.site.charts import RECORD_KEY, record_chart, round_chart
+from mlsub.commands.site.facts import findings_sections
+from mlsub.commands.site.history import by_comparability, holder, in_minutes, record_chains, time_of
+from mlsub.commands.site.page import MINUTES, OVERVIEW, REHEARSAL, Page, Section, count_text, number_text
+from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, closed, group_by
+from mlsub.commands.site.tables import (
+    bert_words,
+    by_benchmark,
+    dagger_words,
+    fastest,
+    fastest_table,
+    files_table,
+    results_table,
+    rounds_table,
+)
+from mlsub.divisions import CLOSED, OPEN
+from mlsub.present.entries import BY_LOGS, missing_results
+from mlsub.rounds.publication import published
+
+#: Records that are named, the greatest gains first; and things that are named before the rest is counted.
+_NAMED, _LISTED = 3, 6
 _RECORDS = (
     "Minutes to train on a logarithmic axis over the day of publication: the fastest Closed result of each vendor of "
     "accelerators in each round, on systems of any size. The line is the record; it breaks where a benchmark changed, "
@@ -21,57 +37,221 @@ _FASTEST = (
     "Published scores of systems of any size, whatever their verdict; rounds have different rules, so results "
     "of different rounds cannot be compared directly."
 )
+_HISTORY = ("result", "round", "exact minutes", "verdict", "rcp", "organisation", "system", "accelerators")
+_ROUND = ("result", "minutes", "verdict", "organisation", "system", "number", "accelerator")
 
 
-def overview(whole: Whole, title: str | None) -> Page:
-    """The first page; ``title`` is that of the site, None for the usual one."""
-    rehearsal = any(one.round.usage == "rehearsal" for one in whole.rounds)
-    sections = [*_records(whole)]
-    runs = counted(sum(result.entry.runs for result in whole.results), "run")
-    count = f"{counted(len(whole.results), 'result')} of {counted(len(whole.rounds), 'round')}, {runs}."
+def home_page(site: Site, title: str | None) -> Page:
+    """Return the first page; ``title`` is that of the site, None for the usual one."""
+    rehearsal = any(one.rules.usage == "rehearsal" for one in site.rounds)
+    runs = count_text(sum(result.runs for result in site.results), "run")
+    count = f"{count_text(len(site.results), 'result')} of {count_text(len(site.rounds), 'round')}, {runs}."
     words = (
         f"{count} Closed and Open results are never ranked together: Open results may use another model.",
         "All figures are computed from the logs and the factors beside them; none is taken from a published table.",
     )
-    sections.append(
-        Section(
-            key="rounds", title="Rounds", words=words, tables=(rounds_table(by_age(whole.rounds, newest_first=True)),)
-        )
-    )
-    fastest = fastest_table(by_age(whole.rounds))
-    if fastest.rows:
-        said = (_FASTEST, *missing_words(whole.rounds), *bert_words(whole.results))
-        more = (history_table(by_age(whole.rounds)),)
-        sections.append(
-            Section(key="fastest", title="Fastest Closed results", words=said, tables=(fastest,), data=more)
-        )
+    rounds = Section(key="rounds", title="Rounds", words=words, tables=(rounds_table(site.rounds[::-1]),))
     return Page(
         path="index.html",
-        title=text_of(title, 200) if title else "Results" if rehearsal else "MLPerf results",
-        lead=(*((REHEARSAL,) if rehearsal else ()), *news(whole.rounds)),
-        sections=tuple(sections),
-        whole=True,
+        title=title or ("Results" if rehearsal else "MLPerf results"),
+        lead=(*((REHEARSAL,) if rehearsal else ()), *news(site)),
+        sections=(*_records(site), rounds, *_fastest(site)),
     )
 
 
-def _records(whole: Whole) -> Iterator[Section]:
+def _records(site: Site) -> Iterator[Section]:
     """The small charts: first the benchmarks of the newest round of each usage, then those that are no more."""
-    newest = {one.usage: one.results[-1].round for one in reversed(whole.histories)}
-    groups: dict[str, list[History]] = {}
-    for one in whole.histories:
-        current = one.results[-1].round.name == newest[one.usage].name
-        groups.setdefault(
-            f"Records: {newest[one.usage].title}" if current else "Records: earlier benchmarks", []
-        ).append(one)
-    for place, (title, some) in enumerate(groups.items()):
-        charts = [chart for one in some if (chart := record_chart(whole, one, f"{place}-{one.name}")) is not None]
+    newest = {some[-1].usage: some[-1] for some in reversed(site.benchmarks)}
+    groups: dict[str, list[Results]] = {}
+    for some in site.benchmarks:
+        last = newest[some[-1].usage]
+        name = last.rules.title if some[-1].round == last.round else "earlier benchmarks"
+        groups.setdefault(f"Records: {name}", []).append(some)
+    for place, (title, benchmarks) in enumerate(groups.items()):
+        made = [record_chart(site, some, f"{place}-{some[-1].benchmark_name}") for some in benchmarks]
+        charts = tuple(chart for chart in made if chart is not None)
         if charts:
-            drawn = [result for one in some for result in one.closed]
-            yield Section(
-                key=f"records-{place}",
-                title=title,
-                words=(_RECORDS,) if place == 0 else (),
-                charts=tuple(charts),
-                small=True,
-                legend=(*whole.keys("vendor", drawn), RECORD_KEY),
-            )
+            drawn = [result for some, chart in zip(benchmarks, made, strict=True) if chart for result in closed(some)]
+            legend = (*site.legend("vendor", drawn), RECORD_KEY)
+            words = (_RECORDS,) if place == 0 else ()
+            key = f"records-{place}"
+            yield Section(key=key, title=title, words=words, charts=charts, small=True, legend=legend)
+
+
+def _fastest(site: Site) -> Iterator[Section]:
+    best = fastest(site.rounds)
+    if best:
+        words = (_FASTEST, *dagger_words(best), *bert_words(site.results))
+        more = results_table("The same with their verdicts", best, *_HISTORY, most=len(best))
+        tables = (fastest_table(site.rounds),)
+        yield Section(key="fastest", title="Fastest Closed results", words=words, tables=tables, data=(more,))
+
+
+def results_page(site: Site, files: Iterable[str]) -> Page:
+    """Return the page on which a script makes one table of all results; ``files`` are the same as files of the site."""
+    without = "Scripts make the table. Without them, the pages of the rounds have all rows, and the files below."
+    return Page(
+        path="results.html",
+        title="Results",
+        lead=(MINUTES,),
+        sections=(
+            Section(key="all", title="All results", words=(without,)),
+            Section(key="files", title="Files and rounds", tables=(files_table(files), rounds_table(site.rounds))),
+        ),
+        scripts=("charts", "pictures", "downloads", "results"),
+    )
+
+
+# ---- One round
+
+
+def round_page(site: Site, one: SiteRound) -> Page:
+    """Return the page of one round: its results as charts and tables, and the findings that are about none of them."""
+    legend = site.legend("family", one.results)
+    sections = [_division(site, one, name, legend) for name in DIVISIONS]
+    rest = findings_sections(one.rest, forgiven=False) if one.rest else ()
+    ids = [name for result in one.results if result.ids for name in result.ids.ids]
+    lead = [" ".join(_count_words(one)), MINUTES, *bert_words(one.results)]
+    if ids:
+        lead.append(f"{one.rules.title} | MLPerf ID: {', '.join(dict.fromkeys(ids))}")
+    if (missing := missing_results(one.report)) is not None:
+        lead.append(f"{missing}.")
+    if one.rules.usage == "rehearsal":
+        lead.append(REHEARSAL)
+    return Page(
+        path=one.href,
+        title=one.rules.title,
+        lead=tuple(lead),
+        crumbs=OVERVIEW,
+        sections=(
+            *(section for section in sections if section.tables),
+            *(replace(section, title=f"{section.title} about none of the results") for section in rest),
+        ),
+    )
+
+
+def _count_words(one: SiteRound) -> Iterator[str]:
+    """How many results meet the official checker, which is not a verdict on the round, and when it came out."""
+    meet = "meets" if len(one.results) == 1 else "meet"
+    by_logs = "" if one.rules.package_checker else f"; {BY_LOGS}"
+    count = count_text(len(one.results), "result")
+    yield f"{one.accepted:,} of {count} {meet} the official checker of the round{by_logs}."
+    if (out := published(one.rules.usage, one.rules.name)) is not None:
+        yield f"Published {'on' if out.date else 'in'} {out.shown}."
+
+
+def _division(site: Site, one: SiteRound, division: str, legend: list[tuple[str, int, str]]) -> Section:
+    """The results of a division; without a table where it has none."""
+    results = by_benchmark(result for result in one.results if result.division_name == division)
+    groups = group_by(results, lambda one: (one.benchmark_title.casefold(), one.benchmark_name, one.scaling_type or ""))
+    charts = [round_chart(site, some, legend) for some in groups]
+    ids = ("id",) if any(result.id for result in results) else ()
+    heads = (*_ROUND, *ids, "unscaled", "expected", "runs", "rcp", "findings")
+    title = DIVISIONS[division]
+    table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
+    return Section(
+        key=division,
+        title=title,
+        charts=tuple(chart for chart in charts if chart is not None),
+        tables=(table,) if results else (),
+    )
+
+
+# ---- What is new
+
+
+def news(site: Site) -> tuple[str, ...]:
+    """Return three sentences about the newest round; none where no round has results."""
+    rounds = [one for one in site.rounds if one.results]
+    if not rounds:
+        return ()
+    latest = ([one for one in rounds if one.rules.usage in USAGES] or rounds)[-1]
+    benchmarks = [some for some in site.benchmarks if some[-1].usage == latest.rules.usage]
+    before = [result for one in rounds[: rounds.index(latest)] for result in one.results]
+    return _size(latest, len(site.rounds)), _fallen(latest, benchmarks), _firsts(latest, before, benchmarks)
+
+
+def _size(latest: SiteRound, rounds: int) -> str:
+    came_out = published(latest.rules.usage, latest.rules.name)
+    when = f", published {'on ' if came_out.date else 'in '}{came_out.shown}," if came_out else ""
+    among = f"is the newest of the {rounds} rounds here" if rounds > 1 else "is the only round here"
+    organisations = len({result.organisation_name for result in latest.results})
+    divisions = [result.division_name for result in latest.results]
+    parts = [f"{divisions.count(one.name)} {one.name.capitalize()}" for one in (CLOSED, OPEN) if one.name in divisions]
+    split = "all Closed" if divisions.count(CLOSED.name) == len(divisions) else " and ".join(parts) or "of no division"
+    return (
+        f"{latest.rules.title}{when} {among}: {count_text(len(latest.results), 'result')} from "
+        f"{count_text(organisations, 'organisation')}, {split}."
+    )
+
+
+def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[SiteResult, SiteResult]]:
+    """Return the records that fell in a round, each with the one that holds it now, the greatest gain first."""
+    pairs = [pair for some in benchmarks for chain in record_chains(some) for pair in pairwise(chain)]
+    fallen = [pair for pair in pairs if pair[1].round_key == round_key]
+    return sorted(fallen, key=_gain, reverse=True)
+
+
+def _gain(pair: tuple[SiteResult, SiteResult]) -> float:
+    """How many times as fast the second is as the first."""
+    return time_of(pair[0]) / time_of(pair[1])
+
+
+def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
+    round_key = latest.results[0].round_key
+    # Benchmarks that have Closed times in this round and in one before it that may be compared with it.
+    groups = [[one.round_key for one in group] for some in benchmarks for group in by_comparability(closed(some))]
+    count = sum(round_key in names and names[0] != round_key for names in groups)
+    if not count:
+        return "None of its benchmarks has Closed results of an earlier round to compare with, so no record could fall."
+    comparable = f"{'benchmark' if count == 1 else 'benchmarks'} with comparable results of earlier rounds"
+    fallen = records_beaten(round_key, benchmarks)
+    if not fallen:
+        return f"No record fell: its {count} {comparable} had a faster one."
+    more = f", and {len(fallen) - _NAMED} more" if len(fallen) > _NAMED else ""
+    verb = "Records fell" if len(fallen) > 1 else "A record fell"
+    named = "; ".join(
+        f"{now.benchmark_title} from {number_text(time_of(before), 3)} to {in_minutes(now)}, "
+        f"{number_text(_gain((before, now)), 3)} times as fast ({holder(now)})"
+        for before, now in fallen[:_NAMED]
+    )
+    return f"{verb} on {f'{len(fallen)} of ' if count > 1 else ''}its {count} {comparable}: {named}{more}."
+
+
+def _firsts(latest: SiteRound, before: Results, benchmarks: Sequence[Results]) -> str:
+    if not before:
+        leaders = [min(best, key=time_of).organisation_name for some in benchmarks if (best := closed(some))]
+        leader = max(dict.fromkeys(leaders), key=leaders.count, default=None)
+        if leader is None:
+            return "It has no Closed result with a time."
+        return f"{leader} is the fastest on {leaders.count(leader)} of {count_text(len(leaders), 'benchmark')}."
+    titles = _new(latest, before, lambda one: one.benchmark_title)
+    found = (
+        ("on", [_with_fastest(title, latest.results) for title in titles]),
+        ("with", _new(latest, before, lambda one: one.accelerator_name)),
+        ("from", _new(latest, before, lambda one: one.organisation_name)),
+    )
+    parts = [f"{word} {_list(names)}" for word, names in found if names]
+    if not parts:
+        return "Its benchmarks, accelerators and organisations all had results in earlier rounds."
+    first, *others = parts
+    more = [f"the first {one}" for one in others]
+    return f"It has the first results {', '.join([first, *more[:-1]])}{f', and {more[-1]}' if more else ''}."
+
+
+def _new(latest: SiteRound, before: Results, name: Callable[[SiteResult], str | None]) -> list[str]:
+    known = {name(result) for result in before}
+    return sorted({one for one in map(name, latest.results) if one is not None} - known, key=str.casefold)
+
+
+def _with_fastest(title: str, results: Results) -> str:
+    timed = [one for one in closed(results) if one.benchmark_title == title]
+    if not timed:
+        return title
+    best = min(timed, key=time_of)
+    return f"{title} ({in_minutes(best)}: {holder(best)})"
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = [*names[:_LISTED], f"{len(names) - _LISTED} more"] if len(names) > _LISTED else list(names)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]

@@ -63,7 +63,7 @@ class NumberLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def svg(line: NumberLine) -> str:
-    """The picture; the script of the page finds the scale in its attributes and the height of each row on its line."""
+    """Return the picture; the script of the page finds the scale in its attributes, and rows by their lines."""
     top, rows = 2.0, list[str]()
     for reading in line.readings:
         lanes = list(_lanes(line, reading.marks))

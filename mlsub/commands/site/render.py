@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Iterator
-from functools import cache
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mlsub.commands.site.chartdata import SHARED, chart_json, safe_json, shared_series
-from mlsub.commands.site.dataset import RESULTS
-from mlsub.commands.site.markup import table_markup
-from mlsub.commands.site.model import Drawn
+import msgspec
+
 from mlsub.commands.site.numberline import svg
-from mlsub.commands.site.pages import Page
+from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Chart, Page, Series, Table
+from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError, needs_extra
+from mlsub.io.show import plain, readable
 from mlsub.io.version import VERSION
 from mlsub.present.html import bar
+from mlsub.score.columns import encodable
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Template
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -31,22 +34,30 @@ POLICY = (
     "'sha256-+TfQir1nvDucAdvE6XUQBt4ayUjpAWkbw2kCdSfekHM='; img-src 'self' data: file:; "
     "base-uri 'none'; form-action 'none'"
 )
-#: What draws the charts of a page, before the scripts of their kinds.
+#: What draws the charts of a page, before the scripts of their kinds; and kinds that are drawn from all results.
 _CHARTS = ("d3.min", "plot.umd.min", "charts", "pictures")
+_OF_ALL_RESULTS = {"dots", "round", "results"}
+#: Characters that could end the script which data stand in.
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+#: What means something to HTML; most cells have nothing of it.
+_SPECIAL = re.compile(r"[&<>\"']")
+#: Longer texts are given the room of several lines.
+_LONG = 48
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|–|")
 
 
 def check_jinja() -> None:
     """Find out whether pages can be made, without loading what makes them.
 
     Raises:
-        MlsubError: they cannot.
+        MlsubError: Jinja2 is not installed.
     """
     if importlib.util.find_spec("jinja2") is None:
         raise MlsubError(needs_extra("the pages are made with Jinja2.", "report"))
 
 
 def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) -> None:
-    """Write a page in UTF-8, and the files that it shares with others, unless these are there.
+    """Write a page in UTF-8, and the scripts with data that it shares with others, unless these are there.
 
     Args:
         site: the folder.
@@ -56,50 +67,38 @@ def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) 
     Raises:
         OSError: it cannot be written.
     """
-    shared = _shared(page)
-    text = page_text(navigation, page, shared)
-    (site / page.path).parent.mkdir(exist_ok=True)
-    (site / page.path).write_bytes(text.encode("utf-8", "backslashreplace"))
-    for path, script in shared.items():
-        # Where two processes write one at a time, both write the same.
+    shared = dict(shared_series(chart.shared) for part in page.sections for chart in part.charts if chart.shared)
+    files = {f"shared/{name}.js": script for name, script in shared.items()}
+    files[page.path] = render_page(navigation, page).encode("utf-8", "backslashreplace")
+    for path, content in files.items():
+        (site / path).parent.mkdir(exist_ok=True)
+        # Where two processes write a shared script at a time, both write the same.
         if not (site / path).exists():
-            (site / path).write_bytes(script)
+            (site / path).write_bytes(content)
 
 
-def page_text(navigation: tuple[tuple[str, str], ...], page: Page, shared: Iterable[str] = ()) -> str:
-    """The HTML of a page; ``shared`` are scripts with data that it has in common with others."""
+def render_page(navigation: tuple[tuple[str, str], ...], page: Page) -> str:
+    """Return the HTML of a page."""
+    root = "../" * page.path.count("/")
+    scripts = list(_scripts(page))
     return _template().render(
-        page=page,
-        root="../" * page.path.count("/"),
-        navigation=navigation,
-        policy=POLICY,
-        version=VERSION,
-        scripts=[*shared, *_scripts(page)],
+        page=page, root=root, navigation=navigation, policy=POLICY, version=VERSION, scripts=scripts
     )
-
-
-def _shared(page: Page) -> dict[str, bytes]:
-    """The scripts that a page shares with others, by their paths."""
-    drawn = [one for part in page.sections for one in part.charts if isinstance(one, Drawn) and one.shared]
-    scripts = (shared_series(one.series[: one.shared]) for one in drawn)
-    return {f"{SHARED}/{name}.js": script for name, script in scripts}
 
 
 def _scripts(page: Page) -> Iterator[str]:
     """The scripts of a page in the order in which they run, from the root of the site."""
-    if page.whole:
-        yield RESULTS
-    kinds = dict.fromkeys(chart.kind for part in page.sections for chart in part.charts)
+    charts = [chart for part in page.sections for chart in part.charts]
+    yield from dict.fromkeys(f"shared/{shared_series(chart.shared)[0]}.js" for chart in charts if chart.shared)
+    kinds = dict.fromkeys(chart.kind for chart in charts)
+    if _OF_ALL_RESULTS.intersection((*kinds, *page.scripts)):
+        yield RESULTS_SCRIPT
     for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "tables")):
         yield f"static/{name}.js"
 
 
 @cache
 def _template() -> Template:
-    return _environment().get_template("page.html")
-
-
-def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -109,10 +108,131 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: clean_lines(value) if type(value) is str else value,
     )
     environment.filters["json"] = lambda chart: Markup(chart_json(chart))  # noqa: S704  (safe in a script)
     environment.filters["plain_json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
     environment.globals["number_line"] = lambda line: Markup(svg(line))  # noqa: S704  (escaped there)
     environment.globals["verdict_bar"] = lambda shares: Markup(bar(shares))  # noqa: S704  (numbers and plain words)
-    environment.globals["table"] = lambda table, root: Markup(table_markup(table, root))  # noqa: S704  (escaped there)
-    return environment
+    environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
+    return environment.get_template("page.html")
+
+
+def clean_lines(text: str) -> str:
+    """Return text with each of its lines fit to be shown."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "\n".join(plain(readable(line)) for line in text.split("\n"))
+
+
+def chart_json(chart: Chart) -> str:
+    """Return the data of a chart as JSON that no parser of HTML takes for the end of the script it stands in."""
+    shared = {"shared": shared_series(chart.shared)[0]} if chart.shared else {}
+    return safe_json(chart.data | shared)
+
+
+@lru_cache(maxsize=64)
+def shared_series(series: tuple[Series, ...]) -> tuple[str, bytes]:
+    """Return the name of series that charts of several pages have, and a script with them: a file may load no data."""
+    text = safe_json(series)
+    name = blake2b(text.encode(), digest_size=8).hexdigest()
+    return name, f'"use strict";\n(window.mlsubShared ??= {{}})["{name}"] = {text};\n'.encode()
+
+
+def safe_json(found: Any) -> str:
+    """Return JSON for a script: nothing in it ends the script or begins markup."""
+    text = msgspec.json.encode(_encodable(found)).decode("utf-8")
+    for unsafe, escaped in _UNSAFE.items():
+        text = text.replace(unsafe, escaped)
+    return text
+
+
+def _encodable(found: Any) -> Any:
+    """The same values: texts that UTF-8 can hold, structures as objects, and the points of series by column."""
+    if isinstance(found, str):
+        return encodable(clean_lines(found))
+    if isinstance(found, dict):
+        return {_encodable(key): _encodable(value) for key, value in found.items()}
+    if isinstance(found, Series):
+        return msgspec.structs.asdict(found) | {"name": _encodable(found.name), "points": columns_json(found.points)}
+    if isinstance(found, msgspec.Struct):
+        return _encodable(msgspec.structs.asdict(found))
+    return [_encodable(one) for one in found] if isinstance(found, list | tuple) else found
+
+
+def columns_json(rows: Iterable[Sequence[float]]) -> msgspec.Raw:
+    """Return rows of numbers by column, with six digits, as tooltips have them."""
+    columns = ",".join(f"[{','.join(map(_six_digits, column))}]" for column in zip(*rows, strict=True))
+    return msgspec.Raw(f"[{columns}]".encode())
+
+
+def _six_digits(value: float) -> str:
+    text = f"{value:.6g}"
+    return text if text[-1].isdigit() else "null"
+
+
+def render_table(table: Table, root: str) -> str:
+    """Return a table as HTML, without end tags, and ``scope`` where its headers are plain to see.
+
+    A site has hundreds of thousands of cells, so none of them says what its table can say for all.
+
+    Args:
+        table: what is shown.
+        root: the way from the page to the root of the site.
+    """
+    numeric = [_is_numeric(table, place) for place in range(len(table.heads))]
+    heads = "".join(f"<th>{_safe(head)}" for head in table.heads)
+    name = f' id="table-{_safe(table.key)}"' if table.key else ""
+    lists = " data-lists" if table.lists else ""
+    body = "".join(f"<tr>{_cells(row, numeric, root)}" for row in table.rows)
+    return (
+        f"<div class=table tabindex=0>\n<table{name}{_number_classes(numeric)}{lists} data-sortable>\n"
+        f"<caption>{_safe(table.caption)}</caption>\n<thead><tr>{heads}<tbody>{body}</table>\n</div>"
+    )
+
+
+def _is_numeric(table: Table, place: int) -> bool:
+    """Whether the cells of a column after the first are numbers, or lists of numbers, as far as they say anything."""
+    return place > 0 and (table.lists or all(_NUMBER.fullmatch(row[place].text) for row in table.rows))
+
+
+def _number_classes(numeric: Sequence[bool]) -> str:
+    """Which columns are numeric, as the style sheet reads it."""
+    if all(numeric[1:]):
+        return " class=n"
+    names = " ".join(f"n{place}" for place, is_number in enumerate(numeric, 1) if is_number)
+    return f' class="{names}"' if names else ""
+
+
+def _cells(cells: Sequence[Cell], numeric: Sequence[bool], root: str) -> str:
+    return "".join(
+        f"<{'td' if place else 'th'}{_attributes(cell, numeric=numeric[place])}>{_content(cell, root)}"
+        for place, cell in enumerate(cells)
+    )
+
+
+def _attributes(cell: Cell, *, numeric: bool) -> str:
+    found = "" if numeric or len(cell.text) <= _LONG else " class=long"
+    if cell.sort is not None and not (numeric and _is_text_of(cell.text, cell.sort)):
+        found += f" data-sort={cell.sort}"
+    return f'{found} title="{_safe(cell.note)}"' if cell.note else found
+
+
+def _is_text_of(text: str, value: float) -> bool:
+    """Whether a text is a number, as far as it shows it."""
+    try:
+        return abs(float(text.replace(",", "")) - value) <= 1e-5 * abs(value)
+    except ValueError:
+        return False
+
+
+def _content(cell: Cell, root: str) -> str:
+    text = _safe(cell.text)
+    if cell.href:
+        return f'<a href="{root}{_safe(cell.href)}">{text}</a>'
+    return f"<span class={cell.badge}>{text}</span>" if cell.badge else text
+
+
+def _safe(text: str) -> str:
+    text = clean_lines(text)
+    return escape(text) if _SPECIAL.search(text) else text

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-import msgspec
+from msgspec.structs import replace
 
-from mlsub.commands.site.cite import section_of_citation, submitter_of, system_of
-from mlsub.commands.site.convergence import section_of_convergence
-from mlsub.commands.site.curves import section_of_curves
-from mlsub.commands.site.facts import section_of_hyperparameters, section_of_system
-from mlsub.commands.site.found import sections_of_findings
-from mlsub.commands.site.model import Cell, counted, minutes_of, number_of, text_of
-from mlsub.commands.site.pages import OVERVIEW, REHEARSAL, Page
-from mlsub.commands.site.places import accelerator_href, benchmark_href, organisation_href, system_href
-from mlsub.commands.site.results import Result, RoundResults
-from mlsub.commands.site.tables import division_of, rcp_cell, round_name
-from mlsub.commands.site.timeline import section_of_runs
-from mlsub.convergence.margin import benchmark_held
+from mlsub.commands.audit.messaging.write import footnote_of
+from mlsub.commands.audit.quoting import Document, Message, Operand, text_for
+from mlsub.commands.site.curves import curves_section
+from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
+from mlsub.commands.site.page import (
+    OVERVIEW,
+    REHEARSAL,
+    Cell,
+    Page,
+    Quote,
+    Section,
+    clean,
+    count_text,
+    minutes_cell,
+    number_text,
+)
+from mlsub.commands.site.results import SiteResult
+from mlsub.commands.site.runs import convergence_section, runs_section
+from mlsub.commands.site.tables import rcp_cell, verdict_cell
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.io.spelling import flat
@@ -27,134 +35,209 @@ from mlsub.rounds.publication import published
 _OPEN = "Open results may use another model or target, and are never ranked with Closed ones."
 #: What the official checker in force for the round says, in plain words.
 _VERDICTS = {
-    Verdict.ACCEPTED: Cell("accepted", badge="good", note="It meets the official checker in force for its round."),
-    Verdict.REJECTED: Cell(
-        "rejected", badge="bad", note="It does not meet the official checker in force for its round: see its findings."
-    ),
-    Verdict.NOT_CHECKED: Cell("not checked", badge="warn", note="It could not be checked: see its findings."),
+    Verdict.ACCEPTED: "It meets the official checker in force for its round",
+    Verdict.REJECTED: "It does not meet the official checker in force for its round: see its findings",
+    Verdict.NOT_CHECKED: "It could not be checked: see its findings",
 }
+#: Where a script puts the day on which the reader looks; without one it is left to fill in.
+DAY = "[date]"
+_CITE = (
+    "MLCommons asks that whoever quotes a result names submitter, system, benchmark, round, division and MLPerf ID, "
+    "and says when and from where it was retrieved. What stands in brackets is not in the logs: the ID is in the "
+    "results table that MLCommons publishes."
+)
+_UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
 
-def of_result(result: Result, parent: RoundResults, reference: str | None = None) -> Page:
-    """The page of one result, which is one of the results of ``parent``.
+def result_page(result: SiteResult, reference: str | None = None) -> Page:
+    """Return the page of one result.
 
     ``reference`` is a file of reference points that the convergence test used in place of the installed ones.
     """
-    entry = result.entry
-    benchmark = benchmark_held(result.report, entry, result.round)
-    curves = section_of_curves(result.logs, benchmark, result.round, entry.rcp)
-    sections = (
-        curves,
-        section_of_runs(result.logs, next(iter(curves.data), None)),
-        section_of_convergence(result.report, entry, result.round, reference),
-        *sections_of_findings(result.findings, forgiven=result.accepted),
-        section_of_citation(result),
-        section_of_hyperparameters(result.logs),
-        section_of_system(result.report, result.description, result.round),
-    )
-    rehearsal = (REHEARSAL,) if result.round.usage == "rehearsal" else ()
+    curves = curves_section(result)
     return Page(
         path=result.href,
-        title=title_of(result),
-        lead=(*rehearsal, *((_OPEN,) if division_of(result) == OPEN.name else ())),
-        crumbs=(*OVERVIEW, ("Results", "results.html"), (result.round.title, parent.href)),
+        title=result_title(result),
+        lead=(
+            *((REHEARSAL,) if result.usage == "rehearsal" else ()),
+            *((_OPEN,) if result.division_name == OPEN.name else ()),
+        ),
+        crumbs=(*OVERVIEW, ("Results", "results.html"), (result.rules.title, result.round_href)),
         score=_score(result),
-        facts=tuple(_facts(result, parent)),
-        sections=sections,
+        facts=tuple(_facts(result)),
+        sections=(
+            curves,
+            runs_section(result, next(iter(curves.data), None)),
+            convergence_section(result, reference),
+            *findings_sections(result.findings, forgiven=result.accepted),
+            citation_section(result),
+            hyperparameters_section(result.logs),
+            system_section(result),
+        ),
         scripts=("cite",),
     )
 
 
-def title_of(result: Result) -> str:
-    """Who, what, on what, in which division and round: ACME, BERT, rack1 (16 × GC200), Closed, v1.0."""
-    division = division_of(result)
-    benchmark = text_of(result.named.title, 60)
-    return ", ".join(
-        (
-            submitter_of(result),
-            f"{benchmark} ({text_of(result.entry.scaling_type, 20)} scaling)"
-            if result.entry.scaling_type
-            else benchmark,
-            _on(result),
-            *((division.capitalize(),) if division in DIVISIONS else ()),
-            round_name(result),
-        )
-    )
+def result_title(result: SiteResult) -> str:
+    """Return who, what, on what, in which division and round: ACME, BERT, rack1 (16 × GC200), Closed, v1.0."""
+    kind = f" ({result.scaling_type} scaling)" if result.scaling_type else ""
+    division = (result.division_title,) if result.division_name in DIVISIONS else ()
+    parts = (result.submitter, result.benchmark_title + kind, _system_words(result), *division, result.round_key)
+    return ", ".join(parts)
 
 
-def _on(result: Result) -> str:
+def _system_words(result: SiteResult) -> str:
     """The system, and what is in it unless its name says so."""
-    system, count = system_of(result), result.row.accelerators_count
-    chip = result.named.accelerator or result.row.accelerator_model_name
+    system, count, chip = result.system_name, result.accelerators_count, result.accelerator
     if not count or not chip or (flat(chip) in flat(system) and str(count) in system):
         return system
-    return f"{system} ({count:,} × {text_of(chip, 60)})"
+    return f"{system} ({count:,} × {chip})"
 
 
-def _score(result: Result) -> Cell:
+def _score(result: SiteResult) -> Cell:
     """The published minutes with three digits, and what they are."""
-    score = result.entry.score
+    score = result.score
     if score.published is None:
-        return Cell("No score", note=f"Of {counted(result.entry.runs, 'run')} too few converged for an olympic mean.")
-    full = minutes_of(score.published).text
+        return Cell("No score", note=f"Of {count_text(result.runs, 'run')} too few converged for an olympic mean.")
     scaled = ", times the factor of scaling.json" if score.scaling != 1 else ""
-    about = f"{full} minutes to train: the olympic mean of {counted(result.entry.runs, 'run')}{scaled}"
-    return Cell(f"{number_of(score.published, 3)} minutes", note=about)
+    mean = f"the olympic mean of {count_text(result.runs, 'run')}{scaled}"
+    about = f"{minutes_cell(score.published).text} minutes to train: {mean}"
+    return Cell(f"{number_text(score.published, 3)} minutes", note=about)
 
 
-def _facts(result: Result, parent: RoundResults) -> Iterator[tuple[str, Cell]]:
-    entry, row, named = result.entry, result.row, result.named
-    verdict = _VERDICTS[entry.official]
-    if not result.round.package_checker:
-        verdict = msgspec.structs.replace(verdict, note=f"{verdict.note[:-1]}; {BY_LOGS}." if verdict.note else None)
-    yield "Official checker", verdict
-    if entry.rcp.also is not None:
-        for rcp in (entry.rcp, entry.rcp.also):
-            yield f"Convergence by {rcp.counted}", rcp_cell(msgspec.structs.replace(rcp, also=None, counted=None))
-    elif entry.rcp.verdict != "not-required":
-        yield "Convergence test", rcp_cell(entry.rcp)
+def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
+    rcp, by_logs = result.rcp, "" if result.rules.package_checker else f"; {BY_LOGS}"
+    yield "Official checker", replace(verdict_cell(result.official), note=f"{_VERDICTS[result.official]}{by_logs}.")
+    if rcp.also is not None:
+        for one in (rcp, rcp.also):
+            yield f"Convergence by {one.counted}", rcp_cell(replace(one, also=None, counted=None))
+    elif rcp.verdict != "not-required":
+        yield "Convergence test", rcp_cell(rcp)
     yield from _minutes(result)
-    yield "Benchmark", Cell(text_of(named.title, 100), href=benchmark_href(named))
-    yield "Organisation", Cell(text_of(named.organisation, 100), href=organisation_href(named))
-    yield "System", Cell(system_of(result), href=system_href(named, row), note=text_of(entry.system, 200))
-    if row.accelerators_count and row.accelerator_model_name:
-        count, model = f"{row.accelerators_count:,}", text_of(row.accelerator_model_name, 100)
-        yield "Accelerators", Cell(f"{count} × {model}", href=accelerator_href(named))
-    yield "Round", Cell(result.round.title, href=parent.href)
-    if (out := published(row.usage, row.round)) is not None:
+    yield "Benchmark", Cell(result.benchmark_title, href=result.benchmark_href)
+    yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
+    yield "System", Cell(result.system_name, href=result.system_href, note=result.system)
+    if result.accelerators_count and result.accelerator_model_name:
+        model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
+        yield "Accelerators", Cell(model, href=result.accelerator_href)
+    yield "Round", Cell(result.rules.title, href=result.round_href)
+    if (out := published(result.usage, result.round)) is not None:
         yield "Published", Cell(out.shown)
-    yield "Division", Cell(text_of(entry.division or "not said", 40).capitalize())
-    if result.ids is None:
-        yield "MLPerf ID", Cell("not in the logs")
-    else:
-        yield "MLPerf ID", Cell(result.ids.shown, note=text_of(result.ids.source, 200) if result.ids.source else None)
-    yield "Runs", Cell(f"{entry.runs}, of which {entry.converged} converged and {entry.compliant} are compliant")
-    if row.batch_size is not None:
-        yield "Global batch size", Cell(f"{number_of(row.batch_size)} samples")
-    if row.framework:
-        yield "Framework", Cell(text_of(row.framework, 200))
-    if row.availability:
-        yield "Availability", Cell(text_of(row.availability, 60))
-    if row.instance_scale is not None:
-        yield "Instance scale", Cell(number_of(row.instance_scale), note="accelerators that train one model")
-    if row.energy_joules is not None:
-        yield "Energy", Cell(f"{number_of(row.energy_joules)} J")
+    yield "Division", Cell(clean(result.division or "not said", 40).capitalize())
+    yield "MLPerf ID", Cell(result.ids.shown, note=result.ids.source) if result.ids else Cell("not in the logs")
+    converged = f"{result.converged} converged and {result.compliant} are compliant"
+    yield "Runs", Cell(f"{result.runs}, of which {converged}")
+    if rcp.batch_size is not None:
+        yield "Global batch size", Cell(f"{number_text(rcp.batch_size)} samples")
+    for name, text in (("Framework", result.framework), ("Availability", result.availability)):
+        if text:
+            yield name, Cell(text)
+    if result.score.instance_scale is not None:
+        yield "Instance scale", Cell(number_text(result.score.instance_scale), note="accelerators that train one model")
+    if result.energy is not None and result.energy.scaled is not None:
+        yield "Energy", Cell(f"{number_text(result.energy.scaled)} J")
 
 
-def _minutes(result: Result) -> Iterator[tuple[str, Cell]]:
+def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     """The score on its other bases, where they differ, and per accelerator."""
-    score = result.entry.score
+    score = result.score
     if score.published is None:
         return
     if score.scaling != 1:
-        unscaled = minutes_of(score.unscaled).text
+        unscaled = minutes_cell(score.unscaled).text
         yield "Before scaling", _short(score.unscaled, f"{unscaled} minutes, × {score.scaling:.6f} by scaling.json")
     if not score.as_expected:
         factor = f"× {score.expected_scaling:.6f} by the convergence test"
-        yield "Expected", _short(score.expected, f"{minutes_of(score.expected).text} minutes: unscaled {factor}")
-    if result.named.chip_minutes is not None:
-        yield "Accelerator-minutes", _short(result.named.chip_minutes, "the score times the number of accelerators")
+        yield "Expected", _short(score.expected, f"{minutes_cell(score.expected).text} minutes: unscaled {factor}")
+    if result.chip_minutes is not None:
+        yield "Accelerator-minutes", _short(result.chip_minutes, "the score times the number of accelerators")
 
 
 def _short(value: float | None, note: str) -> Cell:
-    return Cell(f"{number_of(value, 3)} minutes" if value is not None else "–", note=note)
+    return Cell(f"{number_text(value, 3)} minutes" if value is not None else "–", note=note)
+
+
+# ---- How to cite it
+
+
+def citation_section(result: SiteResult) -> Section:
+    """Return the texts to copy: a sentence with the score, the footnote that the guidelines require, and BibTeX."""
+    verified = result.publication_date is not None
+    quotes = [Quote("Footnote, by the results messaging guidelines", f"[1] {footnote(result)}")]
+    if result.score_minutes is not None:
+        quotes.insert(
+            0, Quote("Sentence", f"{_sentence(result)} in {number_text(result.score_minutes, 3)} minutes [1].")
+        )
+    if verified:
+        quotes.append(Quote("BibTeX", bibtex(result)))
+    words = (_CITE,) if verified else (_UNPUBLISHED,)
+    return Section(key="cite", title="Cite this result", words=words, quotes=tuple(quotes))
+
+
+def _sentence(result: SiteResult) -> str:
+    chip, count = result.accelerator, result.accelerators_count
+    with_chips = f" with {count:,} {chip}" if count and chip else ""
+    start = "In" if result.publication_date is not None else "Unverified: in"
+    who = f"{result.submitter} {result.system_name}{with_chips}"
+    return f"{start} {result.rules.title} {_division_words(result)}, {who} trained {result.benchmark_title}"
+
+
+def _division_words(result: SiteResult) -> str:
+    return result.division_title if result.division_name in DIVISIONS else "[division]"
+
+
+def footnote(result: SiteResult) -> str:
+    """Return the footnote under the guidelines in force."""
+    name = clean(result.benchmark, 100)
+    operand = Operand(
+        name=name,
+        usage=result.usage,
+        round=result.round,
+        submitter=result.submitter,
+        system=clean(result.system, 100),
+        system_name=result.system_name,
+        benchmark=name,
+        division=result.division_name if result.division_name in DIVISIONS else None,
+        verified=result.publication_date is not None,
+        id=result.ids.ids[0] if result.ids and len(result.ids.ids) == 1 else None,
+    )
+    message = Message(
+        id="result",
+        text="",
+        document=Document(name="page"),
+        operands=(operand,),
+        scored=(name,),
+        says={"retrieved": f"from {_source(result)} on {DAY}"},
+    )
+    written = footnote_of(message, text_for(None)).footnote
+    # Where no source says which of several IDs it is, the reader chooses.
+    return written.replace(f"[ID {result.round}-...]", f"[ID {result.id}]") if result.id else written
+
+
+def _source(result: SiteResult) -> str:
+    """The repository of the round's results."""
+    return (result.details_url or "https://mlcommons.org/benchmarks/").partition("/blob/")[0]
+
+
+#: What TeX takes for a sign of its own.
+_TEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
+
+
+def bibtex(result: SiteResult) -> str:
+    """Return an entry of a bibliography."""
+    name = result.href.rpartition("/")[2].removesuffix(".html")
+    key = re.sub(r"[^a-z0-9]+", "-", f"mlperf-{name}").strip("-")
+    title = f"{result.rules.title} {_division_words(result)}, {result.benchmark_title}: {result.system_name}"
+    out, tex = result.publication_date, str.maketrans(_TEX)
+    fields = {
+        "title": f"{{{{{title.translate(tex)}}}}}",
+        "author": f"{{{{{result.submitter.translate(tex)}}}}}",
+        "year": f"{{{out.year}}}" if out else "",
+        "month": f"{out:%b}".lower() if out else "",
+        "publisher": "{MLCommons}",
+        "number": f"{{{result.id.translate(tex)}}}" if result.id else "",
+        "url": f"{{{_source(result)}}}",
+        "note": f"{{MLPerf result, retrieved on {DAY}}}",
+    }
+    lines = (f"  {name} = {value}," for name, value in fields.items() if value)
+    return "\n".join((f"@misc{{{key},", *lines, "}"))

@@ -1,38 +1,65 @@
-"""The results of a site: one for each entry of each round, with all that its page shows."""
+"""The results of a site with the addresses of their pages, and what pages over many of them read of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
 from hashlib import sha256
 
 import msgspec
 
+from mlsub.commands.site.page import MAX_NAME, clean
+from mlsub.convergence.margin import benchmark_held
+from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Finding, Verdict
-from mlsub.log.report import LogReport
-from mlsub.rounds import Round
-from mlsub.score.named import Named, named
-from mlsub.score.table import Row, description_path, rows_of
+from mlsub.judge.result import Result, results_of
+from mlsub.rounds import Round, get_round
 from mlsub.submission.ids import Ids, ResultIds
 from mlsub.submission.locate import counted
-from mlsub.submission.report import EntryResult, Report
+from mlsub.submission.report import Report
 from mlsub.workspace import Checked
 
+#: Where pages about what results share lie; things whose addresses are the same have one page.
+BENCHMARKS, ORGANISATIONS, ACCELERATORS, SYSTEMS = "benchmarks", "organisations", "accelerators", "systems"
 #: Longer names of files are cut; a hash keeps them apart.
 _MAX_SLUG = 100
+#: Names that slugs keep apart but for the case of letters and what stands between words; others get a hash.
+_PLAIN = re.compile(r"[A-Za-z0-9]+(?:[ _.+/(),-]+[A-Za-z0-9]+)*[ )]*")
+#: Usages in the order in which they are shown; others come after them.
+USAGES = ("training", "hpc")
+#: What sections are called whose results are of a division.
+DIVISIONS = {CLOSED.name: "Closed division", OPEN.name: "Open division", "other": "Results without a clear division"}
+#: Colours of the theme by vendor, and the one of what has none; further vendors get what is left.
+_VENDORS = {"NVIDIA": 2, "Google": 0, "AMD": 5, "Intel": 1, "Graphcore": 3, "Huawei": 6, "Cerebras": 9}
+_NONE, _LEFT = 7, (4, 8)
+#: Colours of families, the most frequent first, and the shapes of marks that tell those apart that have one colour.
+_FAMILIES = (2, 0, 5, 3, 1, 9, 4, 6, 8)
+_SHAPES = ("circle", "diamond", "square", "triangle")
+#: What those are called in legends whose description names no accelerator that is known.
+NO_ACCELERATOR = "no known accelerator"
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry, as the pages need it; ``slug`` is the name of its page without the ending, ``named`` its names."""
+class SiteResult(Result, frozen=True, kw_only=True):
+    """A result with its page, those about what it shares with others (from the root of the site), and its MLPerf ID.
 
-    slug: str
-    report: Report
-    round: Round
-    entry: EntryResult
-    row: Row
-    named: Named
-    logs: tuple[LogReport, ...]
-    findings: tuple[Finding, ...]
+    ``rules`` are those of its round, ``tested_as`` is the benchmark whose reference and target hold for it. Names are
+    fit to be shown: ``system_name`` and ``submitter`` are those of folders where no description has them, and
+    ``division_name`` is ``other`` where neither description nor logs say.
+    """
+
+    href: str
+    round_href: str
+    benchmark_href: str
+    organisation_href: str
+    accelerator_href: str | None
+    system_href: str
+    division_name: str
+    submitter: str
+    system_name: str
+    tested_as: str
+    rules: Round
     ids: ResultIds | None = None
 
     @property
@@ -41,132 +68,214 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return self.ids.shown if self.ids else None
 
     @property
-    def accepted(self) -> bool:
-        """Whether the official checker takes it."""
-        return self.entry.official is Verdict.ACCEPTED
-
-    @property
-    def minutes(self) -> float | None:
-        """The published score in minutes; None without one, and where a clock that was set makes it 0 or less."""
-        minutes = self.row.published_minutes
+    def score_minutes(self) -> float | None:
+        """The published score; None without one, and where a clock that was set makes it 0 or less."""
+        minutes = self.published_minutes
         return minutes if minutes is not None and minutes > 0 else None
 
     @property
-    def missing(self) -> int:
-        """How many folders of its benchmark and round have no logs, so that a faster result may not be here."""
-        return sum(folder.benchmark == self.entry.benchmark for folder in self.report.without_logs)
+    def train_minutes(self) -> float | None:
+        """The score as minutes to train; weak scaling has none: its score is of many models at a time."""
+        return None if self.scaling_type == "weak" else self.score_minutes
 
     @property
-    def description(self) -> str | None:
-        """Where its system description lies, relative to the report's root; None outside a tree."""
-        return description_path(self.entry)
+    def accelerator(self) -> str | None:
+        """The accelerator by its name, or as the description has it where no table of names does."""
+        return self.accelerator_name or self.accelerator_model_name
 
     @property
-    def href(self) -> str:
-        """Its page, from the root of the site."""
-        return f"results/{self.slug}.html"
+    def division_title(self) -> str:
+        """``Closed``, ``Open``, or what is said of results without a clear division."""
+        return DIVISIONS[self.division_name].removesuffix(" division")
 
 
-class RoundResults(msgspec.Struct, frozen=True, kw_only=True):
+Results = Sequence[SiteResult]
+
+
+class SiteRound(msgspec.Struct, frozen=True, kw_only=True):
     """A round with its results; ``rest`` are the findings that are about none of them."""
 
+    rules: Round
     report: Report
-    round: Round
-    results: tuple[Result, ...]
+    results: tuple[SiteResult, ...]
     rest: tuple[Finding, ...]
 
     @property
     def href(self) -> str:
         """Its page, from the root of the site."""
-        return f"rounds/{slug_of(self.round.usage, self.round.name)}.html"
+        return _round_href(self.rules)
+
+    @property
+    def accepted(self) -> int:
+        """How many of its results the official checker accepts."""
+        return sum(result.accepted for result in self.results)
 
 
-def rounds_of(checked: Sequence[Checked], rounds: Callable[[Report], Round], ids: Ids) -> tuple[RoundResults, ...]:
-    """The rounds by age, each with its results; reports that checked nothing have none.
+class Site:
+    """The rounds of a site, those that came out first first, as pages over all of them read them."""
+
+    def __init__(self, rounds: Iterable[SiteRound]) -> None:
+        self.rounds = sorted(rounds, key=_came_out)
+        #: In the order of the data of the site (see :mod:`.dataset`).
+        self.results = [result for one in self.rounds for result in one.results]
+        self._place = {result.href: place for place, result in enumerate(self.results)}
+
+    @cached_property
+    def benchmarks(self) -> list[Results]:
+        """The results of each benchmark, those of most interest first: of the newest rounds, with most results."""
+        return sorted(group_by(self.results, lambda one: one.benchmark_href), key=_interest)
+
+    @cached_property
+    def vendors(self) -> dict[str, tuple[int, str]]:
+        """The colour and the shape of each vendor."""
+        left = [name for name in _by_frequency(one.vendor for one in self.results) if name not in _VENDORS]
+        known = {name: (colour, _SHAPES[0]) for name, colour in _VENDORS.items()}
+        return known | {name: (_LEFT[at % len(_LEFT)], _SHAPES[at // len(_LEFT) % 4]) for at, name in enumerate(left)}
+
+    @cached_property
+    def families(self) -> dict[str, tuple[int, str]]:
+        """The colour and the shape of each family of accelerators, the same on all pages."""
+        names, count = _by_frequency(one.family for one in self.results), len(_FAMILIES)
+        return {name: (_FAMILIES[at % count], _SHAPES[at // count % len(_SHAPES)]) for at, name in enumerate(names)}
+
+    def places(self, results: Iterable[SiteResult]) -> list[int]:
+        """Return the places of results in the data of the site."""
+        return [self._place[result.href] for result in results]
+
+    def legend(self, by: str, results: Results) -> list[tuple[str, int, str]]:
+        """Return name, colour and shape of what results have as ``vendor`` or ``family``, the most frequent first."""
+        keys = self.vendors if by == "vendor" else self.families
+        found = [getattr(result, by) for result in results]
+        legend = [(name, *keys[name]) for name in _by_frequency(found)]
+        return [*legend, (NO_ACCELERATOR, _NONE, _SHAPES[0])] if None in found else legend
+
+
+def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> list[SiteRound]:
+    """Return the rounds with their results; reports that checked nothing have none.
 
     Args:
         checked: reports and the logs they rest on.
-        rounds: the round of a report.
+        overlay: a checked overlay file.
         ids: the identifiers of results in the official tables.
     """
     taken: set[str] = set()
-    found = [
-        _round(one, rounds(one.report), ids, taken)
+    return [
+        _build_round(one, get_round(str(one.report.usage), one.report.round, overlay), ids, taken)
         for one in checked
         if one.report.official is not Verdict.NOT_CHECKED and one.report.round is not None
     ]
-    return tuple(sorted(found, key=lambda one: (one.round.usage, age_of(one.round.name))))
 
 
-def age_of(name: str) -> tuple[int, ...]:
-    """What rounds are put in order by: 4.1 before 10.0."""
-    return tuple(int(part) for part in re.findall(r"\d+", name))
+def _build_round(one: Checked, rules: Round, ids: Ids, taken: set[str]) -> SiteRound:
+    logs = sorted(one.logs, key=lambda log: counted(log.path))
+    results = tuple(_build_result(found, one.report, rules, ids, taken) for found in results_of(one.report, logs))
+    owned = {id(finding) for result in results for finding in result.findings}
+    rest = tuple(finding for finding in one.report.findings if id(finding) not in owned)
+    return SiteRound(rules=rules, report=one.report, results=results, rest=rest)
 
 
-def logs_of(one: Checked) -> dict[str, list[LogReport]]:
-    """The logs of a report by the path of their entry, in the order in which people count."""
-    logs: dict[str, list[LogReport]] = {}
-    for log in sorted(one.logs, key=lambda log: counted(log.path)):
-        logs.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
-    return logs
+def _build_result(found: Result, report: Report, rules: Round, ids: Ids, taken: set[str]) -> SiteResult:
+    system, division = found.system_name or found.system, division_of(found)
+    known = {name: getattr(found, name) for name in found.__struct_fields__}
+    names = {
+        "organisation_name": found.organisation_name,
+        "benchmark_title": found.benchmark_title,
+        "accelerator_model_name": found.accelerator_model_name,
+        "availability": found.availability,
+        "framework": found.framework,
+        "submitter": found.submitter or found.organisation,
+        "system_name": system,
+    }
+    return SiteResult(
+        **known | {name: text and clean(text, MAX_NAME) for name, text in names.items()} | {"division_name": division},
+        href=_result_href(found, rules, taken),
+        round_href=_round_href(rules),
+        benchmark_href=_href(BENCHMARKS, found.benchmark_name),
+        organisation_href=_href(ORGANISATIONS, found.organisation_name),
+        accelerator_href=_href(ACCELERATORS, found.accelerator_name) if found.accelerator_name else None,
+        # By the name that its description gives it: rounds name folders anew.
+        system_href=_href(SYSTEMS, found.organisation_name, system),
+        tested_as=benchmark_held(report, found, rules),
+        rules=rules,
+        ids=ids.of(found.usage, found.round, found.organisation, found.system, found.benchmark, found.division),
+    )
 
 
-def _round(one: Checked, round_: Round, ids: Ids, taken: set[str]) -> RoundResults:
-    report = one.report
-    logs = logs_of(one)
-    owned, rest = _findings(report)
-    results = [
-        Result(
-            slug=_slug(round_, entry, taken),
-            report=report,
-            round=round_,
-            entry=entry,
-            row=row,
-            named=named(row),
-            logs=tuple(logs.get(entry.path, ())),
-            findings=tuple(owned[entry.path]),
-            ids=ids.of(row.usage, row.round, row.organisation, row.system_folder, row.benchmark, row.division),
-        )
-        for entry, row in zip(report.entries, rows_of([report]), strict=True)
-    ]
-    return RoundResults(report=report, round=round_, results=tuple(results), rest=tuple(rest))
+def division_of(result: Result) -> str:
+    """Return where a result belongs: closed, open, or other where nothing says so.
+
+    Packages without system descriptions (v0.7 has some) are put where all their logs say they belong.
+    """
+    logged = {log.division for log in result.logs}
+    found = division_meant(result.division or (logged.pop() if len(logged) == 1 else None))
+    return found.name if found else "other"
 
 
-def _findings(report: Report) -> tuple[dict[str, list[Finding]], list[Finding]]:
-    """The findings by the path of the entry they are about, those on its system included, and all others."""
-    owned: dict[str, list[Finding]] = {entry.path: [] for entry in report.entries}
-    systems: dict[str, list[str]] = {}
-    for entry in report.entries:
-        systems.setdefault(description_path(entry) or "", []).append(entry.path)
-    rest = []
-    for finding in report.findings:
-        about = [path for path in _upwards(finding.path) if path in owned][:1] or systems.get(finding.path, [])
-        for path in about:
-            owned[path].append(finding)
-        if not about:
-            rest.append(finding)
-    return owned, rest
+def round_age(result: Result) -> tuple[int, ...]:
+    """Return what rounds of one usage are put in order by: 4.1 before 10.0."""
+    return tuple(int(part) for part in re.findall(r"\d+", result.round))
 
 
-def _upwards(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
-    yield "."
+def _came_out(one: SiteRound) -> tuple[str, str, tuple[int, ...]]:
+    """What rounds are put in order by: the day on which they came out, after those days the rounds without one."""
+    day = one.results[0].publication_date if one.results else None
+    age = tuple(int(part) for part in re.findall(r"\d+", one.rules.name))
+    return day.isoformat() if day else "9999", one.rules.usage, age
 
 
-def _slug(round_: Round, entry: EntryResult, taken: set[str]) -> str:
-    kind = (entry.scaling_type,) if entry.scaling_type else ()
-    parts = (round_.usage, round_.name, entry.organisation, entry.system, *kind, entry.benchmark)
-    slug = slug_of(*parts)
-    if slug in taken or len(slug) > _MAX_SLUG:
-        token = sha256("\0".join((*parts, entry.path)).encode("utf-8", "surrogatepass")).hexdigest()[:10]
-        slug = f"{slug[:_MAX_SLUG]}-{token}"
-    taken.add(slug)
-    return slug
+def _interest(results: Results) -> tuple[int, tuple[int, ...], int, str]:
+    last = results[-1]
+    usage = USAGES.index(last.usage) if last.usage in USAGES else len(USAGES)
+    count = sum(one.round == last.round for one in results)
+    return usage, tuple(-part for part in round_age(last)), -count, last.benchmark_title
 
 
-def slug_of(*parts: str) -> str:
-    """A name for a file that every file system and address takes as it is: small letters, digits, and no odd dots."""
+def group_by(results: Iterable[SiteResult], key: Callable[[SiteResult], Hashable]) -> list[Results]:
+    """Return the results with the same key together, in the order in which keys come; those with None are left out."""
+    found: dict[Hashable, list[SiteResult]] = {}
+    for result in results:
+        if (value := key(result)) is not None:
+            found.setdefault(value, []).append(result)
+    return list(found.values())
+
+
+def closed(results: Iterable[SiteResult]) -> list[SiteResult]:
+    """Return the Closed results that have a time to train."""
+    return [one for one in results if one.division_name == CLOSED.name and one.train_minutes is not None]
+
+
+def _by_frequency(names: Iterable[str | None]) -> list[str]:
+    """Names, the most frequent first, of equals the first in the alphabet."""
+    counts = Counter(name for name in names if name is not None)
+    return sorted(counts, key=lambda name: (-counts[name], name))
+
+
+def _round_href(rules: Round) -> str:
+    return f"rounds/{slug(rules.usage, rules.name)}.html"
+
+
+def _result_href(found: Result, rules: Round, taken: set[str]) -> str:
+    kind = (found.scaling_type,) if found.scaling_type else ()
+    parts = (rules.usage, rules.name, found.organisation, found.system, *kind, found.benchmark)
+    name = slug(*parts)
+    if name in taken or len(name) > _MAX_SLUG:
+        name = f"{name[:_MAX_SLUG]}-{_token(*parts, found.path)}"
+    taken.add(name)
+    return f"results/{name}.html"
+
+
+def _href(folder: str, *names: str) -> str:
+    name = slug(*names)
+    if len(name) > _MAX_SLUG or not all(map(_PLAIN.fullmatch, names)):
+        name = f"{name[:_MAX_SLUG]}-{_token(*names)}"
+    return f"{folder}/{name}.html"
+
+
+def _token(*parts: str) -> str:
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:10]
+
+
+def slug(*parts: str) -> str:
+    """Return a name that every file system and address takes as it is: small letters, digits, and no odd dots."""
     cleaned = (re.sub(r"[^a-z0-9.]+", "-", part.lower()).strip("-.") for part in parts)
     return "_".join(re.sub(r"\.{2,}", ".", part) or "x" for part in cleaned)

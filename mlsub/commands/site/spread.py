@@ -5,8 +5,7 @@ from __future__ import annotations
 import statistics
 from bisect import bisect_right
 from collections.abc import Sequence
-
-import msgspec
+from typing import NamedTuple
 
 #: A run: x (progress or minutes) and y (quality) of its evaluations, in the order of x.
 Line = Sequence[tuple[float, ...]]
@@ -20,35 +19,26 @@ _BEFORE = 3
 _MARGIN = 0.06
 
 
-class Spread(msgspec.Struct, frozen=True):
-    """At one place: the median, and the lowest and the highest value of the band."""
-
-    x: float
-    low: float
-    median: float
-    high: float
-
-
-class Goal(msgspec.Struct, frozen=True):
+class Goal(NamedTuple):
     """The target as a chart needs it: ``up`` says that values reach it from below."""
 
     level: float
     up: bool
 
-    def reached(self, value: float) -> bool:
+    def is_reached(self, value: float) -> bool:
         """Whether a value reaches the target."""
         return value >= self.level if self.up else value <= self.level
 
 
-class Window(msgspec.Struct, frozen=True):
+class Window(NamedTuple):
     """A part of a chart: from and to, in x and in y."""
 
     x: tuple[float, float]
     y: tuple[float, float]
 
 
-def spread_of(lines: Sequence[Line]) -> tuple[Spread, ...]:
-    """The median of the runs and the band around it at each place: all runs, or of many the half in the middle.
+def spread_of(lines: Sequence[Line]) -> list[tuple[float, float, float, float]]:
+    """Return places with the low end of the band, the median and the high end: all runs, or of many the middle half.
 
     Between two evaluations of a run its value is taken from the straight line through them; a run that has ended
     counts with its last value, and one without an evaluation so far does not count. Where fewer than half of the runs
@@ -59,19 +49,19 @@ def spread_of(lines: Sequence[Line]) -> tuple[Spread, ...]:
     """
     runs = [line for line in lines if line]
     if len(runs) < MIN_RUNS:
-        return ()
+        return []
     columns = [([point[0] for point in line], [point[1] for point in line]) for line in runs]
     found = []
     for x in _places([place for places, _ in columns for place in places]):
         values = [value for places, of in columns if (value := _at(x, places, of)) is not None]
         if 2 * len(values) >= len(runs):
             low, high = _band(values, many=len(runs) >= MANY_RUNS)
-            found.append(Spread(x, low, statistics.median(values), high))
-    return tuple(found)
+            found.append((x, low, statistics.median(values), high))
+    return found
 
 
-def band_of(runs: int) -> str:
-    """What the band of so many runs is."""
+def band_words(runs: int) -> str:
+    """Return what the band of so many runs is."""
     return "middle half of the runs (quartiles)" if runs >= MANY_RUNS else "range from the lowest to the highest run"
 
 
@@ -103,7 +93,7 @@ def _at(x: float, places: Sequence[float], values: Sequence[float]) -> float | N
 
 
 def window_of(lines: Sequence[Line], goal: Goal) -> Window | None:
-    """The part of a chart where its runs cross the target; None where that is all of the chart.
+    """Return the part of a chart where its runs cross the target; None where that is all of the chart.
 
     It begins three evaluations before the first run's that reaches the target, ends with the last evaluation of all,
     and is as high as the values of these runs from there on and the target need. Where no run reaches the target, it
@@ -113,7 +103,7 @@ def window_of(lines: Sequence[Line], goal: Goal) -> Window | None:
         lines: the runs.
         goal: the target.
     """
-    there = [line for line in lines if any(goal.reached(point[1]) for point in line)]
+    there = [line for line in lines if any(goal.is_reached(point[1]) for point in line)]
     parts = [line[_first(line, goal) :] for line in there or lines if line]
     if not parts:
         return None
@@ -129,5 +119,5 @@ def window_of(lines: Sequence[Line], goal: Goal) -> Window | None:
 
 def _first(line: Line, goal: Goal) -> int:
     """Where a run comes near the target."""
-    reaching = (place for place, point in enumerate(line) if goal.reached(point[1]))
+    reaching = (place for place, point in enumerate(line) if goal.is_reached(point[1]))
     return max(0, next(reaching, len(line) - 1) - _BEFORE)

@@ -1,90 +1,49 @@
-"""Tables and charts over many results: the results table of a division, a round's benchmarks, the fastest of each."""
+"""Tables of results and of rounds: the columns that a result has on pages, each in one way."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from mlsub.commands.site.model import Cell, Column, Table, cell_of, minutes_of, table_of, text_of
-from mlsub.commands.site.places import accelerator_href, benchmark_href, organisation_href, system_href
-from mlsub.commands.site.results import Result, RoundResults, age_of
-from mlsub.divisions import CLOSED, OPEN, Division, division_meant
+from mlsub.commands.site.page import Cell, Column, Table, build_table, minutes_cell, number_cell, number_text
+from mlsub.commands.site.results import Results, SiteResult, SiteRound, closed, group_by, round_age
+from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Verdict
 from mlsub.present.entries import rcp_words
+from mlsub.present.findings import grouped
 from mlsub.submission.report import RcpResult
+from mlsub.systems.values import is_unsaid
 
-#: The name of a framework: what comes before numbers, parentheses and the like.
-_FRAMEWORK = re.compile(r"[A-Za-z][A-Za-z +/_-]*[A-Za-z]")
-_VERDICTS = {
-    Verdict.ACCEPTED: "good",
-    Verdict.REJECTED: "bad",
-    Verdict.NOT_CHECKED: "warn",
-}
+#: Rows of one table on a page about what results share; which ones are left out is said.
+MAX_ROWS = 400
+_VERDICTS = {Verdict.ACCEPTED: "good", Verdict.REJECTED: "bad", Verdict.NOT_CHECKED: "warn"}
 _BADGES = {"pass": "good", "fail": "bad", "missing": "warn", "bypassed": "warn", "not-required": None}
 _BERT = (
     "* BERT is counted by epoch_num, and by train_samples where epoch_num does not pass. By the other count the "
     "verdict is another one, which is on the page of the result too."
 )
 _DAGGER = "†"
-#: What sections are called whose results are of a division.
-TITLES = {
-    CLOSED.name: "Closed division",
-    OPEN.name: "Open division",
-    "other": "Results without a clear division",
+_CONTENT = {
+    "csv": "a line for each result; text that a spreadsheet would calculate with starts with an apostrophe",
+    "json": "a list with an object for each result",
+    "parquet": "typed columns, for pandas, Polars, DuckDB and others",
 }
 
 
-def division_of(result: Result) -> str:
-    """Where a result belongs: closed, open, or other where nothing says so.
-
-    Packages without system descriptions (v0.7 has some) are put where all their logs say they belong.
-    """
-    logged = {log.division for log in result.logs}
-    found = division_meant(result.entry.division or (logged.pop() if len(logged) == 1 else None))
-    return found.name if found else "other"
+def fast(result: SiteResult) -> float:
+    """Return what puts the fastest first, and those without a time last."""
+    return float("inf") if result.train_minutes is None else result.train_minutes
 
 
-def by_division(results: Iterable[Result]) -> Iterator[tuple[str, str, list[Result]]]:
-    """The divisions that have results: name, title and results of each."""
-    found: dict[str, list[Result]] = {}
-    for result in results:
-        found.setdefault(division_of(result), []).append(result)
-    return ((name, title, found[name]) for name, title in TITLES.items() if name in found)
-
-
-def round_name(round_: RoundResults | Result) -> str:
-    """A round in a column: its number, with the usage where that is not training."""
-    usage, name = round_.round.usage, round_.round.name
-    return f"v{name}" if usage == "training" else f"{usage} v{name}"
-
-
-def in_order(results: Iterable[Result]) -> list[Result]:
-    """Results as they are read: by benchmark and round, the fastest first."""
-
-    def rank(result: Result) -> tuple[str, str, tuple[int, ...], float]:
-        minutes = result.row.result_minutes
-        return (result.entry.benchmark, result.round.usage, age_of(result.round.name), minutes if minutes else math.inf)
-
-    return sorted(results, key=rank)
-
-
-def _system_cell(result: Result) -> Cell:
-    name, folder = text_of(result.row.system or result.entry.system, 200), text_of(result.entry.system, 200)
-    return Cell(name, href=system_href(result.named, result.row), note=folder)
-
-
-def round_cell(result: Result) -> Cell:
-    """A round that sorts by its age."""
-    major, _, minor = result.round.name.partition(".")
-    age = float(major) * 100 + float(minor) if major.isdigit() and minor.isdigit() else None
-    return Cell(round_name(result), age)
+def by_benchmark(results: Iterable[SiteResult]) -> list[SiteResult]:
+    """Return results by benchmark, the newest round first, and then the fastest."""
+    newest_first = sorted(results, key=lambda one: (-_age_number(one), fast(one)))
+    return sorted(newest_first, key=lambda one: (one.benchmark_title.casefold(), one.benchmark_name))
 
 
 def rcp_cell(rcp: RcpResult) -> Cell:
-    """The verdict of the convergence test, and what :func:`rcp_words` says beside it."""
+    """Return the verdict of the convergence test, and what :func:`rcp_words` says beside it."""
     if rcp.verdict == "not-required":
         return Cell("–")
     notes = [f"{rcp.otherwise} if counted by {rcp.also.counted}"] if rcp.also is not None and rcp.otherwise else []
@@ -92,87 +51,126 @@ def rcp_cell(rcp: RcpResult) -> Cell:
     return Cell(rcp_words(rcp), badge=_BADGES.get(rcp.verdict), note="; ".join(notes) or None)
 
 
-def bert_words(results: Iterable[Result]) -> tuple[str, ...]:
-    """What the asterisk of :func:`rcp_cell` means, where a result has one."""
-    marked = any(result.entry.rcp.otherwise for result in results)
-    return (_BERT,) if marked else ()
+def bert_words(results: Iterable[SiteResult]) -> tuple[str, ...]:
+    """Return what the asterisk of :func:`rcp_cell` means, where a result has one."""
+    return (_BERT,) if any(result.rcp.otherwise for result in results) else ()
 
 
 def verdict_cell(verdict: Verdict) -> Cell:
-    """A verdict with its colour."""
+    """Return a verdict with its colour."""
     return Cell(verdict.value, badge=_VERDICTS[verdict])
 
 
-def linked_minutes(result: Result) -> Cell:
-    """The published score in full, which leads to the page of the result."""
-    cell = minutes_of(result.row.published_minutes)
-    return Cell(cell.text, cell.sort, href=result.href)
+def accelerators_cell(result: SiteResult) -> Cell:
+    """Return how many of which accelerator, where the description or a table names it."""
+    count, name = result.accelerators_count, result.accelerator
+    name = None if name is None or is_unsaid(name) else name
+    if not count:
+        return Cell(name or "none", 0.0, result.accelerator_href)
+    return Cell(f"{count:,} × {name}" if name else f"{count:,}, not named", float(count), result.accelerator_href)
 
 
-def framework_name(framework: str | None) -> str:
-    """A framework by its name alone, without its version and what else a description says of it."""
-    name = _FRAMEWORK.match((framework or "").strip())
-    return name[0] if name else ""
+def _age_number(result: SiteResult) -> float:
+    major, minor = (*round_age(result), 0, 0)[:2]
+    return major * 100.0 + minor
 
 
-def count_of_accelerators(result: Result, model: str | None = None) -> Cell:
-    """How many accelerators of which model, which is the one of the description where no other name is given."""
-    count, model = result.row.accelerators_count, model or result.row.accelerator_model_name
-    if not count and not model:
-        return Cell("–")
-    shown = text_of(model, 100) if model else "accelerators"
-    href = accelerator_href(result.named)
-    return Cell(f"{count:,} × {shown}" if count else shown, float(count or 0), href=href)
+def _result_cell(result: SiteResult) -> Cell:
+    kind = f", {result.scaling_type} scaling" if result.scaling_type else ""
+    return Cell(result.benchmark_title + kind, href=result.href)
 
 
-VERDICT: Column[Result] = Column("verdict", lambda result: verdict_cell(result.entry.official))
-ID: Column[Result] = Column("MLPerf ID", lambda result: Cell(result.id or "–"))
-_MINUTES: Column[Result] = Column(
-    "minutes", lambda result: marked_cell(minutes_of(result.entry.score.published), result), True
-)
-ORGANISATION: Column[Result] = Column(
-    "organisation", lambda result: Cell(text_of(result.named.organisation, 100), href=organisation_href(result.named))
-)
-_SYSTEM: Column[Result] = Column("system", _system_cell)
-_ACCELERATORS: Column[Result] = Column("accelerators", count_of_accelerators)
-_ROUND: Column[Result] = Column("round", round_cell, True)
-_RCP: Column[Result] = Column("RCP", lambda result: rcp_cell(result.entry.rcp))
-TITLE: Column[Result] = Column("benchmark", lambda result: Cell(text_of(result.named.title, 100), href=result.href))
-_HISTORY = (TITLE, _ROUND, _MINUTES, VERDICT, _RCP, ORGANISATION, _SYSTEM, _ACCELERATORS)
-_BENCHMARK_PAGE: Column[Result] = Column(
-    "benchmark", lambda result: Cell(text_of(result.named.title, 100), href=benchmark_href(result.named))
-)
-_ROUNDS: tuple[Column[RoundResults], ...] = (
-    Column("round", lambda one: Cell(one.round.title, href=one.href)),
-    Column("organisations", lambda one: cell_of(len({result.entry.organisation for result in one.results})), True),
-    Column("systems", lambda one: cell_of(len({(it.entry.organisation, it.entry.system) for it in one.results})), True),
-    Column("closed", lambda one: _in_division(one, CLOSED), True),
-    Column("open", lambda one: _in_division(one, OPEN), True),
-    Column("runs", lambda one: cell_of(sum(result.entry.runs for result in one.results)), True),
-    Column("official checker", lambda one: _meeting(one)),
-)
+def best_minutes_cell(result: SiteResult) -> Cell:
+    """Return the minutes of a best result, with a dagger where it is the best of the results given."""
+    return _marked(_short_minutes_cell(result.published_minutes, result.href), result)
 
 
-def rounds_table(rounds: Sequence[RoundResults]) -> Table:
-    """One row a round: how much of what there is."""
-    return table_of("Rounds", rounds, _ROUNDS)
+def _exact_minutes_cell(result: SiteResult) -> Cell:
+    return _marked(replace(minutes_cell(result.published_minutes), href=result.href), result)
 
 
-def _meeting(one: RoundResults) -> Cell:
-    accepted = accepted_in(one)
-    by_logs = "" if one.round.package_checker else " of logs"
-    return cell_of(accepted, f"{accepted:,} of {len(one.results):,} meet the official checker{by_logs}")
+def _marked(cell: Cell, result: SiteResult) -> Cell:
+    return replace(cell, text=f"{cell.text}{_DAGGER}") if result.without_logs else cell
 
 
-def _in_division(one: RoundResults, division: Division) -> Cell:
-    return cell_of(sum(division_of(result) == division.name for result in one.results))
+def _short_minutes_cell(minutes: float | None, href: str | None = None) -> Cell:
+    """Return minutes with six digits, and all of them in the note."""
+    cell = number_cell(minutes, href=href)
+    return cell if cell.sort is None else replace(cell, note=minutes_cell(minutes).text)
 
 
-_CONTENT = {
-    "csv": "a line for each result; text that a spreadsheet would calculate with starts with an apostrophe",
-    "json": "a list with an object for each result",
-    "parquet": "typed columns, for pandas, Polars, DuckDB and others",
+#: What tables say of a result.
+_COLUMNS: dict[str, Column[SiteResult]] = {
+    "result": Column("benchmark", _result_cell),
+    "benchmark": Column("benchmark", lambda one: Cell(one.benchmark_title, href=one.benchmark_href)),
+    "system": Column("system", lambda one: Cell(one.system_name, href=one.system_href, note=one.system)),
+    "organisation": Column("organisation", lambda one: Cell(one.organisation_name, href=one.organisation_href)),
+    "accelerators": Column("accelerators", accelerators_cell),
+    "number": Column("accelerators", lambda one: number_cell(one.accelerators_count)),
+    "accelerator": Column("accelerator", lambda one: Cell(one.accelerator or "–", href=one.accelerator_href)),
+    "minutes": Column("minutes", lambda one: _short_minutes_cell(one.published_minutes, one.href)),
+    "best minutes": Column("minutes", best_minutes_cell),
+    "exact minutes": Column("minutes", _exact_minutes_cell),
+    "unscaled": Column("unscaled", lambda one: _short_minutes_cell(one.score.unscaled)),
+    "expected": Column("expected", lambda one: _short_minutes_cell(one.score.expected)),
+    "chip-minutes": Column("chip-minutes", lambda one: number_cell(one.chip_minutes, number_text(one.chip_minutes, 3))),
+    "division": Column("division", lambda one: Cell(one.division_name)),
+    "round": Column("round", lambda one: Cell(one.round_key, _age_number(one))),
+    "verdict": Column("verdict", lambda one: verdict_cell(one.official)),
+    "rcp": Column("RCP", lambda one: rcp_cell(one.rcp)),
+    "runs": Column("runs", lambda one: number_cell(one.runs)),
+    "id": Column("MLPerf ID", lambda one: Cell(one.id or "–")),
+    "findings": Column("findings", lambda one: number_cell(len(grouped(one.findings)))),
+    "software": Column("software", lambda one: Cell(one.framework or "–")),
+    "batch size": Column("batch size", lambda one: number_cell(one.rcp.batch_size)),
 }
+
+
+def columns(*names: str) -> list[Column[SiteResult]]:
+    """Return columns of a result by their names."""
+    return [_COLUMNS[name] for name in names]
+
+
+def results_table(caption: str, results: Results, *names: str, most: int = MAX_ROWS, key: str = "") -> Table:
+    """Return a table with a row for each result.
+
+    Args:
+        caption: what the table shows.
+        results: in the order of the rows; after ``most`` they are left out, which the caption says.
+        names: of the columns.
+        most: the most rows.
+        key: what scripts call the table.
+    """
+    left = f"{caption}: the first {most} of {len(results):,}, which the page of results has all"
+    table = build_table(caption if len(results) <= most else left, results[:most], columns(*names))
+    return replace(table, key=key)
+
+
+_ROUNDS: tuple[Column[SiteRound], ...] = (
+    Column("round", lambda one: Cell(one.rules.title, href=one.href)),
+    Column("organisations", lambda one: number_cell(len({result.organisation for result in one.results}))),
+    Column("systems", lambda one: number_cell(len({(it.organisation, it.system) for it in one.results}))),
+    Column("closed", lambda one: _in_division(one, CLOSED.name)),
+    Column("open", lambda one: _in_division(one, OPEN.name)),
+    Column("runs", lambda one: number_cell(sum(result.runs for result in one.results))),
+    Column("official checker", lambda one: _accepted_cell(one)),
+)
+
+
+def rounds_table(rounds: Sequence[SiteRound]) -> Table:
+    """Return one row a round: how much of what there is."""
+    return build_table("Rounds", rounds, _ROUNDS)
+
+
+def _accepted_cell(one: SiteRound) -> Cell:
+    by_logs = "" if one.rules.package_checker else " of logs"
+    return number_cell(one.accepted, f"{one.accepted:,} of {len(one.results):,} meet the official checker{by_logs}")
+
+
+def _in_division(one: SiteRound, division: str) -> Cell:
+    return number_cell(sum(result.division_name == division for result in one.results))
+
+
 _FILES: tuple[Column[str], ...] = (
     Column("file", lambda path: Cell(path.rpartition("/")[2], href=path)),
     Column("content", lambda path: Cell(_CONTENT[path.rpartition(".")[2]])),
@@ -180,68 +178,37 @@ _FILES: tuple[Column[str], ...] = (
 
 
 def files_table(paths: Iterable[str]) -> Table:
-    """One row a file with all results, by its path in the site."""
-    return table_of("All results as files", paths, _FILES)
+    """Return one row a file with all results, by its path in the site."""
+    return build_table("All results as files", paths, _FILES)
 
 
-def accepted_in(one: RoundResults) -> int:
-    """How many results of a round the official checker accepts."""
-    return sum(result.accepted for result in one.results)
+def fastest(rounds: Sequence[SiteRound]) -> list[SiteResult]:
+    """Return the fastest Closed result of each benchmark and round, by title and round, whatever its verdict."""
+    timed = [result for one in rounds for result in closed(one.results)]
+    best = [min(some, key=fast) for some in group_by(timed, lambda one: (one.benchmark_href, one.round_key))]
+    return sorted(best, key=lambda one: (one.benchmark_title.casefold(), one.benchmark_name))
 
 
-def fastest_table(rounds: Sequence[RoundResults]) -> Table:
-    """The fastest published Closed result of each benchmark and round, in minutes, whatever its verdict."""
-    best = _fastest(rounds)
-    columns = [_BENCHMARK_PAGE, *(_fastest_in(one, place, best) for place, one in enumerate(rounds))]
-    names = {benchmark_href(result.named): result for result in best.values()}
-    rows = sorted(names.values(), key=_titled)
-    return table_of("Fastest published Closed result of each benchmark, in minutes", rows, columns)
+def fastest_table(rounds: Sequence[SiteRound]) -> Table:
+    """Return the fastest results, one row a benchmark and one column a round."""
+    rows = group_by(fastest(rounds), lambda one: one.benchmark_href)
+    by_round = [
+        Column(name, lambda some, name=name: _fastest_cell(some, name))  # type: ignore[misc]
+        for name in dict.fromkeys(result.round_key for one in rounds for result in one.results)
+    ]
+    first = Column[Results]("benchmark", lambda some: Cell(some[0].benchmark_title, href=some[0].benchmark_href))
+    return build_table("Fastest published Closed result of each benchmark, in minutes", rows, [first, *by_round])
 
 
-def history_table(rounds: Sequence[RoundResults]) -> Table:
-    """The same one below the other, each with its verdict beside."""
-    best = sorted(_fastest(rounds).items(), key=lambda item: (_titled(item[1]), item[0][1]))
-    return table_of("The same with their verdicts", [result for _, result in best], _HISTORY)
-
-
-def _titled(result: Result) -> tuple[str, str]:
-    return result.named.title.casefold(), result.named.benchmark
-
-
-def _fastest_in(one: RoundResults, place: int, best: Mapping[tuple[str, int], Result]) -> Column[Result]:
-    return Column(round_name(one), lambda of: _fastest_cell(best.get((benchmark_href(of.named), place))), True)
-
-
-def _fastest_cell(result: Result | None) -> Cell:
+def _fastest_cell(results: Results, round_key: str) -> Cell:
+    result = next((one for one in results if one.round_key == round_key), None)
     if result is None:
         return Cell("")
-    minutes = result.entry.score.published
-    note = f"{text_of(result.entry.organisation, 100)}, {result.entry.official.value}"
-    return marked_cell(Cell(f"{minutes:.3f}", minutes, href=result.href, note=note), result)
+    return replace(best_minutes_cell(result), note=f"{result.organisation_name}, {result.official.value}")
 
 
-def marked_cell(cell: Cell, result: Result) -> Cell:
-    """The cell of a best result, with a dagger where it is the best of the results given."""
-    return replace(cell, text=f"{cell.text}{_DAGGER}") if result.missing else cell
-
-
-def missing_words(rounds: Sequence[RoundResults]) -> tuple[str, ...]:
-    """What the dagger in the tables of best results means, where one has it."""
-    return words_of_missing(_fastest(rounds).values())
-
-
-def words_of_missing(best: Iterable[Result]) -> tuple[str, ...]:
-    """What the dagger at some of these best results means."""
-    marked = [result for result in best if result.missing]
-    named = (f"{text_of(one.named.title, 60)} in {round_name(one)} ({one.missing} without logs)" for one in marked)
-    of = dict.fromkeys(named)
-    return (f"{_DAGGER} The best of the results given: {', '.join(of)}.",) if marked else ()
-
-
-def _fastest(rounds: Sequence[RoundResults]) -> dict[tuple[str, int], Result]:
-    best: dict[tuple[str, int], Result] = {}
-    for place, one in enumerate(rounds):
-        timed = [result for result in one.results if result.minutes and division_of(result) == CLOSED.name]
-        for result in sorted(timed, key=lambda result: result.minutes or 0.0):
-            best.setdefault((benchmark_href(result.named), place), result)
-    return best
+def dagger_words(best: Iterable[SiteResult]) -> tuple[str, ...]:
+    """Return what the dagger at some of these best results means, if there is one."""
+    marked = [result for result in best if result.without_logs]
+    named = (f"{one.benchmark_title} in {one.round_key} ({one.without_logs} without logs)" for one in marked)
+    return (f"{_DAGGER} The best of the results given: {', '.join(dict.fromkeys(named))}.",) if marked else ()

@@ -12,8 +12,8 @@ import msgspec
 
 from mlsub.commands.pack.manifest import Manifest
 from mlsub.commands.pack.run import Request, pack
-from mlsub.commands.pack.waive import deciding
-from mlsub.commands.rcp.margin import margins_of
+from mlsub.commands.pack.waivers import deciding
+from mlsub.commands.rcp.run import margins_of
 from mlsub.commands.seal.run import MANIFEST_SUFFIX
 from mlsub.commands.status.model import EntryStatus, State, Status, Task
 from mlsub.commands.status.tasks import fill_in, rejections, tasks_of_plan

@@ -169,7 +169,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
         MlsubError: the file cannot be written.
     """
     from mlsub.commands.system.document import open_ends
-    from mlsub.present.output import put
+    from mlsub.present.terminal import put
 
     content = json.dumps(draft.description(), indent=2, ensure_ascii=True) + "\n"
     if output is None:
@@ -209,8 +209,8 @@ def check(
     """
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in
+    from mlsub.present.ci import CiReport, judged_part
     from mlsub.present.findings import View
-    from mlsub.present.results import Results, of_verdict
 
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
@@ -225,10 +225,10 @@ def check(
         chosen,
         lambda: document(page=False),
         page=lambda: document(page=True),
-        results=lambda: Results(
+        results=lambda: CiReport(
             "system check",
             tuple(
-                of_verdict(
+                judged_part(
                     one.path,
                     one.official,
                     one.findings,
@@ -292,7 +292,7 @@ def capture(
     _put_captured(finish(found, said), output, sources=sources, force=force)
     if findings:
         from mlsub.present.document import Findings
-        from mlsub.present.output import put
+        from mlsub.present.terminal import put
 
         put(sys.stderr, Findings(findings))
         sys.exit(1)
@@ -351,7 +351,7 @@ def _put_captured(draft: Draft, output: str | None, *, sources: bool, force: boo
         _put(draft, output, force=force)
     if sources:
         from mlsub.commands.system.document import draft_document
-        from mlsub.present.output import render
+        from mlsub.present.terminal import render
 
         shown = draft_document("This system, as its tools report it", draft, sources=True)
         write_text(render(shown, "text", sys.stdout))

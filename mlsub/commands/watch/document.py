@@ -13,11 +13,11 @@ import msgspec
 from mlsub.commands.watch import news
 from mlsub.commands.watch.forecast import Forecast
 from mlsub.commands.watch.news import number
-from mlsub.convergence.table import Plan
+from mlsub.convergence.curves import Plan
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import plain
 from mlsub.present.document import Block, Column, Table, Text
-from mlsub.present.output import put
+from mlsub.present.terminal import put
 
 if TYPE_CHECKING:
     from mlsub.commands.watch.logs import WatchedLog

@@ -18,8 +18,8 @@ from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.submission.locate import is_folder
-from mlsub.workspace.logs import crashed, judge_all
-from mlsub.workspace.memory import Memory
+from mlsub.workspace.cache import Cache
+from mlsub.workspace.logs import crashed, read_logs
 from mlsub.workspace.places import Settings
 from mlsub.workspace.runs import round_of
 
@@ -42,7 +42,7 @@ class WatchedLog:
     Unix epoch.
     """
 
-    def __init__(self, source: Source, task: LogTask, round_: Round, memory: Memory | None = None) -> None:
+    def __init__(self, source: Source, task: LogTask, round_: Round, cache: Cache | None = None) -> None:
         self.source = source
         self.task = task
         self.round = round_
@@ -50,7 +50,7 @@ class WatchedLog:
         self.ended: news.Ended | None = None
         self.problem: str | None = None
         self.more = False
-        self._memory = memory
+        self._cache = cache
         self._closed = False
         self._grew_ms = 0
         self._modified: float | None = None
@@ -152,7 +152,7 @@ class WatchedLog:
 
     def _report(self) -> LogReport:
         if isinstance(self.source, FileSource):
-            return judge_all([self.task], self._memory)[0]
+            return read_logs([self.task], Settings(jobs=1, cache=self._cache))[0]
         problem = self.sofar.broken
         if problem is None:
             try:
@@ -238,7 +238,7 @@ class Logs:
 
     def _watch(self, source: Source, file: str, label: str, round_: Round) -> WatchedLog:
         task = LogTask(file, label, round_.usage, round_.name, self._settings.overlay)
-        return WatchedLog(source, task, round_, self._settings.memory)
+        return WatchedLog(source, task, round_, self._settings.cache)
 
 
 def _round_of(path: Path, settings: Settings) -> Round:

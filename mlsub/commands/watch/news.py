@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.commands.watch.forecast import Forecast
 from mlsub.commands.watch.source import Restart
-from mlsub.convergence.table import Plan
+from mlsub.convergence.curves import Plan
 from mlsub.findings import Finding, Says, Verdict
 from mlsub.io.show import readable, show
 from mlsub.present.envelope import parts_of

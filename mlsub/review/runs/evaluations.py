@@ -10,9 +10,8 @@ from itertools import pairwise
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.in_force import runs_in_force
-from mlsub.convergence.point import paired_rule
 from mlsub.convergence.reference import reference_file
-from mlsub.convergence.runs import progress_of
+from mlsub.convergence.runs import paired_rule, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.review.facts import grouped

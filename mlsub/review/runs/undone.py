@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from mlsub.convergence.statistics import cut_of
 from mlsub.log.trace import Trace
 from mlsub.review.runs.model import Entry, Undone, name_of
-from mlsub.score.olympic import olympic_mean
+from mlsub.score.scaled import olympic_mean
 
 #: How the words on the score begin, wherever they stand behind what was found.
 _WORDS = re.compile(r"(?:^|; )((?:[\d.]+ minutes|no score) as logged.*)$", re.S)

@@ -11,17 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
-from mlsub.commands.audit.document import document_of
+from mlsub.commands.audit.document import document_of, rounded
 from mlsub.commands.audit.evaluate import Band, World, evaluate
 from mlsub.commands.audit.expression import functions
-from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.facts import RoundFolder, gather, round_folders
 from mlsub.commands.audit.model import Result
-from mlsub.commands.audit.places import RoundFolder, round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, read_world
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict
 from mlsub.commands.audit.wording import fixed, wordings
-from mlsub.commands.audit.words import rounded
 from mlsub.present.text import render
 from mlsub.workspace import Settings
 from tests.differential import shared

@@ -21,7 +21,7 @@ from mlsub.commands.audit.run import audit, audit_of, read_world
 from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.wording import accepted, halfway, stated
 from mlsub.rules.load import benchmark
-from mlsub.score.olympic import olympic_mean
+from mlsub.score.scaled import olympic_mean
 from mlsub.workspace import Settings
 from tests.differential import shared
 from tests.make_tree import make_tree

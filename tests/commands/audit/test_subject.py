@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.messaging.words import names
+from mlsub.commands.audit.quoting import names
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, vocabulary

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.expression import Expression, functions
-from mlsub.commands.audit.kinds import Typed, type_of
+from mlsub.commands.audit.kinds import Typed, Unit, quantities, type_of, unit_named
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.audit.units import Unit, quantities, unit_named
 from mlsub.io.problems import FileProblemsError
 from mlsub.rules.arithmetic import ExpressionError
 

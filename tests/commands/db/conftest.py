@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mlsub.workspace.memory import states
+from mlsub.workspace import cache
 
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files need not be old for a database to be up to date."""
-    monkeypatch.setattr(states, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(cache, "SETTLED_NS", -(10**18))

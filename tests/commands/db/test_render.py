@@ -19,7 +19,7 @@ from mlsub.commands.db.insert import as_json as json_cell
 from mlsub.commands.db.insert import as_text, integer, moment, number, text
 from mlsub.commands.db.query import QueryResult, ResultColumn, plain_value
 from mlsub.present.envelope import answer
-from mlsub.present.output import render
+from mlsub.present.terminal import render
 
 
 def result_of(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> QueryResult:

@@ -16,8 +16,15 @@ import pytest
 from mlsub.commands.rcp.picture.chart import VERDICTS, chart_of, cut
 from mlsub.commands.rcp.picture.collect import Picture, Shown, picture_of_reference, with_entries
 from mlsub.commands.rcp.picture.draw import DPI, LOOKS, WIDTH, check_matplotlib, draw, ranges, ticks
-from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.convergence.table import plan_of, reference_table
+from mlsub.convergence.curves import (
+    Reference,
+    limit_lines,
+    mean_line,
+    plan_of,
+    reference_of,
+    reference_table,
+    spans_a_decade,
+)
 from mlsub.io.errors import MlsubError
 from mlsub.present.chart import Axis, Chart, Series
 from mlsub.rounds import get_round

@@ -9,8 +9,7 @@ import pytest
 
 from mlsub.commands.rules.diff import round_diff
 from mlsub.commands.rules.keys import key_list
-from mlsub.commands.rules.overview import overview, rule_ids_of
-from mlsub.commands.rules.table import rule_table
+from mlsub.commands.rules.table import overview, rule_ids_of, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.present.envelope import Answer, answer
 from mlsub.rounds import usages

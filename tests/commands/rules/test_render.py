@@ -8,11 +8,9 @@ from itertools import pairwise
 import pytest
 
 from mlsub.commands.rules.diff import round_diff
-from mlsub.commands.rules.document import ids_document, keys_document, overview_document, table_document
-from mlsub.commands.rules.document_diff import round_document
+from mlsub.commands.rules.document import ids_document, keys_document, overview_document, round_document, table_document
 from mlsub.commands.rules.keys import key_list
-from mlsub.commands.rules.overview import Overview, overview, rule_ids_of
-from mlsub.commands.rules.table import rule_table
+from mlsub.commands.rules.table import Overview, overview, rule_ids_of, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
 from mlsub.present import markdown, text

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.score.formats import MAX_CELL, render_xlsx
-from mlsub.score.cells import Row, is_formula, legible
-from mlsub.score.columns import ColumnKind, columns
+from mlsub.score.columns import ColumnKind, Row, columns, is_formula, legible
 from tests.score.reports import make_entry, make_report, make_row, organisations, rows_of, variety
 
 NAMES = [column.name for column in columns()]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.score.select import Selection, TimedRun, notes_on, overlapping, select_window, starting_together
+from mlsub.commands.score.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together
 from mlsub.rules.load import Benchmark
-from mlsub.score.olympic import olympic_mean
+from mlsub.score.scaled import olympic_mean
 
 HOUR = 3_600_000
 

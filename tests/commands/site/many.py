@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from msgspec.structs import replace
 
-from mlsub.commands.site.results import Result, RoundResults
-from mlsub.commands.site.whole import Whole
+from mlsub.commands.site.results import Site, SiteResult, SiteRound, build_rounds
 from mlsub.findings import Verdict
-from mlsub.rounds import get_round
-from mlsub.score.named import named
+from mlsub.submission.ids import IdList, ids_of
+from mlsub.submission.report import Report
+from mlsub.workspace import Checked
 from tests.commands.site.sites import one_round
 from tests.make_tree import make_tree
 
@@ -23,49 +24,53 @@ Words = Sequence[Any]
 
 
 @lru_cache(maxsize=1)
-def _any() -> RoundResults:
+def _any() -> Report:
     with TemporaryDirectory() as above:
-        return one_round(make_tree(Path(above)))
+        return one_round(make_tree(Path(above))).report
 
 
-def result(number: int, round_name: str, words: Words) -> Result:
-    """A result in the words of a case."""
-    benchmark, organisation, model, count, minutes, *rest = words
-    division = rest[0] if rest else "closed"
-    base, usage = _any().results[0], "hpc" if round_name.startswith("hpc ") else "training"
-    name = round_name.removeprefix("hpc ")
-    row = replace(
-        base.row,
-        usage=usage, round=name, benchmark=benchmark, organisation=organisation, submitter=organisation,
-        accelerator_model_name=model, accelerators_count=count, division=division, system=f"{count} {model}",
-        result_minutes=minutes, published_minutes=minutes, system_folder=f"rack{count}",
-    )  # fmt: skip
-    score = replace(base.entry.score, published=minutes)
-    entry = replace(base.entry, benchmark=benchmark, organisation=organisation, division=division, score=score)
-    return replace(
-        base, slug=f"result-{number}", entry=entry, row=row, named=named(row), round=get_round(usage, name), logs=()
-    )
-
-
-def rounds_of(cases: dict[str, Iterable[Words]]) -> list[RoundResults]:
+def rounds_of(cases: dict[str, Iterable[Words]]) -> list[SiteRound]:
     """Rounds by their names, each with the words of its results."""
-    made, number = [], 0
+    numbers = count()
+    checked = []
     for name, words in cases.items():
-        results = []
-        for one in words:
-            results.append(result(number, str(name), one))
-            number += 1
         usage = "hpc" if str(name).startswith("hpc ") else "training"
-        round_ = get_round(usage, str(name).removeprefix("hpc "))
-        made.append(replace(_any(), round=round_, results=tuple(results), rest=()))
-    return made
+        made = [_made(next(numbers), one) for one in words]
+        report = replace(
+            _any(), usage=usage, round=str(name).removeprefix("hpc "), findings=(),
+            entries=tuple(entry for entry, _ in made), systems=tuple(system for _, system in made),
+        )  # fmt: skip
+        checked.append(Checked(report))
+    return build_rounds(checked, None, ids_of(IdList(rounds=())))
 
 
-def whole_of(cases: dict[str, Iterable[Words]]) -> Whole:
+def _made(number: int, words: Words) -> tuple[Any, Any]:
+    benchmark, organisation, model, accelerators, minutes, *rest = words
+    report, division, system = _any(), rest[0] if rest else "closed", f"rack{number}"
+    (entry,), (described,) = report.entries, report.systems
+    facts = replace(
+        described.facts, submitter=organisation, accelerator_model_name=model, number_of_nodes=1,
+        accelerators_per_node=accelerators, system_name=f"{accelerators} {model}",
+    )  # fmt: skip
+    score = replace(entry.score, published=minutes)
+    made = replace(
+        entry, benchmark=benchmark, organisation=organisation, division=division, score=score, system=system,
+        path=f"results/{system}/{benchmark}",
+    )  # fmt: skip
+    return made, replace(described, path=f"systems/{system}.json", facts=facts)
+
+
+def result(round_name: str, words: Words) -> SiteResult:
+    """A result in the words of a case."""
+    (one,) = rounds_of({round_name: [words]})
+    return one.results[0]
+
+
+def site_of(cases: dict[str, Iterable[Words]]) -> Site:
     """All of a site."""
-    return Whole(rounds_of(cases))
+    return Site(rounds_of(cases))
 
 
-def rejected(of: Result) -> Result:
+def rejected(of: SiteResult) -> SiteResult:
     """The same result, rejected."""
-    return replace(of, entry=replace(of.entry, official=Verdict.REJECTED))
+    return replace(of, official=Verdict.REJECTED)

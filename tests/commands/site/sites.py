@@ -7,8 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from mlsub.commands.site.results import RoundResults, rounds_of
-from mlsub.rounds import get_round
+from mlsub.commands.site.results import Site, SiteRound, build_rounds
 from mlsub.submission.ids import IdList, Ids, One, RoundIds, ids_of
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tests.make_tree import Tree, make_tree
@@ -38,15 +37,16 @@ def checked(*paths: Path) -> list[Checked]:
     )
 
 
-def rounds(*paths: Path, ids: Ids | None = None) -> tuple[RoundResults, ...]:
-    return rounds_of(
-        checked(*paths),
-        lambda report: get_round(str(report.usage), str(report.round)),
-        ids or ids_of(IdList(rounds=())),
-    )
+def rounds(*paths: Path, ids: Ids | None = None) -> tuple[SiteRound, ...]:
+    return tuple(build_rounds(checked(*paths), None, ids or ids_of(IdList(rounds=()))))
 
 
-def one_round(place: Tree | Path) -> RoundResults:
+def site_of(*paths: Path) -> Site:
+    """All of a site."""
+    return Site(rounds(*paths))
+
+
+def one_round(place: Tree | Path) -> SiteRound:
     """The results of one tree, or of a folder of runs of v1.0."""
     (found,) = rounds(place.folder if isinstance(place, Tree) else place)
     return found

@@ -13,11 +13,9 @@ import pytest
 
 from mlsub.commands.db.records import Configuration, Document, MlperfIds, Record, Records, Source
 from mlsub.commands.site.build import Wanted, build_site, check_place
-from mlsub.commands.site.chartdata import chart_json
-from mlsub.commands.site.model import Drawn
-from mlsub.commands.site.render import POLICY, STATIC
+from mlsub.commands.site.page import Chart, Series
+from mlsub.commands.site.render import POLICY, STATIC, chart_json
 from mlsub.io.errors import MlsubError
-from mlsub.present.chart import Axis, Series
 from mlsub.workspace import Settings
 from tests.commands.site.sites import Html, checked, ids_of_rack1, two_rounds
 from tests.commands.test_hostile import HOSTILE
@@ -350,8 +348,7 @@ def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
     assert any("ACME\\\\udcff" in str(one) for one in charts)
     [data] = [one for one in charts if "explore" in one]
     names = json.loads((site / "data" / "results.json").read_bytes())
-    assert {one["organisation"] for one in names} == set(data["explore"]["pages"]["organisation"])
-    series = Series(name="a\udcff", style="line", points=((1.0, 2.0),))
-    axis = Axis(title="x")
-    drawn = Drawn(key="k", title="t", about="a", x=axis, y=axis, series=(series,))
-    assert '"name":"a\\\\udcff"' in chart_json(drawn)
+    assert {one["organisation_name"] for one in names} == set(data["explore"]["pages"]["organisation"])
+    series = Series("a\udcff", "line", 1, ((1.0, 2.0),))
+    chart = Chart(kind="series", key="k", title="t", about="a", data={"series": (series,)})
+    assert '"name":"a\\\\udcff"' in chart_json(chart)

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from mlsub.commands.site.cite import bibtex, footnote, section_of_citation
-from mlsub.commands.site.model import number_of
-from mlsub.commands.site.result_page import title_of
-from mlsub.commands.site.results import Result
+from mlsub.commands.site.page import number_text
+from mlsub.commands.site.result_page import bibtex, citation_section, footnote, result_title
+from mlsub.commands.site.results import SiteResult
 from mlsub.submission.ids import ResultIds
 from tests.commands.site.sites import one_round, rounds
 from tests.differential.shared import ABSENT, folder, present
@@ -26,7 +25,7 @@ CHIP = "NVIDIA A100-SXM-80GB"
 TITLE = "Image classification, ResNet-50 v1.5 on ImageNet"
 
 
-def result(tmp_path: Path, **description: object) -> Result:
+def result(tmp_path: Path, **description: object) -> SiteResult:
     tree = make_tree(tmp_path)
     tree.describe(accelerator_model_name=CHIP, **description)
     (found,) = one_round(tree).results
@@ -43,7 +42,7 @@ def result(tmp_path: Path, **description: object) -> Result:
 )
 def test_the_footnote_is_that_of_the_guidelines(tmp_path: Path, ids: ResultIds | None, entry: str) -> None:
     found = replace(result(tmp_path, system_name="Rack One"), ids=ids)
-    assert footnote(found, verified=True) == (
+    assert footnote(found) == (
         f"MLPerf® Training v1.0 Closed, {TITLE}: ACME Rack One, entry {entry}. "
         f"Retrieved: from {WHERE} on [date]. {LEGEND}"
     )
@@ -51,8 +50,8 @@ def test_the_footnote_is_that_of_the_guidelines(tmp_path: Path, ids: ResultIds |
 
 def test_what_was_not_published_is_called_unverified(tmp_path: Path) -> None:
     found = result(tmp_path)
-    unpublished = replace(found, named=replace(found.named, published=None))
-    section = section_of_citation(unpublished)
+    unpublished = replace(found, publication_date=None)
+    section = citation_section(unpublished)
     assert section.words == ("MLCommons has not published this round, so the result may be quoted only as unverified.",)
     sentence, note = section.quotes
     assert sentence.text == (
@@ -81,17 +80,17 @@ def test_bibtex_has_no_sign_that_tex_takes_for_its_own(tmp_path: Path) -> None:
 
 
 def test_a_title_says_who_what_on_what_and_when(tmp_path: Path) -> None:
-    assert title_of(result(tmp_path)) == "ACME, ResNet-50, rack1 (8 × A100), Closed, v1.0"
-    assert title_of(result(tmp_path, system_name="8xA100 box")) == "ACME, ResNet-50, 8xA100 box, Closed, v1.0"
+    assert result_title(result(tmp_path)) == "ACME, ResNet-50, rack1 (8 × A100), Closed, v1.0"
+    assert result_title(result(tmp_path, system_name="8xA100 box")) == "ACME, ResNet-50, 8xA100 box, Closed, v1.0"
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_a_published_result_is_cited_with_its_repository() -> None:
     (found,) = rounds(folder("1.0") / "Graphcore")
-    (bert,) = [one for one in found.results if one.entry.path.endswith("ipu-pod16-POPART-closed/bert")]
-    assert title_of(bert) == "Graphcore, BERT, IPU-POD16 (16 × GC200), Closed, v1.0"
-    sentence, note, _ = section_of_citation(bert).quotes
-    minutes = number_of(bert.row.published_minutes, 3)
+    (bert,) = [one for one in found.results if one.path.endswith("ipu-pod16-POPART-closed/bert")]
+    assert result_title(bert) == "Graphcore, BERT, IPU-POD16 (16 × GC200), Closed, v1.0"
+    sentence, note, _ = citation_section(bert).quotes
+    minutes = number_text(bert.published_minutes, 3)
     assert sentence.text == (
         f"In MLPerf Training v1.0 Closed, Graphcore IPU-POD16 with 16 GC200 trained BERT in {minutes} minutes [1]."
     )

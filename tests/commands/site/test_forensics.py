@@ -8,8 +8,7 @@ from typing import BinaryIO
 import pytest
 
 from mlsub.commands.inspect.run import inspect
-from mlsub.commands.site.forensics import with_forensics
-from mlsub.commands.site.found import sections_of_findings
+from mlsub.commands.site.facts import add_forensics, findings_sections
 from mlsub.findings import Kind
 from mlsub.log.reader import open_log
 from mlsub.log.trace import TraceFold
@@ -39,7 +38,7 @@ def test_each_finding_on_published_results_is_told_of_its_result() -> None:
 
 def compare(paths: list[str]) -> None:
     checked = check_with_logs(paths, Settings(jobs=1, folds=(TraceFold,)))
-    told = with_forensics(checked)
+    told = add_forensics(checked)
     entries, *_ = gather(paths, Settings(jobs=1))
     expected = sorted(o.finding.message for entry in inspect(entries).entries for o in entry.observations)
     added = []
@@ -109,17 +108,17 @@ def test_findings_stand_by_severity_and_forensics_apart(tmp_path: Path) -> None:
         "inspect.stops-below", "results/rack1/resnet", actual="two runs; 12.000000 minutes as logged, 13.5 so"
     )
     found = (*result.findings, below, finding("inspect.pause", "results/rack1/resnet", actual="9 s in each run"))
-    ruled, forensics = sections_of_findings(found, forgiven=False)
+    ruled, forensics = findings_sections(found, forgiven=False)
     assert [table.caption for table in ruled.tables] == ["2 errors"]
     assert ruled.words[0] == "2 errors."
     assert (forensics.title, forensics.words[0]) == ("Forensics", "1 warning and 1 note.")
     warnings, notes = forensics.tables
     assert (warnings.caption, notes.caption) == ("1 warning", "1 note")
-    assert [cell.text for cell in warnings.rows[0].cells[:3]] == [
+    assert [cell.text for cell in warnings.rows[0][:3]] == [
         "Successful runs stop after an evaluation below the target",
         "two runs",
         "12.000000 minutes as logged, 13.5 so",
     ]
-    assert [cell.text for cell in notes.rows[0].cells[1:3]] == ["9 s in each run", "as it is"]
-    (none,) = sections_of_findings((), forgiven=False)
+    assert [cell.text for cell in notes.rows[0][1:3]] == ["9 s in each run", "as it is"]
+    (none,) = findings_sections((), forgiven=False)
     assert (none.words, none.tables) == (("None.",), ())

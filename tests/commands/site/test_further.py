@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from mlsub.commands.site.further import FOLDERS, further_pages
-from mlsub.commands.site.home import overview
-from mlsub.commands.site.model import Live
-from mlsub.commands.site.pages import Page
-from mlsub.commands.site.places import benchmark_href, organisation_href, system_href
+from mlsub.commands.site.groups import group_pages
+from mlsub.commands.site.home import home_page
+from mlsub.commands.site.page import Chart, Page
 from mlsub.commands.site.render import write_page
-from mlsub.commands.site.systems import accelerators_of
-from mlsub.commands.site.whole import NO_ACCELERATOR, Whole
-from tests.commands.site.many import Words, result, whole_of
+from mlsub.commands.site.results import NO_ACCELERATOR, Site
+from tests.commands.site.many import Words, result, site_of
 
 CASES: dict[str, list[list[object]]] = {
     "0.7": [["bert", "ACME", "V100-SXM3-32GB", 8, 80.0]],
@@ -36,22 +34,27 @@ CASES: dict[str, list[list[object]]] = {
 
 
 @pytest.fixture(scope="module")
-def whole() -> Whole:
-    return whole_of(CASES)
+def site() -> Site:
+    return site_of(CASES)
 
 
 @pytest.fixture(scope="module")
-def pages(whole: Whole) -> dict[str, Page]:
-    return {page.path: page for page in (overview(whole, None), *further_pages(whole))}
+def pages(site: Site) -> dict[str, Page]:
+    return {page.path: page for page in (home_page(site, None), *group_pages(site))}
+
+
+def group_pages_of(words: Words) -> list[Page]:
+    """The page of the system of one result."""
+    return [page for page in group_pages(site_of({"4.0": [words]})) if page.path.startswith("systems/")]
 
 
 def cells(page: Page, section: str, table: int = 0) -> list[list[str]]:
     (found,) = [one for one in page.sections if one.key == section]
-    return [[cell.text for cell in row.cells] for row in found.tables[table].rows]
+    return [[cell.text for cell in row] for row in found.tables[table].rows]
 
 
-def charts(page: Page) -> list[Live]:
-    return [chart for section in page.sections for chart in section.charts if isinstance(chart, Live)]
+def charts(page: Page) -> list[Chart]:
+    return [chart for section in page.sections for chart in section.charts]
 
 
 def test_everything_that_results_share_has_a_page_and_no_page_is_of_nothing(pages: dict[str, Page]) -> None:
@@ -90,7 +93,7 @@ def test_an_accelerator_says_what_the_table_of_names_says(pages: dict[str, Page]
     assert charts(pages["accelerators/mi300x.html"]) == []
 
 
-def test_an_accelerator_is_drawn_by_number_and_over_time(pages: dict[str, Page], whole: Whole) -> None:
+def test_an_accelerator_is_drawn_by_number_and_over_time(pages: dict[str, Page]) -> None:
     by_number, over_time = charts(pages["accelerators/h100.html"])
     assert by_number.data["at"] == [1, 2, 6]
     assert by_number.data["ideal"] == [{"at": 1, "most": 64, "newest": True}]
@@ -101,7 +104,7 @@ def test_an_accelerator_is_drawn_by_number_and_over_time(pages: dict[str, Page],
     assert (over_time.href, over_time.data["root"]) == ("benchmarks/bert.html", "../")
 
 
-def test_the_home_draws_the_fastest_of_each_vendor_in_each_round(pages: dict[str, Page], whole: Whole) -> None:
+def test_the_home_draws_the_fastest_of_each_vendor_in_each_round(pages: dict[str, Page]) -> None:
     (chart,) = charts(pages["index.html"])
     assert chart.data["at"] == [0, 2, 3, 6]
     assert chart.data["keys"] == [("NVIDIA", 2, "circle"), (NO_ACCELERATOR, 7, "circle")]
@@ -137,7 +140,8 @@ def test_a_system_is_called_as_its_description_calls_it_and_nothing_is_made_up(p
     for path, accelerators in (("systems/zeta_0-n-a.html", "none"), ("systems/zeta_4-quantum-cat-9.html", None)):
         facts = {name: cell.text for name, cell in pages[path].facts}
         assert facts["Accelerators"] == (accelerators or "4 × Quantum Cat 9")
-    assert accelerators_of(result(0, "4.0", ["bert", "ACME", "unknown", 16, 1.0])) == "16, not named"
+    (unnamed,) = group_pages_of(["bert", "ACME", "unknown", 16, 1.0])
+    assert dict(unnamed.facts)["Accelerators"].text == "16, not named"
     names = [row[0] for row in cells(pages["accelerators.html"], "all")]
     assert names == ["V100", "H100", "MI300X"], "makers together, older ones first"
 
@@ -146,26 +150,25 @@ def test_a_system_with_several_rounds_is_drawn_over_them(pages: dict[str, Page])
     (chart,) = charts(pages["systems/acme_8-nvidia-h100-sxm5-80gb.html"])
     assert chart.data["at"] == [1, 6]
     assert charts(pages["systems/acme_64-nvidia-h100-sxm5-80gb.html"]) == []
-    assert not pages["systems/acme_64-nvidia-h100-sxm5-80gb.html"].whole, "no chart, no data"
     assert len(cells(pages["systems/acme_8-nvidia-h100-sxm5-80gb.html"], "results")) == 2
 
 
 def test_families_have_one_colour_and_shape_each_on_all_pages() -> None:
     models = ["V100", "A100", "H100", "MI300X", "TPU v3", "TPU v4", "TPU v5p", "GC200", "Bow IPU", "Gaudi 2", "L40S"]
-    whole = whole_of({"5.0": [["bert", "ACME", model, 8, 9.0] for model in models]})
-    assert len(set(whole.families.values())) == len(whole.families) == len(models)
-    assert all(colour != 7 for colour, _ in whole.families.values()), "grey is for what has no known accelerator"
-    assert len(set(whole.vendors.values())) == len(whole.vendors)
+    site = site_of({"5.0": [["bert", "ACME", model, 8, 9.0] for model in models]})
+    assert len(set(site.families.values())) == len(site.families) == len(models)
+    assert all(colour != 7 for colour, _ in site.families.values()), "grey is for what has no known accelerator"
+    assert len(set(site.vendors.values())) == len(site.vendors)
 
 
 @pytest.mark.parametrize("names", [("<<", ">>"), ("日本", "中国"), ("a*b", "a^b"), ("x" * 200, "x" * 201)])
 def test_names_that_an_address_cannot_hold_do_not_share_a_page(names: tuple[str, str]) -> None:
-    made = [result(0, "4.0", ["bert", name, "N/A", 0, 1.0]) for name in names]
-    for href in (lambda one: organisation_href(one.named), lambda one: system_href(one.named, one.row)):
+    made = [result("4.0", ["bert", name, "N/A", 0, 1.0]) for name in names]
+    for href in (lambda one: one.organisation_href, lambda one: one.system_href):
         found = {href(one) for one in made}
         assert len(found) == 2
         assert all(re.fullmatch(r"[a-z]+/[a-z0-9._-]{1,120}\.html", one) for one in found)
-    assert benchmark_href(made[0].named) == "benchmarks/bert.html"
+    assert made[0].benchmark_href == "benchmarks/bert.html"
 
 
 def crowd() -> Iterable[tuple[str, list[Words]]]:
@@ -183,21 +186,15 @@ def crowd() -> Iterable[tuple[str, list[Words]]]:
 
 
 def test_pages_stay_small_with_all_published_results(tmp_path: Path) -> None:
-    whole = whole_of(dict(crowd()))
-    assert len(whole.results) == 2200
+    site = site_of(dict(crowd()))
+    assert len(site.results) == 2200
+    numbers = count()
     renamed = [
-        replace(
-            one,
-            results=tuple(
-                replace(it, row=replace(it.row, system=f"{it.row.system} {it.slug}"[:40])) for it in one.results
-            ),
-        )
-        for one in whole.rounds
+        replace(one, results=tuple(replace(it, system_href=f"systems/{next(numbers)}.html") for it in one.results))
+        for one in site.rounds
     ]
-    for folder in FOLDERS:
-        (tmp_path / folder).mkdir()
-    written = [overview(whole, None)]
-    written += [page for page in further_pages(Whole(renamed)) if not page.path.startswith("systems/")]
+    written = [home_page(site, None)]
+    written += [page for page in group_pages(Site(renamed)) if not page.path.startswith("systems/")]
     for page in written:
         write_page(tmp_path, (), page)
     sizes = {page.path: (tmp_path / page.path).stat().st_size for page in written}

@@ -10,25 +10,21 @@ from msgspec.structs import replace
 from mlsub.commands.site.history import (
     best_chip_minutes,
     best_of,
-    histories,
     ideal_lines,
-    minutes_to_train,
-    newest,
     record_chains,
     time_of,
+    timed,
 )
-from mlsub.commands.site.tables import round_name
-from tests.commands.site.many import rejected, result, rounds_of, whole_of
+from mlsub.commands.site.results import Site
+from tests.commands.site.many import rejected, result, rounds_of, site_of
 
 H100 = "NVIDIA H100 80GB"
 
 
 def chains(cases: dict[str, list[list[object]]]) -> list[list[tuple[str, float]]]:
     """The records of the one benchmark that cases are of."""
-    (history,) = histories(rounds_of(cases))
-    return [
-        [(record.result.round.name, time_of(record.result)) for record in chain] for chain in record_chains(history)
-    ]
+    (results,) = site_of(cases).benchmarks
+    return [[(record.round, time_of(record)) for record in chain] for chain in record_chains(results)]
 
 
 def test_a_record_is_what_no_comparable_result_before_was_faster_than() -> None:
@@ -57,8 +53,10 @@ def test_a_line_joins_rounds_that_may_be_compared(folder: str, rounds: list[str]
 
 def test_an_ssd_is_no_retinanet_but_a_gnn_is_an_rgat() -> None:
     rows = {"1.1": "ssd", "2.0": "ssd", "4.0": "gnn", "5.0": "rgat"}
-    found = histories(rounds_of({name: [[folder, "ACME", H100, 8, 9.0]] for name, folder in rows.items()}))
-    assert [(one.title, one.rounds, one.href) for one in found] == [
+    found = site_of({name: [[folder, "ACME", H100, 8, 9.0]] for name, folder in rows.items()}).benchmarks
+    assert [
+        (some[0].benchmark_title, tuple(one.round_key for one in some), some[0].benchmark_href) for some in found
+    ] == [
         ("R-GAT", ("v4.0", "v5.0"), "benchmarks/rgat.html"),
         ("RetinaNet", ("v2.0",), "benchmarks/retinanet.html"),
         ("SSD", ("v1.1",), "benchmarks/ssd.html"),
@@ -71,33 +69,33 @@ def test_benchmarks_of_the_newest_round_come_first_and_hpc_after_training() -> N
         "4.0": [["resnet", "ACME", H100, 8, 9.0]],
         "5.0": [["bert", "ACME", H100, 8, 9.0], ["rgat", "ACME", H100, 8, 9.0], ["rgat", "ZETA", H100, 8, 9.0]],
     }
-    assert [one.title for one in whole_of(cases).histories] == ["R-GAT", "BERT", "ResNet-50", "DeepCAM"]
+    assert [some[0].benchmark_title for some in site_of(cases).benchmarks] == ["R-GAT", "BERT", "ResNet-50", "DeepCAM"]
 
 
 def test_the_newest_round_is_the_one_that_came_out_last() -> None:
     rounds = rounds_of({name: [["bert", "ACME", H100, 8, 9.0]] for name in ("4.0", "hpc 3.0", "3.1")})
-    assert newest(rounds).round.title == "MLPerf Training v4.0"
-    assert newest(rounds[1:]).round.title == "MLPerf HPC v3.0", "published a few days after v3.1"
+    assert Site(rounds).rounds[-1].rules.title == "MLPerf Training v4.0"
+    assert Site(rounds[1:]).rounds[-1].rules.title == "MLPerf HPC v3.0", "published a few days after v3.1"
     later = rounds_of({name: [["bert", "ACME", H100, 8, 9.0]] for name in ("6.0", "6.1")})
-    assert newest(later).round.name == "6.1", "a day that is not known is after those that are"
+    assert Site(later).rounds[-1].rules.name == "6.1", "a day that is not known is after those that are"
 
 
 @pytest.mark.parametrize("minutes", [None, 0.0, -3.0])
 def test_a_time_that_nobody_published_is_no_record(minutes: float | None) -> None:
-    (history,) = histories(rounds_of({"5.0": [["bert", "ACME", H100, 8, minutes]]}))
-    assert (history.timed, record_chains(history)) == ((), [])
+    (results,) = site_of({"5.0": [["bert", "ACME", H100, 8, minutes]]}).benchmarks
+    assert (timed(results), record_chains(results)) == ([], [])
 
 
 def test_weak_scaling_has_no_time_to_train() -> None:
-    one = result(0, "hpc 3.0", ["deepcam", "ACME", H100, 8, 9.0])
-    assert minutes_to_train(one) == 9.0
-    assert minutes_to_train(replace(one, entry=replace(one.entry, scaling_type="weak"))) is None
+    one = result("hpc 3.0", ["deepcam", "ACME", H100, 8, 9.0])
+    assert one.train_minutes == 9.0
+    assert replace(one, scaling_type="weak").train_minutes is None
 
 
 def test_a_record_stands_whatever_its_verdict() -> None:
     (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ACME", H100, 8, 1.0]]})
-    (history,) = histories([replace(one, results=(one.results[0], rejected(one.results[1])))])
-    assert [time_of(record.result) for record in record_chains(history)[0]] == [1.0]
+    (results,) = Site([replace(one, results=(one.results[0], rejected(one.results[1])))]).benchmarks
+    assert [time_of(record) for record in record_chains(results)[0]] == [1.0]
 
 
 def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerator() -> None:
@@ -112,10 +110,10 @@ def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerato
             ["bert", "ACME", H100, 8, 1.0, "open"],
         ],
     }
-    (history,) = histories(rounds_of(cases))
+    (results,) = site_of(cases).benchmarks
     lines = [
-        (line.through.round.name, line.through.row.accelerators_count, time_of(line.through), line.most, line.newest)
-        for line in ideal_lines(history.timed)
+        (line.through.round, line.through.accelerators_count, time_of(line.through), line.most, line.newest)
+        for line in ideal_lines(timed(results))
     ]
     assert lines == [("4.0", 8, 6.0, 64, False), ("5.0", 16, 4.0, 512, True)]
 
@@ -127,10 +125,9 @@ def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
         "1.1": [["bert", "ACME", "A30", 8, 20.0], ["bert", "ACME", "GC200", 16, 30.0], ["bert", "ACME", "N/A", 0, 9.0]],
         "2.0": [["bert", "ACME", "A100", 1, 1.0, "open"]],
     }
-    (history,) = histories(rounds_of(cases))
+    (results,) = site_of(cases).benchmarks
     found = [
-        [(round_name(one), one.named.family, one.named.chip_minutes) for one in line]
-        for line in best_chip_minutes(history.timed)
+        [(one.round_key, one.family, one.chip_minutes) for one in line] for line in best_chip_minutes(timed(results))
     ]
     assert found == [
         [("v0.7", "NVIDIA GPU Volta", 800.0)],
@@ -157,4 +154,5 @@ def test_records_fall_from_the_first_to_the_fastest(times: list[tuple[str, float
 
 def test_of_equals_the_first_is_the_best() -> None:
     (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ZETA", H100, 8, 2.0]]})
-    assert best_of(one.results, round_name)["v5.0"] is one.results[0]
+    (best,) = best_of(one.results, lambda it: it.round_key)
+    assert best is one.results[0]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.site.model import cell_of, minutes_of, number_of, text_of
+from mlsub.commands.site.page import clean, minutes_cell, number_cell, number_text
 
 
 @pytest.mark.parametrize(
@@ -30,27 +30,27 @@ from mlsub.commands.site.model import cell_of, minutes_of, number_of, text_of
     ],
 )
 def test_numbers_are_short_and_keep_their_size(value: float | None, shown: str) -> None:
-    assert number_of(value) == shown
+    assert number_text(value) == shown
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_that_is_shown_is_near_the_true_one(value: float) -> None:
-    assert float(number_of(value).replace(",", "")) == pytest.approx(value, rel=1e-5, abs=1e-300)
+    assert float(number_text(value).replace(",", "")) == pytest.approx(value, rel=1e-5, abs=1e-300)
 
 
 def test_minutes_have_six_decimals_and_sort_by_their_value() -> None:
-    assert (minutes_of(32.6967561).text, minutes_of(32.6967561).sort) == ("32.696756", 32.6967561)
-    assert (minutes_of(None).text, minutes_of(None).sort) == ("–", None)
-    assert cell_of(math.inf).sort is None, "what is not finite is no number in JSON or in an attribute"
+    assert (minutes_cell(32.6967561).text, minutes_cell(32.6967561).sort) == ("32.696756", 32.6967561)
+    assert (minutes_cell(None).text, minutes_cell(None).sort) == ("–", None)
+    assert number_cell(math.inf).sort is None, "what is not finite is no number in JSON or in an attribute"
 
 
 @given(st.text(), st.integers(2, 50))
 def test_text_from_outside_is_printable_and_has_an_end(text: str, limit: int) -> None:
-    shown = text_of(text, limit)
+    shown = clean(text, limit)
     assert shown.isprintable()
     assert len(shown) <= limit
 
 
 def test_text_that_was_read_as_latin_1_is_as_it_was_written() -> None:
-    assert text_of("Zürich".encode().decode("latin-1")) == "Zürich"
-    assert text_of("\x1b[31mred") == "\\x1b[31mred"
+    assert clean("Zürich".encode().decode("latin-1")) == "Zürich"
+    assert clean("\x1b[31mred") == "\\x1b[31mred"

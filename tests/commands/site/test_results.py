@@ -10,27 +10,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mlsub.commands.site.model import Cell
+from mlsub.commands.site.home import home_page, round_page
+from mlsub.commands.site.page import Cell, Page, Table
 from mlsub.commands.site.render import write_page
-from mlsub.commands.site.result_page import of_result
-from mlsub.commands.site.results import age_of, slug_of
-from mlsub.commands.site.round_page import of_round
-from mlsub.commands.site.tables import (
-    bert_words,
-    division_of,
-    fastest_table,
-    history_table,
-    in_order,
-    rounds_table,
-)
+from mlsub.commands.site.result_page import result_page
+from mlsub.commands.site.results import Site, SiteRound, division_of, slug
+from mlsub.commands.site.tables import bert_words, by_benchmark, fastest_table, rounds_table
 from tests.commands.site.sites import one_round, rounds, two_rounds
 from tests.differential.shared import ABSENT, folder, present
 from tests.make_tree import RUNS, Tree, make_tree
 
 
+def page_of(one: SiteRound) -> Page:
+    return round_page(Site([one]), one)
+
+
+def history_table(one: SiteRound) -> Table:
+    """The fastest of each benchmark and round, as the first page has them."""
+    (section,) = (section for section in home_page(Site([one]), None).sections if section.key == "fastest")
+    return section.data[-1]
+
+
 def test_results_have_pages_by_name(tmp_path: Path) -> None:
     first, second = rounds(*two_rounds(tmp_path))
-    assert [(one.round.title, one.href) for one in (first, second)] == [
+    assert [(one.rules.title, one.href) for one in (first, second)] == [
         ("MLPerf Training v1.0", "rounds/training_1.0.html"),
         ("MLPerf Training v1.1", "rounds/training_1.1.html"),
     ]
@@ -47,22 +50,18 @@ def test_names_that_a_file_system_takes_for_one_get_pages_of_their_own(tmp_path:
     for name in ("Rack1", "rack 1", "rack-1", "r" * 200, "..", "../up"[3:]):
         tree.add_system(name)
         tree.add_entry("resnet", name)
-    slugs = [result.slug for result in one_round(tree).results]
+    slugs = [result.href for result in one_round(tree).results]
     assert len({slug.casefold() for slug in slugs}) == len(slugs) == 6
-    assert max(map(len, slugs)) < 120
+    assert max(map(len, slugs)) < 133
 
 
 @given(st.lists(st.text(), min_size=1, max_size=4))
 def test_a_name_is_safe_whatever_it_is_made_of(parts: list[str]) -> None:
-    slug = slug_of(*parts)
-    assert slug
-    assert set(slug) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-")
-    assert ".." not in slug
-    assert not slug.startswith(".")
-
-
-def test_rounds_are_in_the_order_of_their_age() -> None:
-    assert sorted(["10.0", "4.1", "0.7", "4.0"], key=age_of) == ["0.7", "4.0", "4.1", "10.0"]
+    name = slug(*parts)
+    assert name
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-")
+    assert ".." not in name
+    assert not name.startswith(".")
 
 
 def test_findings_belong_to_their_result_its_system_included_and_the_rest_to_the_round(tmp_path: Path) -> None:
@@ -90,15 +89,15 @@ def loose(tree: Tree) -> Path:
 
 def test_a_folder_of_a_benchmark_alone_is_a_result(tmp_path: Path) -> None:
     (result,) = one_round(loose(make_tree(tmp_path))).results
-    assert (result.entry.path, len(result.logs)) == (".", 5)
-    assert result.description is None
+    assert (result.path, len(result.logs)) == (".", 5)
+    assert result.description_path is None
 
 
 def test_a_package_without_descriptions_is_put_where_all_its_logs_say(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.description().unlink()
     (result,) = one_round(tree).results
-    assert (result.entry.division, division_of(result)) == ("closed", "closed")
+    assert (result.division, division_of(result)) == ("closed", "closed")
     tree.edit(lambda log: log.put("submission_division", value="open"))
     (result,) = one_round(tree).results
     assert division_of(result) == "other"
@@ -109,7 +108,7 @@ def test_a_division_in_another_spelling_is_the_same_one(written: str, tmp_path: 
     tree = make_tree(tmp_path)
     tree.describe(division=written)
     (result,) = one_round(tree).results
-    assert (result.entry.division, division_of(result)) == (written, "closed")
+    assert (result.division, division_of(result)) == (written, "closed")
 
 
 def test_runs_are_in_the_order_people_count_them(tmp_path: Path) -> None:
@@ -121,22 +120,22 @@ def test_runs_are_in_the_order_people_count_them(tmp_path: Path) -> None:
     assert names == [*(f"{run}.txt" for run in (0, 1, 2, *range(4, 12))), "x.txt"]
 
 
-def test_results_are_read_by_benchmark_and_round_the_fastest_first(tmp_path: Path) -> None:
+def test_results_are_read_by_benchmark_the_newest_round_first_and_the_fastest_first(tmp_path: Path) -> None:
     first, second = rounds(*two_rounds(tmp_path))
-    ordered = in_order([*second.results, *first.results])
-    assert [(one.entry.benchmark, one.round.name, one.entry.score.published) for one in ordered] == [
+    ordered = by_benchmark([*second.results, *first.results])
+    assert [(one.benchmark, one.round, one.score.published) for one in ordered] == [
         ("bert", "1.0", 14.5),
-        ("resnet", "1.0", 12.0),
-        ("resnet", "1.0", 12.0),
         ("resnet", "1.1", None),
+        ("resnet", "1.0", 12.0),
+        ("resnet", "1.0", 12.0),
     ]
 
 
 def test_the_fastest_are_closed_and_have_a_score(tmp_path: Path) -> None:
     table = fastest_table(rounds(*two_rounds(tmp_path)))
-    assert [[cell.text for cell in row.cells] for row in table.rows] == [
-        ["BERT", "14.500", ""],
-        ["ResNet-50", "12.000", ""],
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["BERT", "14.5", ""],
+        ["ResNet-50", "12", ""],
     ]
 
 
@@ -158,9 +157,9 @@ def test_a_time_that_no_clock_can_show_is_not_the_fastest(tmp_path: Path) -> Non
     tree.add_entry("resnet", "rack2")
     tree.edit(lambda log: log.put("run_stop", time_ms=0), *range(5))
     (one,) = rounds(tree.folder.parent)
-    assert [result.row.result_minutes is not None for result in one.results] == [True, True]
-    (row,) = history_table([one]).rows
-    assert row.cells[6].note == "rack2"
+    assert [result.published_minutes is not None for result in one.results] == [True, True]
+    (row,) = history_table(one).rows
+    assert row[6].note == "rack2"
 
 
 _EPOCHS = "not comparable: the logs count epochs, the reference samples"
@@ -181,18 +180,26 @@ def test_the_fastest_is_the_fastest_that_was_published_with_its_verdict_beside(
     (one,) = rounds(published(tmp_path, round_folder, benchmark, progress))
     (row,) = fastest_table([one]).rows
     title = {"bert": "BERT", "resnet": "ResNet-50"}[benchmark]
-    assert [cell.text for cell in row.cells] == [title, "0.250"]
-    assert row.cells[1].note == "NVIDIA, rejected"
-    table = history_table([one])
-    heads = [head.title for head in table.heads]
-    assert heads == ["benchmark", "round", "minutes", "verdict", "RCP", "organisation", "system", "accelerators"]
+    assert [cell.text for cell in row] == [title, "0.25"]
+    assert row[1].note == "NVIDIA, rejected"
+    table = history_table(one)
+    assert list(table.heads) == [
+        "benchmark",
+        "round",
+        "minutes",
+        "verdict",
+        "RCP",
+        "organisation",
+        "system",
+        "accelerators",
+    ]
     (row,) = table.rows
-    assert [cell.text for cell in row.cells[:7]] == [
+    assert [cell.text for cell in row[:7]] == [
         *(title, round_folder, "0.250000", "rejected", rcp, "NVIDIA", "rack1"),
     ]
-    assert row.cells[4].note == note
-    (closed, *_) = (section for section in of_round(one).sections if section.key == "closed")
-    assert [[cell.text for cell in row.cells[:4]] for row in closed.tables[0].rows] == [
+    assert row[4].note == note
+    (closed, *_) = (section for section in page_of(one).sections if section.key == "closed")
+    assert [[cell.text for cell in row[:4]] for row in closed.tables[0].rows] == [
         [title, "0.25", "rejected", "NVIDIA"],
         [title, "6.75", "accepted", "Graphcore"],
     ]
@@ -204,11 +211,11 @@ def test_expected_minutes_stand_beside_where_they_differ(tmp_path: Path) -> None
     tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
     tree.add_system("rack2")
     tree.add_entry("resnet", "rack2")
-    (closed, *_) = (section for section in of_round(one_round(tree)).sections if section.key == "closed")
+    (closed, *_) = (section for section in page_of(one_round(tree)).sections if section.key == "closed")
     (table,) = closed.tables
-    titles = [head.title for head in table.heads]
+    titles = list(table.heads)
     minutes, expected = titles.index("minutes"), titles.index("expected")
-    assert [(row.cells[minutes].note, row.cells[expected].note) for row in table.rows] == [
+    assert [(row[minutes].note, row[expected].note) for row in table.rows] == [
         ("12.000000", "12.050679"),
         ("12.000000", "12.000000"),
     ]
@@ -218,20 +225,20 @@ def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
     """One rejected result of a list rejects neither its round nor its organisation."""
     found = rounds(published(tmp_path, "v1.1", "bert", 1.0))
     table = rounds_table(found)
-    assert [head.title for head in table.heads] == [
+    assert list(table.heads) == [
         *("round", "organisations", "systems", "closed", "open", "runs", "official checker"),
     ]
     (row,) = table.rows
-    assert (row.cells[-1].text, row.cells[-1].sort, row.cells[-1].badge) == (
+    assert (row[-1].text, row[-1].sort, row[-1].badge) == (
         "2 of 3 meet the official checker",
         2.0,
         None,
     )
-    page = of_round(found[0])
+    page = page_of(found[0])
     assert page.lead[0] == "2 of 3 results meet the official checker of the round. Published on 1 December 2021."
     assert not any("rejected" in words for words in page.lead)
     (bert,) = [result for result in found[0].results if not result.accepted]
-    of_bert = of_result(bert, found[0])
+    of_bert = result_page(bert)
     facts = {name: cell.text for name, cell in of_bert.facts}
     assert facts["Convergence by epoch_num"] == "fail, not comparable"
     assert facts["Convergence by train_samples"] == "pass"
@@ -245,7 +252,7 @@ def test_the_page_of_a_large_round_is_not_large(tmp_path: Path) -> None:
     (one,) = rounds(folder("1.1"))
     many = replace(one, results=(one.results * 14)[:400])
     (tmp_path / "rounds").mkdir()
-    write_page(tmp_path, (), of_round(many))
+    write_page(tmp_path, (), page_of(many))
     text = (tmp_path / many.href).read_text()
     assert (text.count("<tr"), len(text.encode()) < 300_000) == (404, True), len(text)
-    assert all(f">{result.named.title}</a>" in text for result in one.results), "benchmarks by their titles"
+    assert all(f">{result.benchmark_title}</a>" in text for result in one.results), "benchmarks by their titles"

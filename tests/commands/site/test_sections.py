@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from mlsub.commands.site.convergence import section_of_convergence
-from mlsub.commands.site.curves import section_of_curves
-from mlsub.commands.site.facts import section_of_findings, section_of_hyperparameters, section_of_system
-from mlsub.commands.site.model import Runs, Section, Table
-from mlsub.commands.site.results import Result
-from mlsub.commands.site.spread import Spread
-from mlsub.commands.site.timeline import section_of_runs
+from mlsub.commands.site.curves import curves_section
+from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
+from mlsub.commands.site.page import Chart, Section, Series, Table
+from mlsub.commands.site.results import SiteResult
+from mlsub.commands.site.runs import convergence_section, runs_section
 from tests.commands.site.sites import one_round, rounds
 from tests.differential.shared import ABSENT, folder, present
 from tests.make_tree import Log, Tree, make_tree
@@ -23,51 +22,54 @@ def tree(tmp_path: Path) -> Tree:
     return make_tree(tmp_path)
 
 
-def result(tree: Tree) -> Result:
+def result(tree: Tree) -> SiteResult:
     (found,) = one_round(tree).results
     return found
 
 
 def cells(table: Table) -> list[list[str]]:
-    return [[cell.text for cell in row.cells] for row in table.rows]
+    return [[cell.text for cell in row] for row in table.rows]
 
 
 def curves(tree: Tree) -> Section:
-    found = result(tree)
-    return section_of_curves(found.logs, found.entry.benchmark, found.round)
+    return curves_section(result(tree))
+
+
+def series(chart: Chart) -> dict[str, Series]:
+    return {one.name: one for one in chart.data["series"]}
+
+
+def listed(section: Section, run: int, column: int) -> list[str]:
+    """What the chart draws of a run: the lists in the table behind it."""
+    return section.data[0].rows[run][column].text.split(" ")
 
 
 def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> None:
     section = curves(tree)
     assert section.words[0] == "Target: at least 0.759 and below 1.0."
     over_epochs, over_minutes, near_epochs, near_minutes = section.charts
-    assert over_epochs.x.title == "Progress (epochs)"
-    *runs, target = over_epochs.series
-    assert [run.name for run in runs] == [f"result_{place}" for place in range(5)]
-    assert runs[1].points == (*((epoch, 0.01) for epoch in range(4, 40, 4)), (40, 0.7595 + 1e-5))
-    assert (target.name, target.points) == ("target 0.759", ((4.0, 0.759), (40.0, 0.759)))
+    assert over_epochs.data["x"]["title"] == "Progress (epochs)"
+    assert series(over_epochs)["target 0.759"].points == ((4.0, 0.759), (40.0, 0.759))
     assert over_epochs.about == ("The quality of 5 runs over epochs; last values from 0.7595 to 0.75954, target 0.759.")
-    first = over_minutes.series[0].points[0]
-    assert first == (pytest.approx(0.833417, abs=1e-6), 0.01), "minutes are counted from run_start"
     (table,) = section.data
-    assert [head.title for head in table.heads] == [
-        "run",
-        "evaluation",
-        "minutes since run_start",
-        "epochs",
-        "quality",
-    ]
-    assert len(table.rows) == 5
+    assert table.heads == ("run", "evaluation", "minutes since run_start", "epochs", "quality")
+    assert [row[0].text for row in table.rows] == [f"result_{place}" for place in range(5)]
+    assert listed(section, 1, 4) == [*["0.01"] * 9, "0.75951"]
     run, count, minutes, epochs, quality = cells(table)[0]
     assert (run, count, epochs) == ("result_0", "1 to 10", "4 8 12 16 20 24 28 32 36 40")
     assert (minutes.split(" ")[9], quality) == ("0.833567", "0.01 " * 9 + "0.7595")
-    assert (over_minutes.across, over_epochs.across, over_epochs.up) == (2, 3, 4)
-    assert over_epochs.spread[-1] == Spread(40, 0.7595, 0.75952, 0.75954)
+    assert (over_minutes.data["table"]["x"], over_epochs.data["table"]["x"], over_epochs.data["table"]["y"]) == (
+        2,
+        3,
+        4,
+    )
+    assert [column[-1] for column in json.loads(bytes(over_epochs.data["spread"]))] == [40, 0.7595, 0.75952, 0.75954]
     assert section.words[1] == (
         "The line is the median of the runs, the band the range from the lowest to the highest run. Between two "
         "evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value."
     )
-    assert (near_epochs.window.x, near_minutes.spread) == ((28, 40), ())
+    assert near_epochs.data["window"]["x"] == (28, 40)
+    assert "spread" not in near_minutes.data
     assert near_epochs.about == (
         "5 of 5 runs reach 0.759, the first at 40 epochs and the last at 40: each evaluation is a dot, and the one "
         "that reaches the target is larger."
@@ -90,7 +92,7 @@ def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
         "BBOX over minutes",
         *("SEGM over epochs", "SEGM over minutes"),
     ], "all evaluations reach the target, so there is no part near it"
-    assert [chart.series[-1].name for chart in section.charts[::2]] == ["target 0.377", "target 0.339"]
+    assert [next(iter(series(chart))) for chart in section.charts[::2]] == ["target 0.377", "target 0.339"]
 
 
 def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: Tree) -> None:
@@ -108,8 +110,7 @@ def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: T
 @pytest.mark.parametrize("value", ["high", None, True, [1], float("nan"), 10**400])
 def test_evaluations_that_are_no_numbers_are_not_drawn(tree: Tree, value: object) -> None:
     tree.edit(lambda log: log.put("eval_accuracy", value=value), 0)
-    over_epochs = curves(tree).charts[0]
-    assert len(over_epochs.series[0].points) == 9
+    assert len(listed(curves(tree), 0, 3)) == 9
 
 
 def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
@@ -118,7 +119,7 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
     assert section.words[1] == "The first 4 evaluations of each run are shown."
-    assert [row.cells[1].text for row in section.data[0].rows] == ["1 to 4"] * 5
+    assert [row[1].text for row in section.data[0].rows] == ["1 to 4"] * 5
 
 
 def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
@@ -129,13 +130,12 @@ def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
 
 
 def test_the_timeline_has_initialisation_timed_part_and_evaluations(tree: Tree) -> None:
-    section = section_of_runs(result(tree).logs)
+    section = runs_section(result(tree))
     (chart,) = section.charts
-    init, timed, marks = chart.series
-    assert chart.categories == tuple(f"result_{place}" for place in range(5))
+    init, timed = chart.data["series"]
+    assert chart.data["categories"] == [f"result_{place}" for place in range(5)]
     assert timed.points == tuple((0.0, 10.0 + place, float(place)) for place in range(5))
     assert init.points[0] == (pytest.approx(-1.000333, abs=1e-6), 0.0, 0.0)
-    assert len(marks.points) == 50
     (table,) = section.tables
     assert cells(table)[1] == [
         "result_1",
@@ -149,17 +149,17 @@ def test_the_timeline_has_initialisation_timed_part_and_evaluations(tree: Tree) 
 @pytest.mark.parametrize("time", [1e300, -1e18, 8.64e15])
 def test_times_of_no_calendar_are_told_and_not_drawn_wrong(tree: Tree, time: float) -> None:
     tree.edit(lambda log: log.put("run_stop", time_ms=time), 0)
-    (table,) = section_of_runs(result(tree).logs).tables
+    (table,) = runs_section(result(tree)).tables
     assert cells(table)[0][5] in ("–", f"{time:g} ms")
 
 
 def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> None:
     found = result(tree)
-    section = section_of_convergence(found.report, found.entry, found.round)
+    section = convergence_section(found)
     assert section.words[0] == "The runs pass the convergence test."
     assert section.words[1].startswith("Olympic mean 40 epochs at batch size 3,200; accepted from ")
     (chart,) = section.charts
-    named = {series.name: series for series in chart.series}
+    named = {one.name: one for one in (*chart.data["series"], *chart.shared)}
     assert named["runs"].points == ((3200.0, 40.0),) * 5
     assert named["olympic mean"].points == ((3200.0, 40.0),)
     assert len(named["reference points"].points) == 9
@@ -170,14 +170,14 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
 
 def test_an_open_result_says_why_it_has_no_convergence_test(tmp_path: Path) -> None:
     found = result(make_tree(tmp_path, division="open"))
-    section = section_of_convergence(found.report, found.entry, found.round)
+    section = convergence_section(found)
     assert section.words == ("The Open division has no convergence test.",)
 
 
 def test_hyperparameters_that_differ_are_told_with_their_runs(tree: Tree) -> None:
     tree.edit(lambda log: log.put("lars_opt_momentum", value=0.95), 2)
     tree.edit(lambda log: log.drop("lars_epsilon"), 4)
-    section = section_of_hyperparameters(result(tree).logs)
+    section = hyperparameters_section(result(tree).logs)
     (table,) = section.tables
     told = dict(cells(table))
     assert told["global_batch_size"] == "3200"
@@ -189,25 +189,25 @@ def test_hyperparameters_that_differ_are_told_with_their_runs(tree: Tree) -> Non
 def test_the_system_is_shown_as_described_and_unknown_fields_come_last(tree: Tree) -> None:
     tree.describe(added={"deep": [1]}, system_name="\x1b[31mred")
     found = result(tree)
-    section = section_of_system(found.report, found.description, found.round)
+    section = system_section(found)
     (table,) = section.tables
     assert cells(table)[0] == ["Submitter", "ACME"]
     assert ["System name", "\\x1b[31mred"] in cells(table)
     assert cells(table)[-1] == ["added", '{"deep": [1]}']
     tree.description().write_text("[")
     found = result(tree)
-    words = section_of_system(found.report, found.description, found.round).words
+    words = system_section(found).words
     assert words == ("There is no system description that can be read.",)
 
 
 def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> None:
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
     found = result(tree)
-    (table,) = section_of_findings(found.findings, forgiven=False).tables
-    (row,) = [row for row in table.rows if row.cells[1].text == "key.lars_epsilon.value"]
-    assert row.cells[0].text == "error"
-    assert "expected: exactly 0.0" in row.cells[2].text
-    assert [place.rpartition(":")[0] for place in row.cells[4].text.splitlines()] == [
+    ((table,),) = (one.tables for one in findings_sections(found.findings, forgiven=False))
+    (row,) = [row for row in table.rows if row[1].text == "key.lars_epsilon.value"]
+    assert row[0].text == "error"
+    assert "expected: exactly 0.0" in row[2].text
+    assert [place.rpartition(":")[0] for place in row[4].text.splitlines()] == [
         "results/rack1/resnet/result_{0,1}.txt",
     ]
 
@@ -217,27 +217,29 @@ def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("mlsub.commands.site.facts.MAX_ROWS", 1)
     found = result(tree)
     sections = (
-        section_of_hyperparameters(found.logs),
-        section_of_system(found.report, found.description, found.round),
-        section_of_findings(found.findings, forgiven=False),
+        hyperparameters_section(found.logs),
+        system_section(found),
     )
-    for section, last in zip(sections, ("14 keys", "33 fields", "2 findings"), strict=True):
+    for section, last in zip(sections, ("14 keys", "33 fields"), strict=True):
         assert len(section.tables[0].rows) == 1
         assert section.words[-1] == f"The first 1 of {last} are shown."
+    (findings,) = findings_sections(found.findings, forgiven=False)
+    assert [(table.caption, len(table.rows)) for table in findings.tables] == [
+        ("2 errors, of which the first 1 are shown", 1)
+    ]
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_the_figures_of_a_published_result() -> None:
     (found,) = rounds(folder("1.1"))
-    (bert,) = [one for one in found.results if one.entry.path.endswith("ipu-pod16-POPART-closed/bert")]
-    section = section_of_convergence(bert.report, bert.entry, bert.round)
+    (bert,) = [one for one in found.results if one.path.endswith("ipu-pod16-POPART-closed/bert")]
+    section = convergence_section(bert)
     assert section.words == (
         "The runs fail the convergence test: they converge faster than the reference allows.",
         "Olympic mean 2,515,625 samples at batch size 3,072; accepted from 2,663,811; mean of the reference 2,764,499.",
         "BERT counted by train_samples in place of epoch_num: fail, olympic mean 2,517,254 samples.",
     )
-    chart, _, near, _ = section_of_curves(bert.logs, "bert", bert.round).charts
-    assert len(chart.series) == 11
+    chart, _, near, _ = curves_section(bert).charts
     assert near.about == (
         "10 of 10 runs reach 0.72, the first at 2,450,000 samples and the last at 2,625,000: each evaluation is a dot, "
         "and the one that reaches the target is larger."
@@ -249,10 +251,10 @@ def test_the_figures_of_a_published_result() -> None:
 def test_a_target_of_two_bounds_is_the_one_that_evaluations_lie_beyond() -> None:
     """FID falls to 90 and must not be below 0; CLIP rises to 0.15 and must not be above 1."""
     (found,) = rounds(folder("4.1") / "Google")
-    (one,) = [one for one in found.results if one.entry.path.endswith("v5p-128-maxdiffusion/stable_diffusion")]
-    section = section_of_curves(one.logs, one.entry.benchmark, one.round)
-    goals = {chart.y.title: (chart.goal.level, chart.goal.up) for chart in section.charts if isinstance(chart, Runs)}
-    assert goals == {"FID": (90.0, False), "CLIP": (0.15, True)}
+    (one,) = [one for one in found.results if one.path.endswith("v5p-128-maxdiffusion/stable_diffusion")]
+    section = curves_section(one)
+    goals = {chart.data["y"]["title"]: chart.data["goal"] for chart in section.charts}
+    assert goals == {"FID": {"level": 90.0, "up": False}, "CLIP": {"level": 0.15, "up": True}}
     assert [chart.title for chart in section.charts] == [
         "CLIP over samples",
         "FID over samples",

@@ -19,7 +19,7 @@ LINES = st.lists(st.lists(st.tuples(FINITE, FINITE), max_size=200).map(sorted), 
 
 @pytest.mark.parametrize("case", CASES["spread"].values(), ids=CASES["spread"])
 def test_the_median_and_the_range_of_runs(case: dict[str, Any]) -> None:
-    found = [value for one in spread_of(case["runs"]) for value in (one.x, one.low, one.median, one.high)]
+    found = [value for one in spread_of(case["runs"]) for value in one]
     assert found == pytest.approx([value for one in case["spread"] for value in one])
 
 
@@ -33,10 +33,10 @@ def test_the_part_of_a_chart_near_the_target(case: dict[str, Any]) -> None:
 def test_a_spread_lies_within_its_runs(lines: list[list[tuple[float, float]]]) -> None:
     found = spread_of(lines)
     assert len(found) <= 120
-    assert [one.x for one in found] == sorted(one.x for one in found)
+    assert [x for x, *_ in found] == sorted(x for x, *_ in found)
     values = [point[1] for line in lines for point in line]
-    for one in found:
-        assert min(values) - 1e-6 <= one.low <= one.median <= one.high <= max(values) + 1e-6
+    for _, low, median, high in found:
+        assert min(values) - 1e-6 <= low <= median <= high <= max(values) + 1e-6
 
 
 @given(LINES, FINITE, st.booleans())

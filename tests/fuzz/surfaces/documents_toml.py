@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from mlsub.config.find import covers, fixed
 from mlsub.config.load import Loaded, load
 from mlsub.config.model import FORM, names
-from mlsub.config.paths import covers, fixed
 from mlsub.config.weigh import weigh
 from mlsub.findings import Verdict
 from mlsub.io.problems import FileProblemsError

@@ -18,9 +18,8 @@ from typing import Any
 
 from mlsub.commands.audit.evaluate import MAX_BITS, Answer, Band, EvaluationError, World, evaluate
 from mlsub.commands.audit.expression import Expression, functions, spelled
-from mlsub.commands.audit.kinds import Typed, type_of
+from mlsub.commands.audit.kinds import BARE, Typed, type_of
 from mlsub.commands.audit.model import ClaimsFile, Input, Source
-from mlsub.commands.audit.units import BARE
 from mlsub.rules.arithmetic import ExpressionError
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.reference import ARITHMETIC, NotPythonError, Reference, drawn, python_tree

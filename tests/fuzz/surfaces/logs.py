@@ -13,7 +13,7 @@ from mlsub.log.report import LogReport
 from mlsub.log.trace import TraceFold
 from mlsub.present.entries import Reports
 from mlsub.present.envelope import answer
-from mlsub.workspace.memory.logs import REPORTS
+from mlsub.workspace.record import pack, unpack
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.judging import PATH, bears_out, check_document, cut, deep, judge, report_of, same, shown, sound, task_of
 from tests.fuzz.loggrammar import LONGEST, WORDS, chance, generate, seeds, split
@@ -55,14 +55,13 @@ def _read(data: bytes) -> None:
 
 def _remembered(judged: LogReport, task: LogTask) -> None:
     """What the cache keeps comes back as it was; it may keep nothing."""
-    packed = REPORTS.pack(judged, task)
+    packed = pack(judged, task) if judged.lasting else None
     if packed is not None:
-        try:
-            known = REPORTS.unpack(packed, task)
-        except Exception as error:
-            raise BrokenError(f"what was remembered of {PATH} cannot be read: {error}") from error
+        known = unpack(*packed, LogReport, task)
+        if known is None:
+            raise BrokenError(f"what was remembered of {PATH} cannot be read")
         same(judged, known, "what was remembered is another answer")
-        if chance(packed, _TO_THE_TYPE) == 0 and deep(known) != deep(judged):
+        if chance(bytes(packed[0]), _TO_THE_TYPE) == 0 and deep(known) != deep(judged):
             raise BrokenError("what was remembered is of other types")
 
 

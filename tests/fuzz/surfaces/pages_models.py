@@ -15,19 +15,16 @@ from mlsub.commands.db.records import read_records
 from mlsub.commands.inspect.document import document_of as inspection_document
 from mlsub.commands.score.document import document_of as score_document
 from mlsub.commands.site.dataset import downloads, results_script
-from mlsub.commands.site.further import further_pages
-from mlsub.commands.site.home import overview
-from mlsub.commands.site.pages import Page, all_results
-from mlsub.commands.site.performance import performance
-from mlsub.commands.site.render import page_text
-from mlsub.commands.site.result_page import of_result
-from mlsub.commands.site.results import RoundResults, rounds_of
-from mlsub.commands.site.round_page import of_round
-from mlsub.commands.site.whole import Whole
+from mlsub.commands.site.groups import group_pages
+from mlsub.commands.site.home import home_page, results_page, round_page
+from mlsub.commands.site.page import Page
+from mlsub.commands.site.performance import performance_pages
+from mlsub.commands.site.render import render_page
+from mlsub.commands.site.result_page import result_page
+from mlsub.commands.site.results import Site, build_rounds
 from mlsub.present import html, markdown, text
 from mlsub.present.document import Document
 from mlsub.present.findings import View
-from mlsub.rounds import get_round
 from mlsub.submission.ids import Ids
 from tests.commands.site.sites import RECORDS
 from tests.fuzz.documents import NO_DIGITS, Harmless
@@ -53,18 +50,18 @@ def _documents(found: Models) -> Sequence[Callable[[], Document]]:
     )
 
 
-def _rounds(found: Models) -> tuple[RoundResults, ...]:
-    return rounds_of(found.checked, lambda report: get_round(str(report.usage), str(report.round)), Ids({}))
+def _built(found: Models) -> Site:
+    return Site(build_rounds(found.checked, None, Ids({})))
 
 
 def _pages(found: Models) -> Sequence[Callable[[], Sequence[Page]]]:
-    rounds = _rounds(found)
+    site = _built(found)
     return (
-        lambda: (overview(Whole(rounds), None), all_results(rounds, ())),
-        lambda: performance(rounds, [read_records(RECORDS)]),
-        lambda: tuple(further_pages(Whole(rounds)))[:6],
-        lambda: (of_round(rounds[-1]),),
-        lambda: (of_result(rounds[-1].results[-1], rounds[-1]),),
+        lambda: (home_page(site, None), results_page(site, ())),
+        lambda: performance_pages(site, [read_records(RECORDS)]),
+        lambda: tuple(group_pages(site))[:6],
+        lambda: (round_page(site, site.rounds[-1]),),
+        lambda: (result_page(site.results[-1]),),
     )
 
 
@@ -96,12 +93,12 @@ def _site(data: bytes) -> None:
         return
     for page, other in zip(_pages(found)[which](), _pages(quiet)[which](), strict=True):
         navigation = (("Overview", "index.html"), (page.title, page.path))
-        _same(page_text(navigation, page), page_text((navigation[0], (other.title, other.path)), other))
+        _same(render_page(navigation, page), render_page((navigation[0], (other.title, other.path)), other))
 
 
 def _scripts(found: Models) -> None:
     """The scripts with the results define what they say, and the files to download read back."""
-    results = [result for one in _rounds(found) for result in one.results]
+    results = _built(found).results
     line = results_script(results).decode("utf-8")
     start = '"use strict";\nwindow.mlsubResults = '
     if not line.startswith(start) or any(sign in line for sign in "<>&\u2028\u2029"):

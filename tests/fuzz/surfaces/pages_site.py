@@ -6,17 +6,12 @@ import json
 import re
 from typing import Any
 
-from mlsub.commands.site.cards import Card
-from mlsub.commands.site.chartdata import safe_json, shared_series
-from mlsub.commands.site.model import Cell, Drawn, Head, Live, Quote, Row, Section, Table, number_of, text_of
+from mlsub.commands.site.claims import Card
 from mlsub.commands.site.numberline import Mark, NumberLine, Reading
-from mlsub.commands.site.pages import Page
-from mlsub.commands.site.places import organisation_href
-from mlsub.commands.site.render import page_text
-from mlsub.commands.site.results import slug_of
-from mlsub.present.chart import Axis, Series
+from mlsub.commands.site.page import Cell, Chart, Page, Quote, Section, Series, Table, clean, number_text
+from mlsub.commands.site.render import render_page, safe_json, shared_series
+from mlsub.commands.site.results import slug
 from mlsub.present.document import Share
-from mlsub.score.named import Named
 from tests.fuzz.documents import Change, Harmless
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.pagecheck import same_page, squeezed
@@ -42,10 +37,10 @@ class _Maker:
         sections = tuple(self._section(number) for number in range(1 + self._said.below(4)))
         name = self._change(self._said.text().replace("/", ""))
         return Page(
-            path=f"results/{slug_of('x')}.html",
+            path=f"results/{slug('x')}.html",
             title=title,
             lead=(self._text(),),
-            crumbs=((self._text(), organisation_href(_named(name))),),
+            crumbs=((self._text(), f"organisations/{slug(name)}.html"),),
             score=self._cell(name) if self._said.below(2) else None,
             facts=((self._text(), self._cell(name)),),
             sections=sections,
@@ -54,7 +49,7 @@ class _Maker:
     def _text(self) -> str:
         """A text from outside, as all parts of the site take it."""
         # Long cells look different, so that each text here is a short one.
-        text = self._change(text_of(self._said.text(), 40))
+        text = self._change(clean(self._said.text(), 40))
         self.shown.append(text)
         return text
 
@@ -63,35 +58,35 @@ class _Maker:
 
     def _cell(self, name: str = "x") -> Cell:
         how, number = self._said.byte(), self._number()
-        sort = number if how & 1 and number_of(number) != "–" else None
-        href = organisation_href(_named(name)) if how & 2 else None
-        note = self._change(text_of(self._said.text(), 40)) or None if how & 4 else None
+        sort = number if how & 1 and number_text(number) != "–" else None
+        href = f"organisations/{slug(name)}.html" if how & 2 else None
+        note = self._change(clean(self._said.text(), 40)) or None if how & 4 else None
         return Cell(self._text(), sort, href, ("good", None)[how // 8 % 2], note)
 
     def _table(self) -> Table:
-        heads = tuple(Head(self._text(), bool(number)) for number in range(1 + self._said.below(3)))
-        rows = tuple(Row(tuple(self._cell() for _ in heads)) for _ in range(self._said.below(4)))
+        heads = tuple(self._text() for _ in range(1 + self._said.below(3)))
+        rows = tuple(tuple(self._cell() for _ in heads) for _ in range(self._said.below(4)))
         return Table(caption=self._text(), heads=heads, rows=rows)
 
-    def _chart(self) -> Drawn | Live:
-        data = {self._plain(): self._plain(), "list": [self._plain()]}
+    def _chart(self) -> Chart:
+        data: dict[str, Any] = {self._plain(): self._plain(), "list": [self._plain()]}
         if self._said.below(2):
             self.data.append(data)
-            return Live(kind="dots", key="k", title=self._text(), about=self._text(), data=data, href="index.html")
+            return Chart(kind="dots", key="k", title=self._text(), about=self._text(), data=data, href="index.html")
         points = tuple((self._number(), self._number()) for _ in range(self._said.below(3)))
-        series = (Series(name=self._plain(), style="line", points=points),)
-        self.data.append({"x": self._plain(), "name": series[0].name})
-        axis = Axis(title=self.data[-1]["x"])
-        return Drawn(key="k", title=self._text(), about=self._text(), x=axis, y=axis, series=series)
+        series = Series(self._plain(), "line", 1, points)
+        self.data.append({"x": self._plain(), "name": series.name})
+        data = {"x": {"title": self.data[-1]["x"]}, "series": [series]}
+        return Chart(kind="series", key="k", title=self._text(), about=self._text(), data=data)
 
     def _plain(self) -> str:
         """A text that only scripts read; JSON has no halves of surrogate pairs."""
-        return self._change(text_of(self._said.text(), 60))
+        return self._change(clean(self._said.text(), 60))
 
     def _card(self, number: int) -> Card:
         mark = Mark("published", 3.5, self._text())
         reading = Reading(self._text() or "r", (mark,), (1.0, 5.0))
-        about = self._change(text_of(self._said.text()))
+        about = self._change(clean(self._said.text()))
         line = NumberLine(about=about, low=1.0, high=None, ends=(self._text(), ""), readings=(reading,))
         rows = ((self._text(), (self._text(), self._text())),)
         words = [self._text() for _ in range(3)]
@@ -110,23 +105,16 @@ class _Maker:
             cards=(self._card(number),) if how & 4 else (),
             tables=(self._table(),) if how & 8 else (),
             data=(self._table(),) if how & 16 else (),
-            small=bool(how & 32) and all(isinstance(one, Live) for one in charts),
+            small=bool(how & 32) and all(one.kind == "dots" for one in charts),
             legend=((self._text(), 1, "disc"),) if how & 64 else (),
             quotes=(Quote(self._text(), self._text()),) if how & 128 else (),
         )
 
 
-def _named(organisation: str) -> Named:
-    known: dict[str, Any] = dict.fromkeys(Named.__struct_fields__)
-    return Named(
-        **known | {"organisation": organisation, "benchmark": "resnet", "title": "t", "compatible": (), "group": "g"}
-    )
-
-
 def _page(data: bytes) -> None:
     maker, quiet = _Maker(data, str), _Maker(data, Harmless())
-    page = page_text((("Overview", "index.html"),), maker.page())
-    read = same_page(page, page_text((("Overview", "index.html"),), quiet.page()))
+    page = render_page((("Overview", "index.html"),), maker.page())
+    read = same_page(page, render_page((("Overview", "index.html"),), quiet.page()))
     shown = squeezed(read.text)
     for text in maker.shown:
         if squeezed(text) not in shown:
@@ -147,17 +135,17 @@ def _scripts(data: bytes) -> None:
     """Any values as JSON in a script, and as a script of its own."""
     said = Provider(data)
     found = [said.text() for _ in range(1 + said.below(6))]
-    content = {"names": [text_of(text) for text in found], "values": [said.one_of(_NUMBERS) for _ in found]}
+    content = {"names": [clean(text) for text in found], "values": [said.one_of(_NUMBERS) for _ in found]}
     text = safe_json(content)
     if _UNSAFE.search(text):
         raise BrokenError(f"it may end its script: {text!r}")
     read = json.loads(text)
     if read["names"] != content["names"]:
         raise BrokenError(f"{content} reads back as {read}")
-    name, script = shared_series((Series(name=text_of(found[0]), style="marks", points=((1.0, 2.0),)),))
+    name, script = shared_series((Series(clean(found[0]), "marks", 1, ((1.0, 2.0),)),))
     start = f'"use strict";\n(window.mlsubShared ??= {{}})["{name}"] = '
     line = script.decode("utf-8")
-    if not line.startswith(start) or json.loads(line.removeprefix(start).removesuffix(";\n"))[0]["name"] != text_of(
+    if not line.startswith(start) or json.loads(line.removeprefix(start).removesuffix(";\n"))[0]["name"] != clean(
         found[0]
     ):
         raise BrokenError(f"another script: {line!r}")

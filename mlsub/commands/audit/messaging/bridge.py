@@ -7,11 +7,10 @@ from datetime import date
 
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Name, Negated, Node, Operation
-from mlsub.commands.audit.facts import product, score_words
+from mlsub.commands.audit.facts import folder_of, product, score_words
 from mlsub.commands.audit.lookups import COUNTS
-from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand
 from mlsub.commands.audit.model import ClaimsFile, Input, Result
-from mlsub.commands.audit.places import folder_of
+from mlsub.commands.audit.quoting import Document, Figure, Message, Operand
 from mlsub.commands.audit.verdict import ClaimVerdict, Judged
 from mlsub.commands.audit.written import Source
 from mlsub.io.errors import MlsubError

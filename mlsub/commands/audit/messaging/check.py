@@ -1,26 +1,47 @@
-"""All rules on sentences and on the documents they stand in."""
+"""The rules on quoting results, applied to the sentences of a claims file and to the documents they stand in."""
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
 
 import msgspec
 
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.messaging.bridge import documents, messages, name_of
 from mlsub.commands.audit.messaging.comparing import beside_unverified, comparing_hits
-from mlsub.commands.audit.messaging.footnote import (
+from mlsub.commands.audit.messaging.sentences import foreign_titles, metric_hits, naming_hits, standing_hits
+from mlsub.commands.audit.messaging.texts import (
+    alteration_hits,
     cites_results,
     find_footnote,
     footnote_hits,
     no_footnote,
     noted_hits,
+    sign_hits,
     trademark_hits,
 )
-from mlsub.commands.audit.messaging.marks import alteration_hits, sign_hits
-from mlsub.commands.audit.messaging.model import Case, Document, Hit, Message, Operand
-from mlsub.commands.audit.messaging.naming import naming_hits
-from mlsub.commands.audit.messaging.standing import foreign_titles, metric_hits, standing_hits
-from mlsub.commands.audit.messaging.tables import AUTO, by_hand, guidelines, text_for
-from mlsub.commands.audit.quoting import Quoting, Remark, Text, Unchecked
+from mlsub.commands.audit.messaging.write import footnotes
+from mlsub.commands.audit.quoting import (
+    AUTO,
+    Case,
+    Document,
+    Hit,
+    Message,
+    Operand,
+    Quoting,
+    Remark,
+    Text,
+    Unchecked,
+    by_hand,
+    guidelines,
+    text_for,
+)
+from mlsub.commands.audit.verdict import Judged
+from mlsub.commands.audit.written import Source
+from mlsub.io.show import plain
 from mlsub.rules.catalogue import finding
 
 
@@ -123,3 +144,69 @@ def _remark(hit: Hit, text: Text, document: str, path: str, message: Message | N
     severity = hit.level or rule.levels.get(text.name) or made.severity
     fields = {**msgspec.structs.asdict(made), "severity": severity}
     return Remark(claim=message.id if message else None, document=document, **fields)
+
+
+#: A text that people read is some kilobytes; the bound keeps a hostile one from being read at all.
+MAX_BYTES = 4 << 20
+
+
+def judge_messaging(
+    judged: Sequence[Judged], world: World, *, folders: Iterable[str] = (), wanted: str = AUTO
+) -> Quoting:
+    """Check the claims of a file, and the documents it names, against the rules in force.
+
+    Args:
+        judged: the claims and the verdicts on their numbers.
+        world: the file and the facts.
+        folders: where the documents' texts lie, besides the folder of the file.
+        wanted: the text to apply, by name, or ``auto`` for the one in force on each document's day.
+    """
+    file = world.file
+    places = (*(Path(folder) for folder in folders), file.file.parent)
+    sources = {name_of(one.claim.source, one.claim.document): one.claim.source for one in judged}
+    texts: dict[str, str] = {}
+    unread = []
+    for name, source in {**sources, **file.documents}.items():
+        text, reason = text_of(source, places)
+        if text is not None:
+            texts[name] = text
+        elif reason is not None:
+            unread.append(Unchecked("text", reason))
+    sentences = messages(judged, world, texts)
+    # A source that no claim stands in is checked as well where its text is at hand.
+    others = [document for document in documents(file, texts) if document.text is not None]
+    found = check(sentences, others, wanted=wanted, file=str(file.file))
+    return msgspec.structs.replace(
+        found, not_looked_at=(*unread, *found.not_looked_at), footnotes=footnotes(sentences, wanted)
+    )
+
+
+def text_of(source: Source, folders: Sequence[Path]) -> tuple[str | None, str | None]:
+    """The text of a document, or None and why there is none; (None, None) for one that names no file."""
+    if source.file is None:
+        return None, None
+    shown = plain(source.file)
+    path = PurePath(source.file)
+    if path.is_absolute() or ".." in path.parts or "\0" in source.file:
+        return None, f"{shown}: a document lies beside the claims file or in a folder given with --documents"
+    for folder in folders:
+        found, reason = _read(folder, folder / path)
+        if found is not None or reason is not None:
+            return found, f"{shown}: {reason}" if reason else None
+    return None, f"{shown} is not there; name its folder with --documents"
+
+
+def _read(folder: Path, path: Path) -> tuple[str | None, str | None]:
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return None, "not a file"
+        if not path.resolve().is_relative_to(folder.resolve()):
+            return None, "a link that leads out of its folder"
+        if status.st_size > MAX_BYTES:
+            return None, f"larger than {MAX_BYTES >> 20} MiB"
+        return path.read_bytes().decode("utf-8", "replace"), None
+    except FileNotFoundError:
+        return None, None
+    except OSError as error:
+        return None, f"cannot be read: {error.strerror or os.strerror(error.errno or 0)}"

@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from mlsub.commands.audit.messaging.model import Case, Hit, Message, Operand, noted_as
-from mlsub.commands.audit.messaging.words import enumerated, mentions
-from mlsub.commands.audit.quoting import Unchecked
+from mlsub.commands.audit.quoting import Case, Hit, Message, Operand, Unchecked, enumerated, mentions, noted_as
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Severity
 from mlsub.io.spelling import flat

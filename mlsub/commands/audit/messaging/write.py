@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mlsub.commands.audit.messaging.comparing import UNVERIFIED_BESIDE_VERIFIED, is_composite
-from mlsub.commands.audit.messaging.model import Message, Operand
-from mlsub.commands.audit.messaging.standing import NOT_VERIFIED
-from mlsub.commands.audit.messaging.tables import AUTO, text_for
-from mlsub.commands.audit.messaging.words import enumerated
-from mlsub.commands.audit.quoting import Text, Written
+from mlsub.commands.audit.messaging.sentences import NOT_VERIFIED
+from mlsub.commands.audit.quoting import AUTO, Message, Operand, Text, Written, enumerated, text_for
 from mlsub.rounds import usages
 from mlsub.rules.load import benchmark
 

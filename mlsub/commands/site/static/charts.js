@@ -71,17 +71,17 @@
   // lines or the categories of marks. They are read once: a table that is sorted is read no more.
   const pointed = (series) => ({ ...series, points: series.points[0].map((_, at) => series.points.map((c) => c[at])) });
   const numbersOf = (cell) => cell.textContent.split(" ").map((text) => parseFloat(text.replaceAll(",", "")));
-  const listed = ({ id, x, y, name, style, colours }, categories) => {
+  const listed = ({ id, x, y, name, style, colour }, categories) => {
     const rows = Array.from(document.getElementById(id).tBodies[0].rows);
     const points = rows.map((row, at) => {
       const ups = categories ? null : numbersOf(row.cells[y]);
       const found = numbersOf(row.cells[x]).map((value, place) => [value, ups ? ups[place] : at]);
       return found.filter((point) => point.every(Number.isFinite));
     });
-    if (categories) return [{ name, style, colour: colours[0], points: points.slice(0, categories.length).flat() }];
+    if (categories) return [{ name, style, colour, points: points.slice(0, categories.length).flat() }];
     points.forEach((line) => line.sort(([x1, y1], [x2, y2]) => x1 - x2 || y1 - y2));
-    const lines = points.map((line, at) => ({ name: rows[at].cells[0].textContent, style, points: line }));
-    return lines.filter((line) => line.points.length).map((line, at) => ({ ...line, colour: colours[at] }));
+    const lines = points.map((line, at) => ({ name: rows[at].cells[0].textContent, style: "line", points: line }));
+    return lines.filter((line) => line.points.length);
   };
   const known = new WeakMap();
   const read = (data, figure) => {

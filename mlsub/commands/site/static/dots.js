@@ -4,14 +4,14 @@
 (() => {
   const { kinds, plot, number, short, colour } = window.mlsub;
 
-  const TITLES = { minutes: "minutes to train", chip_minutes: "chip-minutes", accelerators: "accelerators" };
+  const TITLES = { published_minutes: "minutes to train", chip_minutes: "chip-minutes", accelerators_count: "accelerators" };
 
   const about = (result) => {
-    const chips = result.accelerators ? `${number(result.accelerators)} × ${result.accelerator ?? result.model ?? "accelerators"}` : "no accelerators";
+    const chips = result.accelerators_count ? `${number(result.accelerators_count)} × ${result.accelerator_name ?? result.accelerator_model_name ?? "accelerators"}` : "no accelerators";
     const figure = result.y === result.chip_minutes ? `${short(result.y)} chip-minutes, ` : "";
     return [
-      result.system, result.organisation, chips,
-      `${figure}${short(result.minutes)} minutes`, `${result.round}, ${result.division}`,
+      result.system_name, result.organisation_name, chips,
+      `${figure}${short(result.published_minutes)} minutes`, `${result.round_key}, ${result.division_name}`,
     ].join("\n");
   };
 
@@ -43,19 +43,18 @@
   };
 
   const axisX = (data, points, size) => {
-    if (data.x === "accelerators") return logAxis("x", points.map((d) => d.x), Math.floor(size.width / 60), TITLES.accelerators, true);
-    if (data.x === "round") return { scale: { type: "point", domain: data.rounds, label: null, padding: 0.5 }, marks: [] };
+    if (data.x === "accelerators_count") return logAxis("x", points.map((d) => d.x), Math.floor(size.width / 60), TITLES.accelerators_count, true);
+    if (data.x === "round_key") return { scale: { type: "point", domain: data.rounds, label: null, padding: 0.5 }, marks: [] };
     const years = { type: "utc", domain: data.span.map((day) => new Date(day)), label: null, ticks: size.width < 420 ? 5 : 8 };
     return { scale: years, marks: [] };
   };
 
   const NONE = [7, "circle"];
-  const valueOf = { published: (result) => new Date(result.published), accelerators: (r) => r.accelerators, round: (r) => r.round };
 
   const pointOf = (data, all) => (at) => {
     const result = all[at];
     const [tone, symbol] = data.keys.find(([name]) => name === result[data.by])?.slice(1) ?? NONE;
-    return { ...result, href: data.root + result.href, x: valueOf[data.x](result), y: result[data.y], tone: colour(tone), symbol };
+    return { ...result, href: data.root + result.href, x: data.x === "publication_date" ? new Date(result[data.x]) : result[data.x], y: result[data.y], tone: colour(tone), symbol };
   };
 
   // A record stands until the last round that could have beaten it.
@@ -69,14 +68,14 @@
 
   // From the fewest accelerators to the most, with the slope -1.
   const idealOf = (line, point) => {
-    const { accelerators, minutes, tone } = point(line.at);
-    return [accelerators, line.most].map((x) => ({ x, y: (minutes * accelerators) / x, tone }));
+    const { accelerators_count: count, published_minutes: minutes, tone } = point(line.at);
+    return [count, line.most].map((x) => ({ x, y: (minutes * count) / x, tone }));
   };
 
   const ideal = (ends) =>
     Plot.line(ends, { x: "x", y: "y", stroke: ends[0].tone, strokeWidth: 1.2, strokeOpacity: 0.55, strokeDasharray: "2 4" });
 
-  const drawable = (data) => (d) => d.y > 0 && (data.x !== "accelerators" || d.x > 0) && (data.x !== "published" || d.published);
+  const drawable = (data) => (d) => d.y > 0 && (data.x !== "accelerators_count" || d.x > 0) && (data.x !== "publication_date" || d.publication_date);
 
   // A mark under a name of its own, for style sheets and tests.
   const called = (name) => (index, scales, values, dimensions, context, next) => {
@@ -102,7 +101,7 @@
     const x = axisX(data, [...points, ...others], size);
     const y = logAxis("y", within, data.small ? 5 : 9, data.small ? null : TITLES[data.y]);
     const svg = plot(size, {
-      height, marginLeft: 52, marginRight: 12, marginTop: 12, marginBottom: data.x === "accelerators" ? 40 : 26,
+      height, marginLeft: 52, marginRight: 12, marginTop: 12, marginBottom: data.x === "accelerators_count" ? 40 : 26,
       x: x.scale, y: y.scale, symbol: { type: "identity" },
       marks: [
         ...y.marks,

@@ -25,19 +25,19 @@
   // The columns are those of the table that is there without scripts.
   const rowOf = (result, root, pages) => {
     const page = (kind, key) => (Object.hasOwn(pages[kind], key) ? root + pages[kind][key] : null);
-    const system = result.system ?? "–";
-    const chips = result.accelerator ?? result.model ?? "–";
+    const system = result.system_name ?? "–";
+    const chips = result.accelerator_name ?? result.accelerator_model_name ?? "–";
     const weak = result.scaling_type === "weak";
-    const time = result.minutes > 0 && !weak ? number(result.minutes) : "–";
+    const time = result.published_minutes > 0 && !weak ? number(result.published_minutes) : "–";
     return element(
       "tr", {},
-      element("th", {}, link(system, page("system", `${result.organisation}\n${system}`))),
-      cell(link(result.organisation ?? "–", page("organisation", result.organisation))),
-      cell(link(result.accelerators ? `${number(result.accelerators)} × ${chips}` : chips, page("accelerator", result.accelerator)), result.accelerators ?? 0),
-      cell(link(time, root + result.href), result.minutes),
+      element("th", {}, link(system, page("system", `${result.organisation_name}\n${system}`))),
+      cell(link(result.organisation_name ?? "–", page("organisation", result.organisation_name))),
+      cell(link(result.accelerators_count ? `${number(result.accelerators_count)} × ${chips}` : chips, page("accelerator", result.accelerator_name)), result.accelerators_count ?? 0),
+      cell(link(time, root + result.href), result.published_minutes),
       cell(digits(result.chip_minutes), result.chip_minutes ?? NaN),
-      cell(result.division),
-      cell(result.round, parseFloat(result.round.replace(/^\D*/, ""))),
+      cell(result.division_name),
+      cell(result.round_key, parseFloat(result.round_key.replace(/^\D*/, ""))),
       cell(element("span", { className: BADGES[result.verdict] ?? "warn" }, result.verdict)),
     );
   };
@@ -73,14 +73,14 @@
 
     const apply = () => {
       const { round: of, division } = choice();
-      const within = (at) => (of === ALL || all[at].round === of) && all[at].division === division;
+      const within = (at) => (of === ALL || all[at].round_key === of) && all[at].division_name === division;
       const at = own.filter(within);
-      const rank = (result) => (result.minutes > 0 && result.scaling_type !== "weak" ? result.minutes : Infinity);
+      const rank = (result) => (result.published_minutes > 0 && result.scaling_type !== "weak" ? result.published_minutes : Infinity);
       const rows = at.map((place) => all[place]).sort((a, b) => rank(a) - rank(b) || a.at - b.at);
       slider.setAttribute("aria-valuetext", of);
       shown.textContent = of;
       const ideal = data.ideal.filter((line) => within(line.at) && (of !== ALL || line.newest));
-      const inDivision = (place) => all[place].division === division;
+      const inDivision = (place) => all[place].division_name === division;
       redraw(figure, { ...data, at: data.at.filter(within), ideal, frame: data.at.filter(inDivision), reach: data.ideal.filter((line) => inDivision(line.at)) });
       redraw(other, { ...otherData, at: otherData.at.filter(inDivision), lines: otherData.lines.filter((line) => inDivision(line.at[0])) });
       table.tBodies[0].replaceChildren(...rows.map((result) => rowOf(result, data.root, pages)));
@@ -88,7 +88,7 @@
       const title = divisions.find(([value]) => value === division)[1];
       const counted = `${number(rows.length)} ${rows.length === 1 ? "result" : "results"}`;
       table.caption.textContent = `${counted}: ${of}, ${title}; the fastest first`;
-      const bare = rows.filter((result) => !result.accelerators).length;
+      const bare = rows.filter((result) => !result.accelerators_count).length;
       count.textContent = counted + (bare ? `, ${number(bare)} without accelerators in the table alone` : "");
     };
 
@@ -97,7 +97,7 @@
       const at = stops.indexOf(asked.get("round") === "all" ? ALL : asked.get("round"));
       slider.value = at < 0 ? rounds.length : at;
       const wanted = radios.find((one) => one.value === asked.get("division"));
-      const latest = radios.find((one) => own.some((place) => all[place].division === one.value && all[place].round === rounds.at(-1)));
+      const latest = radios.find((one) => own.some((place) => all[place].division_name === one.value && all[place].round_key === rounds.at(-1)));
       (wanted ?? latest ?? radios[0]).checked = true;
       apply();
     };

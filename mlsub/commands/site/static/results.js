@@ -7,12 +7,14 @@
 //   columns=KEYS  the columns shown, with commas between
 (() => {
   const FACETS = [
-    ["division", "Division"], ["round", "Round"], ["benchmark", "Benchmark"], ["organisation", "Organisation"],
-    ["accelerator", "Accelerator"], ["accelerators", "Accelerator count"], ["availability", "Availability"],
+    ["division_name", "Division"], ["round_key", "Round"], ["benchmark_name", "Benchmark"], ["organisation_name", "Organisation"],
+    ["accelerator_name", "Accelerator"], ["accelerators_count", "Accelerator count"], ["availability", "Availability"],
     ["framework", "Framework"], ["verdict", "Verdict"],
   ];
-  const OPEN = ["division", "round", "benchmark"];
-  const COLUMNS = ["title", "round", "minutes", "verdict", "organisation", "system", "accelerators", "accelerator"];
+  const OPEN = ["division_name", "round_key", "benchmark_name"];
+  const COLUMNS = [
+    "benchmark_title", "round_key", "published_minutes", "verdict", "organisation_name", "system_name", "accelerators_count", "accelerator_name",
+  ];
   const DIVISIONS = ["closed", "open", "other"];
   const BADGES = { accepted: "good", rejected: "bad", "not checked": "warn", pass: "good", fail: "bad", missing: "warn", bypassed: "warn" };
   const PAGE = 100;
@@ -43,7 +45,7 @@
     const rows = window.mlsub.results();
     const columns = window.mlsubResults.columns.filter(({ key }) => key !== "href");
     const column = new Map(columns.map((one) => [one.key, one]));
-    const closed = rows.some((row) => row.division === "closed");
+    const closed = rows.some((row) => row.division_name === "closed");
     const valueOf = (row, key) => (row[key] === null ? NONE : String(row[key]));
     const heading = ({ title, unit }) => (unit ? `${title} (${unit})` : title);
 
@@ -52,7 +54,7 @@
       const asked = new URLSearchParams(location.hash.slice(1));
       const chosen = new Map();
       for (const [key] of FACETS) {
-        const first = key === "division" && closed ? ["closed"] : [];
+        const first = key === "division_name" && closed ? ["closed"] : [];
         chosen.set(key, new Set(asked.has(key) ? asked.getAll(key).filter(Boolean) : first));
       }
       const sort = asked.get("sort") ?? "";
@@ -67,7 +69,7 @@
     const addressOf = ({ chosen, words, sort, columns: shown }) => {
       const asked = new URLSearchParams();
       for (const [key, values] of chosen) {
-        if (key === "division" && !values.size) asked.append(key, "");
+        if (key === "division_name" && !values.size) asked.append(key, "");
         for (const value of values) asked.append(key, value);
       }
       if (words) asked.set("q", words);
@@ -112,8 +114,8 @@
     const inOrder = (found, sort) => {
       const own = sort ? [by(sort.replace(/^-/, ""), sort.startsWith("-") ? -1 : 1)] : [];
       const orders = [
-        (one, other) => DIVISIONS.indexOf(one.division) - DIVISIONS.indexOf(other.division),
-        ...own, by("title", 1), by("published", -1), by("minutes", 1),
+        (one, other) => DIVISIONS.indexOf(one.division_name) - DIVISIONS.indexOf(other.division_name),
+        ...own, by("benchmark_title", 1), by("publication_date", -1), by("published_minutes", 1),
       ];
       return [...found].sort((one, other) => orders.reduce((found, order) => found || order(one, other), 0) || one.at - other.at);
     };
@@ -149,11 +151,11 @@
     };
 
     // Facets: a list is made when it is opened for the first time.
-    const titles = new Map(rows.map((row) => [row.benchmark, row.title]));
+    const titles = new Map(rows.map((row) => [row.benchmark_name, row.benchmark_title]));
     const named = (key, value) => {
-      if (key === "division") return value[0].toUpperCase() + value.slice(1);
-      if (key === "accelerators" && value !== NONE) return number(Number(value));
-      return (key === "benchmark" && titles.get(value)) || value;
+      if (key === "division_name") return value[0].toUpperCase() + value.slice(1);
+      if (key === "accelerators_count" && value !== NONE) return number(Number(value));
+      return (key === "benchmark_name" && titles.get(value)) || value;
     };
     const facets = FACETS.map(([key, title], place) => {
       const list = make("ul");
@@ -162,9 +164,9 @@
       const items = new Map();
       const fill = () => {
         const values = [...new Set(rows.map((row) => valueOf(row, key)))];
-        const order = key === "division" ? (a, b) => DIVISIONS.indexOf(a) - DIVISIONS.indexOf(b) : collator.compare;
-        values.sort((a, b) => order(...(key === "benchmark" ? [named(key, a), named(key, b)] : [a, b])));
-        if (key === "round") values.reverse();
+        const order = key === "division_name" ? (a, b) => DIVISIONS.indexOf(a) - DIVISIONS.indexOf(b) : collator.compare;
+        values.sort((a, b) => order(...(key === "benchmark_name" ? [named(key, a), named(key, b)] : [a, b])));
+        if (key === "round_key") values.reverse();
         for (const value of values) {
           const tick = make("input", { type: "checkbox" });
           tick.addEventListener("change", () => toggle(key, value));
@@ -205,7 +207,7 @@
       if (value === null) return make("td", { textContent: NONE, className: kind === "text" ? "" : "number" });
       if (kind === "text") {
         const badge = BADGES[value];
-        if ((key === "verdict" || key === "rcp") && badge) return make("td", {}, make("span", { className: badge, textContent: value }));
+        if ((key === "verdict" || key === "rcp_verdict") && badge) return make("td", {}, make("span", { className: badge, textContent: value }));
         return make("td", { textContent: value, className: value.length > 48 ? "long" : "" });
       }
       const shown = kind === "count" || key === "batch_size" ? number(value) : three(value);
@@ -226,8 +228,8 @@
       return made;
     };
 
-    const several = () => new Set(view.found.map((row) => row.division)).size > 1;
-    const shownColumns = () => state.columns ?? (several() ? [...COLUMNS, "division"] : COLUMNS);
+    const several = () => new Set(view.found.map((row) => row.division_name)).size > 1;
+    const shownColumns = () => state.columns ?? (several() ? [...COLUMNS, "division_name"] : COLUMNS);
     const showHead = () => {
       const keys = shownColumns();
       const sorted = state.sort.replace(/^-/, "");

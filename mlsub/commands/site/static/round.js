@@ -5,12 +5,8 @@
   const { kinds, plot, number, short, colour, textWidth, wrap, results } = window.mlsub;
   const LINE = 15;
 
-  const ofRound = (data) => results().filter((one) => one.round === data.round);
-  const chosen = (data) =>
-    ofRound(data).filter(
-      (one) =>
-        one.division === data.division && one.benchmark === data.benchmark && (one.scaling_type ?? null) === data.scaling && one.minutes > 0,
-    );
+  const ofRound = (data) => results().filter((one) => one.round_key === data.round);
+  const chosen = (data) => data.at.map((place) => results()[place]).filter((one) => one.published_minutes > 0);
 
   // The colour and the shape of a family; the last of the legend is that of accelerators of no known family.
   const OTHER = { name: "no known accelerator", fill: colour(7), shape: "circle" };
@@ -18,14 +14,14 @@
 
   // Rows from the top: a heading a number of accelerators, and its results, the fastest first.
   const rowsOf = (some, families) => {
-    const counts = d3.group(some, (one) => one.accelerators ?? 0);
-    const called = d3.rollup(some, (of) => of.length, (one) => `${one.organisation}, ${one.system}`);
+    const counts = d3.group(some, (one) => one.accelerators_count ?? 0);
+    const called = d3.rollup(some, (of) => of.length, (one) => `${one.organisation_name}, ${one.system_name}`);
     return Array.from(counts.keys()).sort((a, b) => a - b).flatMap((count) => {
       const head = count ? `${number(count)} accelerator${count === 1 ? "" : "s"}` : "Number of accelerators not stated";
-      const of = counts.get(count).slice().sort((a, b) => a.minutes - b.minutes);
+      const of = counts.get(count).slice().sort((a, b) => a.published_minutes - b.published_minutes);
       return [{ head: true, label: head }, ...of.map((one) => {
-        const name = `${one.organisation}, ${one.system}`;
-        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system_folder})` : name, of: families.get(one.family) ?? OTHER };
+        const name = `${one.organisation_name}, ${one.system_name}`;
+        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system})` : name, of: families.get(one.family) ?? OTHER };
       })];
     });
   };
@@ -33,8 +29,8 @@
   const words = (d) =>
     [
       d.label,
-      [d.accelerators && number(d.accelerators), d.accelerator ?? d.model].filter(Boolean).join(" × "),
-      `${number(d.minutes)} minutes`,
+      [d.accelerators_count && number(d.accelerators_count), d.accelerator_name ?? d.accelerator_model_name].filter(Boolean).join(" × "),
+      `${number(d.published_minutes)} minutes`,
       d.verdict === "accepted" ? "meets the official checker" : `official checker: ${d.verdict}`,
     ].filter(Boolean).join("\n");
 
@@ -77,7 +73,7 @@
         y: "at", text: (d) => d.lines.join("\n"), frameAnchor: "left", textAnchor: "start", lineHeight: LINE / 12,
         dx: size.narrow ? -8 : -left + 4, fontWeight: weight, fill: "currentColor", clip: false,
       });
-    const [low, high] = d3.extent(of, (d) => d.minutes);
+    const [low, high] = d3.extent(of, (d) => d.published_minutes);
     const domain = high / low < 1.3 ? [low / 1.25, high * 1.25] : [low / 1.08, high * 1.08];
     const values = ticksOf(domain, size);
     const svg = plot(size, {
@@ -91,10 +87,10 @@
         label(rows.filter((row) => row.head), 700),
         label(rows.filter((row) => !row.head), 400),
         Plot.dot(of, {
-          x: "minutes", y: "y", r: 5, symbol: (d) => d.of.shape, fill: (d) => (d.verdict === "accepted" ? fill(d) : "var(--paper)"), stroke: fill, strokeWidth: 2,
+          x: "published_minutes", y: "y", r: 5, symbol: (d) => d.of.shape, fill: (d) => (d.verdict === "accepted" ? fill(d) : "var(--paper)"), stroke: fill, strokeWidth: 2,
         }),
-        Plot.text(of, { x: "minutes", y: "y", text: (d) => short(d.minutes), dx: 10, textAnchor: "start", fill: "var(--soft)" }),
-        Plot.tip(of, Plot.pointer({ x: "minutes", y: "y", title: words, maxRadius: 40 })),
+        Plot.text(of, { x: "published_minutes", y: "y", text: (d) => short(d.published_minutes), dx: 10, textAnchor: "start", fill: "var(--soft)" }),
+        Plot.tip(of, Plot.pointer({ x: "published_minutes", y: "y", title: words, maxRadius: 40 })),
       ],
     });
     const legend = Array.from(new Set(of.map((d) => d.of)));

@@ -6,8 +6,7 @@ from datetime import date
 from typing import Any
 
 from mlsub.commands.audit.messaging.check import check
-from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand
-from mlsub.commands.audit.quoting import Quoting
+from mlsub.commands.audit.quoting import Document, Figure, Message, Operand, Quoting
 
 DAY_2021 = date(2021, 12, 1)
 DAY_2025 = date(2025, 11, 12)

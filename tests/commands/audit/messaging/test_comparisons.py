@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mlsub.commands.audit.messaging.model import Figure
+from mlsub.commands.audit.quoting import Figure
 from tests.commands.audit.messaging.made import (
     NOTE_2021,
     PRICE,

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.command import command
-from mlsub.commands.audit.messaging.tables import (
+from mlsub.commands.audit.quoting import (
     AUTO,
     by_hand,
     guidelines,
+    names,
     text_for,
 )
-from mlsub.commands.audit.messaging.words import names
 from mlsub.io.spelling import flat
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rounds.benchmarks import Compatible, compatible, group_of

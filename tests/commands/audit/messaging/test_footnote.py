@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.messaging.footnote import (
+from mlsub.commands.audit.messaging.texts import (
     ID,
     cites_results,
     find_footnote,
@@ -15,7 +15,7 @@ from mlsub.commands.audit.messaging.footnote import (
     round_of,
     trademark_hits,
 )
-from mlsub.commands.audit.messaging.tables import guidelines
+from mlsub.commands.audit.quoting import guidelines
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.messaging.bridge import messages
-from mlsub.commands.audit.messaging.judge import MAX_BYTES, judge_messaging, text_of
-from mlsub.commands.audit.messaging.model import Message
+from mlsub.commands.audit.messaging.check import MAX_BYTES, judge_messaging, text_of
+from mlsub.commands.audit.quoting import Message
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict, Judged
 from mlsub.commands.audit.written import Source
-from mlsub.present import output
+from mlsub.present import terminal
 from mlsub.present.envelope import answer
 
 CLAIMS = """\
@@ -191,7 +191,7 @@ def test_warnings_count_when_strict_and_information_does_not(tmp_path: Path) -> 
 
 
 def render(found: Audit, format_: str, *, footnotes: bool = False) -> str:
-    return output.render(document_of(found, with_footnotes=footnotes), format_)
+    return terminal.render(document_of(found, with_footnotes=footnotes), format_)
 
 
 def test_the_findings_stand_apart_in_every_format(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import mlsub
 from mlsub.commands.audit.command import command
-from mlsub.commands.audit.messaging.model import names_of, noted_as
+from mlsub.commands.audit.quoting import names_of, noted_as
 from mlsub.commands.audit.written import Says
 from mlsub.rules.catalogue import catalogue
 from tests.commands.audit.messaging.made import document, judged, message, operand, theirs

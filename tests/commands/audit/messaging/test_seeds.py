@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from mlsub.commands.audit.messaging.check import check
-from mlsub.commands.audit.messaging.model import Document, Figure, Message, Operand
-from mlsub.commands.audit.quoting import Quoting
+from mlsub.commands.audit.quoting import Document, Figure, Message, Operand, Quoting
 
 SEEDS = Path(__file__).parents[5] / "shared" / "seeds"
 pytestmark = pytest.mark.skipif(not SEEDS.is_dir(), reason="the documents are not there")

@@ -1,0 +1,304 @@
+"""What would be true: the nearest statements that hold, results near those of a claim, and break-even values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from fractions import Fraction
+from itertools import islice
+
+import msgspec
+
+from mlsub.commands.audit.evaluate import (
+    Answer,
+    Band,
+    EvaluationError,
+    NoBasisError,
+    NotThereError,
+    World,
+    evaluate,
+)
+from mlsub.commands.audit.expression import Call, Expression, Name, Node, Number, Operation, Text, Truth, spelled
+from mlsub.commands.audit.facts import Facts, RoundFolder, gather
+from mlsub.commands.audit.judge import Trial, fits, trials, verdict_of
+from mlsub.commands.audit.lookups import NothingSaidError, result_sets
+from mlsub.commands.audit.model import Claim, Result, Stated
+from mlsub.commands.audit.verdict import ClaimVerdict, Instead, Judged, Outcome, Variant
+from mlsub.commands.audit.wording import decimal, fixed, understated
+from mlsub.io.show import show
+from mlsub.rounds import known_rounds
+from mlsub.rounds.benchmarks import benchmark_of
+from mlsub.submission.organisations import organisation
+
+#: Other wordings of the same number, the closest first.
+_WORDINGS = ("exact", "just over", "nearly", "about", "over", "under")
+_FAILING = (ClaimVerdict.FAILS, ClaimVerdict.DEPENDS)
+_HOLDS = (ClaimVerdict.HOLDS, ClaimVerdict.FRAGILE)
+#: Results of a claim that are exchanged for others, and decimals that a figure is shown with at most.
+_RESULTS, _DIGITS = 3, 6
+#: Bases whose figures a statement may be about.
+_SAID = {"published": "published", "unscaled": "unscaled", "expected": "with the expected scaling"}
+_NO_VALUE = (EvaluationError, NoBasisError, NotThereError, NothingSaidError)
+
+
+def would_hold(judged: Judged, world: World, asked: Collection[str] = ()) -> tuple[Instead, ...]:
+    """The nearest statements that hold, of a claim that fails; the closest ones first, at last the figure itself.
+
+    Args:
+        judged: the claim and its verdict.
+        world: what it was checked against; results of other rounds are looked for where those of the claim lie.
+        asked: bases that decide in the place of the usual.
+    """
+    found: list[Instead] = []
+    for claim, one in zip(judged.claim.figures, (judged, *judged.further), strict=True):
+        # The first has the verdict of the worst.
+        if one.readings and verdict_of(one.readings)[0] in _FAILING:
+            found.extend(_of_figure(claim, one, world, claim.basis or asked))
+    names = [
+        f"{', '.join(one.results)} in the place of {one.said}"
+        for one in judged.differences
+        if one.results and one.what != "figure"
+    ]
+    if names:
+        found.append(Instead(how="words", statement="; ".join(names)))
+    return tuple(found)
+
+
+def _of_figure(claim: Claim, judged: Judged, world: World, asked: Collection[str]) -> Iterator[Instead]:
+    stated = claim.stated
+    if stated is None:
+        return
+    if isinstance(stated.value, bool):
+        yield from _parts(claim, world, asked)
+        return
+    counted = [one for one in judged.readings if one.decides]
+    yield from _reworded(stated, counted)
+    yield from (_read(stated, one) for one in judged.readings if not one.decides and one.holds)
+    yield from islice(_turned(stated, list(trials(claim, world, asked)), world), 1)
+    yield from _of_other_results(claim, stated, world, asked)
+    yield from (_figure(stated, one) for one in counted)
+
+
+def _reworded(stated: Stated, counted: Sequence[Variant]) -> Iterator[Instead]:
+    """The same number in the closest wording that holds, for all readings or for some."""
+    for wording in _WORDINGS:
+        other = msgspec.structs.replace(stated, wording=wording, tolerance=None)
+        holding = [one for one in counted if all(_allows(other, outcome) for outcome in one.deciding)]
+        if wording != stated.wording and holding:
+            label = _labels(holding) if len(holding) < len(counted) else ""
+            yield Instead(how="wording", statement=f"{other.words}{label}", value=holding[0].deciding[0].value)
+            return
+
+
+def _allows(stated: Stated, outcome: Outcome) -> bool:
+    """Whether a wording allows a figure, and says something of it."""
+    value = outcome.value
+    if isinstance(value, bool) or isinstance(stated.value, bool) or not fits(stated, value):
+        return False
+    return not understated(stated, value) and not (stated.wording == "under" and value < stated.value * 2 / 3)
+
+
+def _labels(variants: Sequence[Variant]) -> str:
+    names = ", ".join(one.label or one.expr for one in variants)
+    return f" ({names})"
+
+
+def _read(stated: Stated, one: Variant) -> Instead:
+    """A percentage in the other sense."""
+    return Instead(how="reading", statement=f"{stated.words}{_labels([one])}", value=one.deciding[0].value)
+
+
+def _turned(stated: Stated, tried: Sequence[Trial], world: World) -> Iterator[Instead]:
+    """The comparison the other way round."""
+    for trial in tried:
+        tree = _swapped(trial.expr.tree)
+        if tree is None or not trial.decides:
+            continue
+        try:
+            variant = msgspec.structs.replace(trial, expr=Expression(spelled(tree))).variant(world)
+        except _NO_VALUE:
+            continue
+        if variant.holds:
+            statement = f"{stated.words} the other way round: {spelled(tree)}"
+            yield Instead(how="direction", statement=statement, value=variant.deciding[0].value)
+
+
+def _swapped(tree: Node) -> Node | None:
+    if isinstance(tree, Call) and tree.function in ("ratio", "reduction", "speedup"):
+        return msgspec.structs.replace(tree, arguments=tree.arguments[::-1])
+    if isinstance(tree, Operation) and tree.sign == "/":
+        return msgspec.structs.replace(tree, left=tree.right, right=tree.left)
+    return None
+
+
+def _of_other_results(claim: Claim, stated: Stated, world: World, asked: Collection[str]) -> Iterator[Instead]:
+    """The statement as it is, of a result in another round or in the other division."""
+    names = tuple(dict.fromkeys(name for one in claim.judged for name in world.file.results_in(one.expr)))
+    used = {_key(world.facts[name]) for name in names}
+    for name in names[:_RESULTS]:
+        for facts in nearby(name, world).values():
+            other = world.with_results({name: facts})
+            try:
+                found = [trial.variant(other) for trial in trials(claim, other, asked)]
+            except _NO_VALUE:
+                continue
+            # A result beside itself says nothing.
+            if _key(facts) not in used and verdict_of(found)[0] in _HOLDS:
+                against = "against" if len(names) > 1 and name == names[0] else "for" if len(names) > 1 else "in"
+                where = _where(facts, world.facts[name])
+                value = found[0].deciding[0].value
+                yield Instead(how="result", statement=f"{stated.words} {against} {where}", value=value)
+
+
+def _key(facts: Facts) -> tuple[str | None, ...]:
+    return (facts.result.round, facts.result.submitter, facts.result.system, facts.result.benchmark)
+
+
+def _where(facts: Facts, before: Facts) -> str:
+    """What is different of another result: its round or its division, and its system where that has another name."""
+    parts = [
+        f"v{facts.result.round}"
+        if facts.result.round != before.result.round
+        else f"the {facts.shown.division} division"
+    ]
+    if facts.result.system != before.result.system:
+        parts.append(f"({facts.result.system})")
+    return " ".join(parts)
+
+
+def _figure(stated: Stated, one: Variant) -> Instead:
+    """The figure itself on every basis that a statement may be about, with the digits of what is stated."""
+    said: dict[str, str] = {}
+    for outcome in one.bases:
+        if outcome.basis in _SAID and isinstance(outcome.value, Fraction):
+            said.setdefault(_rounded(stated, outcome), _SAID[outcome.basis])
+    figures = ", ".join(f"{text} {basis}" for text, basis in said.items())
+    label = _labels([one]) if one.label else ""
+    headline = one.deciding[0]
+    return Instead(how="figure", statement=f"{figures}{label}", value=headline.value)
+
+
+def _rounded(stated: Stated, outcome: Outcome) -> str:
+    """A figure with as many digits as are stated, or as few more as set it apart where that does not hold."""
+    least = len(str(stated.step.denominator)) - 1
+    for digits in range(least, _DIGITS + 1):
+        text = fixed(Fraction(outcome.value), digits)
+        shown = Fraction(text.replace(",", ""))
+        if shown == outcome.value or (shown and (outcome.holds or shown != stated.value)):
+            break
+    return msgspec.structs.replace(stated, written=text, wording="exact").words
+
+
+def _parts(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Instead]:
+    """Of a condition of several parts: those that hold, and the sides of each that does not."""
+    stated = claim.stated
+    for trial in (one for one in trials(claim, world, asked) if one.decides):
+        for part in _joined(trial.expr.tree) if stated is not None and stated.value is True else ():
+            try:
+                if evaluate(part, world, trial.bases[0]) is False:
+                    yield Instead(how="part", statement=_sides(part, world, trial.bases[0]))
+            except _NO_VALUE:
+                continue
+
+
+def _joined(tree: Node) -> Iterator[Node]:
+    """The parts that ``and`` joins."""
+    if isinstance(tree, Operation) and tree.sign == "and":
+        yield from _joined(tree.left)
+        yield from _joined(tree.right)
+    else:
+        yield tree
+
+
+def _sides(part: Node, world: World, basis: str) -> str:
+    """What a comparison that is not true compares."""
+    if not isinstance(part, Operation) or part.sign in ("and", "or"):
+        return f"not {spelled(part)}" if isinstance(part, Call | Name) else f"not ({spelled(part)})"
+    sides = (side for side in (part.left, part.right) if not isinstance(side, Number | Text | Truth))
+    return ", ".join(f"{spelled(side)} is {_shown(evaluate(side, world, basis))}" for side in sides)
+
+
+def _shown(value: Answer) -> str:
+    return decimal(value.low) if isinstance(value, Band) else show(value)
+
+
+#: Rounds before and after that are looked at, systems of each, and results in all.
+_ROUNDS, _SYSTEMS, _MOST = 2, 2, 6
+
+
+def nearby(name: str, world: World) -> dict[str, Facts]:
+    """The results near one, by a name for each, the nearest rounds first; those without a score are left out.
+
+    Args:
+        name: the result's name in the claims file; one that is given by its path, or of HPC, has none.
+        world: what was found of the results, and where others lie.
+    """
+    if name not in world.near:
+        world.near[name] = _gathered(name, world)
+    return world.near[name]
+
+
+def _gathered(name: str, world: World) -> dict[str, Facts]:
+    result = world.facts[name].result
+    if result.usage != "training" or None in (result.submitter, result.system, result.benchmark):
+        return {}
+    chosen = [one for place in _places(result, world) for one in place][:_MOST]
+    wanted = [
+        msgspec.structs.replace(one, name=f"{name}@{at}", published=None, published_source=None)
+        for at, one in enumerate(chosen)
+    ]
+    found = gather(wanted, world.rounds, world.settings, world.checked)
+    return {key: facts for key, facts in found.items() if facts.shown.found}
+
+
+def _places(result: Result, world: World) -> Iterator[list[Result]]:
+    """The results of the nearest rounds that have any, before, after and in the round itself, nearest first."""
+    order = known_rounds("training")
+    own = next((one for one in _in_round(result, result.round, world) if _is(one, result)), None)
+    at = order.index(result.round)
+    near: dict[str, int] = {"before": 0, "after": 0}
+    for name in sorted(order, key=lambda one: abs(order.index(one) - at)):
+        side = "before" if order.index(name) < at else "after"
+        if own is None or (name != result.round and near[side] == _ROUNDS):
+            continue
+        found = [one for one in _in_round(result, name, world) if _alike(one, own, result, name)]
+        found.sort(key=lambda one: -SequenceMatcher(None, one["system"], result.system or "").ratio())
+        if found:
+            near[side] += name != result.round
+            yield [
+                msgspec.structs.replace(
+                    result,
+                    round=name,
+                    submitter=one["submitter"],
+                    system=one["system"],
+                    benchmark=one["benchmark"],
+                    division=None,
+                )
+                for one in found[:_SYSTEMS]
+            ]
+
+
+def _in_round(result: Result, name: str, world: World) -> Iterator[Mapping[str, str]]:
+    """What the submitter of a result has in a round, whatever its folder is called there."""
+    for folder in (one for one in world.rounds if (one.usage, one.round) == ("training", name)):
+        yield from _of(folder, organisation(result.submitter or ""))
+
+
+def _of(folder: RoundFolder, submitter: str) -> Iterator[Mapping[str, str]]:
+    for name, path in folder.organisations.items():
+        if organisation(name) == submitter:
+            yield from ({**one, "submitter": name} for one in result_sets(path, "training", folder.round))
+
+
+def _is(one: Mapping[str, str], result: Result) -> bool:
+    return (one["system"], one["benchmark"]) == (result.system, result.benchmark)
+
+
+def _alike(one: Mapping[str, str], own: Mapping[str, str], result: Result, name: str) -> bool:
+    """Whether it has the size and the benchmark, and differs in the round or the division, not in both."""
+    benchmarks = (
+        benchmark_of("training", name, one["benchmark"]),
+        benchmark_of("training", result.round, own["benchmark"]),
+    )
+    same = benchmarks[0] is not None and benchmarks[1] is not None and benchmarks[0].name == benchmarks[1].name
+    return same and one["chips"] == own["chips"] and (one["division"] == own["division"]) == (name != result.round)

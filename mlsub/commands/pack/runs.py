@@ -1,0 +1,179 @@
+"""Which logs become the results of an entry, and in which order."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from mlsub.commands.pack.manifest import Entry, Manifest
+from mlsub.commands.score.window import Selection, no_experiment, no_window, select_window, timed
+from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
+from mlsub.log.events import read_events
+from mlsub.rounds import Round
+from mlsub.rules.load import Benchmark, benchmark
+from mlsub.workspace.places import AS_FOUND, Settings
+from mlsub.workspace.runs import find_runs, one_benchmark, read_runs
+
+_WILD = frozenset("*?[")
+#: A pattern that matches more is a mistake.
+MAX_MATCHES = 10_000
+#: Records that are looked at; run_start comes after some tens of them.
+_MAX_RECORDS = 100_000
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """A source, a file or a folder with all it holds, that does not go into the package, and why."""
+
+    path: str
+    why: str
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """The logs that become ``result_0.txt`` and on, how their order came about, and what is left out."""
+
+    entry: Entry
+    how: str
+    runs: tuple[Path, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND) -> Chosen:
+    """The runs of an entry.
+
+    Args:
+        manifest: gives the round.
+        entry: names logs, folders and patterns.
+        settings: how logs are read, where a median window asks for all of them.
+    """
+    found: dict[str, Path] = {}
+    again: list[Path] = []
+    findings: list[Finding] = []
+    listed: list[bool] = []
+    beside: list[LeftOut] = []
+    for written in entry.sources:
+        try:
+            runs, as_listed = _named(written, manifest.round)
+        except MlsubError as error:
+            findings.append(manifest.finding("package.runs-missing", str(error), entry))
+            continue
+        # Links to one file are one log.
+        again += [run for run in runs if found.setdefault(os.path.realpath(run), run) is not run]
+        listed.append(as_listed)
+        beside += _beside(Path(written), runs)
+    for run in dict.fromkeys(again):
+        findings.append(manifest.finding("package.run-twice", f"{entry.name}: {run} is listed twice", entry))
+    how = "as listed" if listed and all(listed) else "by the start of the runs"
+    chosen = Chosen(entry, how, tuple(found.values()), tuple(beside), tuple(findings))
+    return chosen if findings or entry.choose == "all" else _median_window(chosen, manifest, settings)
+
+
+def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
+    """What else lies in a folder of runs."""
+    taken = set(runs)
+    for child in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if child not in taken:
+            yield LeftOut(str(child), "not a result log: its name is not result_*.txt")
+
+
+def _named(written: str, round_: Round) -> tuple[list[Path], bool]:
+    """The logs that one line of the manifest means, in order, and whether that is how they are listed."""
+    path = Path(written)
+    if path.is_dir():
+        return _by_start(find_runs([written]), round_), False
+    if path.exists() or path.is_symlink():
+        return [path], True
+    if not _WILD.intersection(written):
+        raise MlsubError(f"There is no {path}. Name logs, folders of them, or a pattern.")
+    matches = list(_matches(path))
+    if not matches:
+        raise MlsubError(f"Nothing matches {path}.")
+    return _by_start(matches, round_), False
+
+
+def _matches(pattern: Path) -> Iterator[Path]:
+    """The files that a pattern matches; ``**`` is not for runs."""
+    parts = pattern.parts
+    first = next(n for n, part in enumerate(parts) if _WILD.intersection(part))
+    if "**" in parts:
+        raise MlsubError(f"{pattern} has **, which is not for runs; name the folders between with *.")
+    found = 0
+    for match in Path(*parts[:first]).glob(str(Path(*parts[first:]))):
+        if match.is_file():
+            found += 1
+            if found > MAX_MATCHES:
+                raise MlsubError(f"{pattern} matches more than {MAX_MATCHES} files. Use a narrower pattern.")
+            yield match
+
+
+def _by_start(logs: Sequence[Path], round_: Round) -> list[Path]:
+    started = []
+    for log in logs:
+        try:
+            time = run_started(log, round_)
+        except MlsubError as error:
+            raise MlsubError(f"{log} cannot be read: {error}.") from error
+        if time is None:
+            raise MlsubError(f"{log} has no run_start, so it has no place in the order. List the logs one by one.")
+        started.append((time, log))
+    return [log for _, log in sorted(started, key=lambda item: (item[0], os.fspath(item[1])))]
+
+
+def run_started(log: Path, round_: Round) -> float | None:
+    """The time of the first ``run_start``, in ms since the Unix epoch; None for a log without one.
+
+    Raises:
+        MlsubError: the log cannot be read.
+    """
+    for event in islice(read_events(log, round_.log_format), _MAX_RECORDS):
+        if event.key == "run_start" and math.isfinite(event.time_ms):
+            return float(event.time_ms)
+    return None
+
+
+def _median_window(chosen: Chosen, manifest: Manifest, settings: Settings) -> Chosen:
+    """Of M > N runs the N that the rules let one submit."""
+    entry, runs, round_ = chosen.entry, chosen.runs, manifest.round
+    needs = benchmark(round_.usage, round_.name, entry.benchmark, round_.overlay)
+    try:
+        by_path, selection = _select(runs, needs, round_, settings)
+    except (MlsubError, OSError) as error:
+        problems = error.lines if isinstance(error, MlsubError) else (str(error),)
+        found = [manifest.finding("package.no-window", f"{entry.name}: {text}", entry) for text in problems]
+        return Chosen(entry, "median window", runs, chosen.left_out, tuple(found))
+    submitted = tuple(by_path[run.path] for run in selection.submitted)
+    first = selection.windows[selection.chosen or 0].first
+    how = f"median window: runs {first + 1} to {first + len(submitted)} of {len(runs)} in the order of their start"
+    left = []
+    for run in selection.runs:
+        if by_path[run.path] not in submitted:
+            why = run.why if run.minutes is None else f"{run.minutes:.6f} minutes"
+            left.append(LeftOut(str(by_path[run.path]), f"outside the median window ({why})"))
+    message = f"{entry.name}: there are no more runs than a window has, so nothing is chosen"
+    few = (manifest.finding("package.nothing-chosen", message, entry),) if len(runs) == needs.runs else ()
+    return Chosen(entry, how, submitted, (*left, *chosen.left_out), few)
+
+
+def _select(
+    runs: Sequence[Path], needs: Benchmark, round_: Round, settings: Settings
+) -> tuple[dict[str, Path], Selection]:
+    """The window, and the runs by their paths in it.
+
+    Raises:
+        MlsubError: there is none; each line says why.
+    """
+    logs = read_runs(runs, round_, msgspec.structs.replace(settings, overlay=None, folds=()))
+    one_benchmark(logs, round_)
+    if problems := [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]:
+        raise MlsubError(*problems)
+    selection = select_window([run for log in logs if (run := timed(log))], needs.runs, needs.forgiven)
+    if not selection.submitted:
+        bad = sum(window.minutes is None for window in selection.windows)
+        raise MlsubError(f"{bad} of {len(selection.windows)} windows are invalid, so no result")
+    return {log.path: run for log, run in zip(logs, runs, strict=True)}, selection

@@ -1,0 +1,180 @@
+"""What pages are made of: words, charts and tables as plain data. They know nothing of HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from mlsub.io.show import plain, readable
+from mlsub.present.document import Share
+
+T = TypeVar("T")
+#: What is shown of one text from outside, and of a name; texts of published systems stay below it.
+MAX_TEXT, MAX_NAME = 2000, 120
+#: What the word means on every page.
+MINUTES = (
+    "Minutes are the published score: the olympic mean of the times to train, times the factor of scaling.json, and "
+    "results are ranked by it whatever their verdict. Expected minutes have the factor that the convergence test gives."
+)
+#: The script with all results, which pages load as a file may load no data.
+RESULTS_SCRIPT = "data/results.js"
+#: What stands above a page that is not the first.
+OVERVIEW = (("Overview", "index.html"),)
+REHEARSAL = "A rehearsal: real training, but not an MLPerf result."
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One cell: what it says, what it sorts by where that is something else, where it leads, and what it means.
+
+    ``badge`` colours a word that is a verdict: ``good``, ``bad``, ``warn`` or ``calm``.
+    """
+
+    text: str
+    sort: float | None = None
+    href: str | None = None
+    badge: str | None = None
+    note: str | None = None
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A table; the first cell of each row is its head.
+
+    ``lists``: each further cell is a list of numbers with blanks between them, the first ones of all of them belong
+    together, then the second ones; ``number_text`` of each. A chart that is drawn from the table names its ``key``.
+    """
+
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    lists: bool = False
+    key: str = ""
+
+
+class Chart(msgspec.Struct, frozen=True, kw_only=True):
+    """A chart that a script draws.
+
+    ``kind`` is the name of the script, ``static/KIND.js``, and of its drawing function; ``about`` says in words what
+    the chart shows; ``data`` is what the function gets, anything that JSON has; ``href`` is the page that its title
+    leads to. ``shared`` are series that other pages have as well.
+    """
+
+    kind: str
+    key: str
+    title: str
+    about: str
+    data: dict[str, Any]
+    href: str = ""
+    shared: tuple[Series, ...] = ()
+
+
+class Series(msgspec.Struct, frozen=True):
+    """Data of a chart that belong together: x and y of each point, or of spans from, to, and the number of the row.
+
+    ``style`` is how ``static/series.js`` draws them; ``colour`` is a number in the palette.
+    """
+
+    name: str
+    style: str
+    colour: int
+    points: tuple[tuple[float, ...], ...]
+
+
+class Quote(msgspec.Struct, frozen=True):
+    """A text to copy, and what it is."""
+
+    title: str
+    text: str
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a page: what there is to say, charts, tables, and texts to copy.
+
+    ``data`` are the tables behind the charts. ``cards`` are claims (see :mod:`.claims`), ``shares`` the bar of their
+    verdicts. Charts that are ``small`` stand side by side, below one ``legend``: name, colour and shape of each mark.
+    """
+
+    key: str
+    title: str
+    words: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    shares: tuple[Share, ...] = ()
+    cards: tuple[msgspec.Struct, ...] = ()
+    tables: tuple[Table, ...] = ()
+    data: tuple[Table, ...] = ()
+    small: bool = False
+    legend: tuple[tuple[str, int, str], ...] = ()
+    quotes: tuple[Quote, ...] = ()
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """One page.
+
+    ``path`` is where it lies in the site; ``crumbs`` are the pages above it, as title and path; ``scripts`` the names
+    of further scripts of its own in ``static``. ``score`` is the figure that a page is about, its note says what it is.
+    """
+
+    path: str
+    title: str
+    lead: tuple[str, ...] = ()
+    crumbs: tuple[tuple[str, str], ...] = ()
+    score: Cell | None = None
+    facts: tuple[tuple[str, Cell], ...] = ()
+    sections: tuple[Section, ...] = ()
+    scripts: tuple[str, ...] = ()
+
+
+class Column(msgspec.Struct, Generic[T], frozen=True):
+    """A column: its head, and what it shows of a thing."""
+
+    title: str
+    cell: Callable[[T], Cell]
+
+
+def build_table(caption: str, things: Iterable[T], columns: Sequence[Column[T]]) -> Table:
+    """Return a table with a row for each thing."""
+    rows = tuple(tuple(column.cell(thing) for column in columns) for thing in things)
+    return Table(caption=caption, heads=tuple(column.title for column in columns), rows=rows)
+
+
+def count_text(count: int, word: str) -> str:
+    """Return how many of something: 1 run, 2 runs."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def clean(value: str, limit: int = MAX_TEXT) -> str:
+    """Return text from outside as a page may show it: no control characters, and not without end."""
+    shown = plain(readable(value[: limit + 1]))
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def number_text(value: float | None, digits: int = 6) -> str:
+    """Return a number for people, to some significant digits, with a dash for none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    if size >= 1e15 or 0 < size < 1e-4:
+        return f"{value:.{digits}g}"
+    decimals = 0 if float(value).is_integer() else max(0, digits - 1 - math.floor(math.log10(size)))
+    shown = f"{value:,.{decimals}f}"
+    return shown.rstrip("0").rstrip(".") if decimals else shown
+
+
+def number_cell(value: float | None, shown: str | None = None, href: str | None = None) -> Cell:
+    """Return a number as a cell that sorts by its value."""
+    finite = value is not None and math.isfinite(value)
+    return Cell(number_text(value) if shown is None else shown, value if finite else None, href)
+
+
+def minutes_cell(value: float | None) -> Cell:
+    """Return minutes as the tables of mlsub print them, to the sixth decimal."""
+    return number_cell(value, "–" if value is None or not math.isfinite(value) else f"{value:.6f}")
+
+
+def names_cell(names: Iterable[str], most: int = 8) -> Cell:
+    """Return names once each, the first of them, and how many more there are."""
+    found = list(dict.fromkeys(names))
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return Cell(", ".join(found[:most]) + more if found else "–", float(len(found)))

@@ -1,0 +1,268 @@
+"""Figures of records on a performance page: charts and tables by what was measured, systems, footnotes and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mlsub.commands.db.records import Configuration, Document, Fact, MlperfIds, Record, Records, Source, System
+from mlsub.commands.site.page import Cell, Chart, Column, Section, build_table, number_cell, number_text
+from mlsub.io.data import shipped
+
+BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """What the records of one measure are called, and what it means."""
+
+    task: str
+    measure: str
+    title: str
+    words: str
+
+
+class Words(msgspec.Struct, frozen=True):
+    """The content of words.yaml."""
+
+    measures: tuple[Measure, ...]
+    releases: Measure
+    other: Measure
+    precision: str
+    not_mlperf: str
+    footnotes: dict[str, str]
+    gains: tuple[str, ...]
+    prices: tuple[str, ...]
+
+
+class Figure(NamedTuple):
+    """A record, the file that it is from, and its footnotes."""
+
+    file: Records
+    record: Record
+    marks: tuple[str, ...]
+
+
+def load_words() -> Words:
+    """Return the words of the page."""
+    return shipped(__file__, "words.yaml", Words)
+
+
+def records_sections(files: Sequence[Records]) -> Iterator[Section]:
+    """Return the sections of figures of other sources; none without any."""
+    figures = [Figure(file, record, _marks(record)) for file in files for record in file.records]
+    yield from _measured(figures)
+    cited = [(file, one) for file in files for one in file.mlperf_ids]
+    if cited:
+        title = "MLPerf IDs that the sources cite"
+        yield Section(key="cited", title=title, tables=(build_table(title, cited, _CITED),))
+    if figures:
+        yield _systems_section(files)
+        yield _footnotes_section(figures)
+        documents = [(file, name, document) for file in files for name, document in file.documents.items()]
+        words = ("Lines are those of the plain text of a document.",)
+        yield Section(
+            key="sources", title="Sources", words=words, tables=(build_table("Sources", documents, _SOURCES),)
+        )
+
+
+def performance_chart(form: str, key: str, title: str, about: str, data: dict[str, Any]) -> Chart:
+    """Return a chart of the performance page in one of the forms that its script draws."""
+    return Chart(kind="performance", key=key, title=title, about=about, data={"form": form, **data})
+
+
+def _measured(figures: Sequence[Figure]) -> Iterator[Section]:
+    words = load_words()
+    known = {(one.task, one.measure): one for one in words.measures}
+    found: dict[Measure, list[Figure]] = {measure: [] for measure in (*words.measures, words.releases, words.other)}
+    for figure in figures:
+        record = figure.record
+        measure = known.get((record.task, record.measure), words.other)
+        found[words.releases if _is_of_releases(record) else measure].append(figure)
+    for measure, some in found.items():
+        if some:
+            key = f"{measure.task}-{measure.measure}".rstrip("-")
+            marks = sorted({mark for one in some for mark in one.marks})
+            notes = (measure.words, words.not_mlperf, *(words.footnotes[mark] for mark in marks))
+            charts = tuple(_charts(key, measure.title, some))
+            tables = (build_table(f"{measure.title}, as stated", some, _FIGURES),)
+            yield Section(key=key, title=measure.title, words=notes, charts=charts, tables=tables)
+
+
+def _is_of_releases(record: Record) -> bool:
+    """Whether a ratio is of two releases of the software of one system."""
+    return record.versus is not None and record.versus.system == record.configuration.system
+
+
+def _charts(key: str, title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
+    """Charts by the form of the figures: ratios beside 1, and values by unit."""
+    bars: dict[str, list[Figure]] = {}
+    for one in sorted(figures, key=lambda one: not one.record.ratio):
+        bars.setdefault("ratios" if one.record.ratio else one.record.unit, []).append(one)
+    for name, some in bars.items():
+        yield _bars(f"{key}-{name}", f"{title}, {name}", some)
+
+
+def _bars(key: str, title: str, figures: Sequence[Figure]) -> Chart:
+    unit, ratios = figures[0].record.unit, figures[0].record.ratio
+    figures = sorted(figures, key=lambda one: one.record.model.casefold())
+    sources = list(dict.fromkeys(_dated(one) for one in figures))
+    bars = [
+        {
+            "label": _label(one.record),
+            "value": one.record.value,
+            "shown": _shown(one),
+            "source": sources.index(_dated(one)),
+            "place": _place(one.record.source),
+        }
+        for one in figures
+    ]
+    about = f"Values in {unit}, as the sources state them, with those of the systems compared."
+    if ratios:
+        about = "How many times better the first side is than the other one, which is 1."
+    data = {"ratios": ratios, "unit": unit, "bars": bars, "sources": sources}
+    return performance_chart("figures", key, f"{title} (not MLPerf)", about, data)
+
+
+def _label(record: Record) -> str:
+    """A figure in a chart: the model, and the sides."""
+    side, other = record.configuration, record.versus
+    if other is None:
+        return f"{record.model}: {_side(side)}"
+    sides = (side.software, other.software) if _is_of_releases(record) else (side.system, other.system)
+    return f"{record.model}: {sides[0]} against {sides[1]}"
+
+
+def _side(side: Configuration) -> str:
+    """A configuration in a few words."""
+    batch = f"batch size {number_text(side.batch_sizes[0])}" if len(side.batch_sizes) == 1 else None
+    return ", ".join(filter(None, (side.system, " or ".join(side.frameworks), side.software, side.precision, batch)))
+
+
+def _marks(record: Record) -> tuple[str, ...]:
+    """The footnotes of a record."""
+    stated = {"preliminary": ("*1",), "unstated": ("*3",)}.get(record.status, ()) if record.task == "training" else ()
+    return tuple(sorted((*stated, *(("*2",) if record.configuration.data == "synthetic" else ()))))
+
+
+def _shown(figure: Figure) -> str:
+    """A value with its bound, its unit where that is short, and its footnotes."""
+    record = figure.record
+    unit = "×" if record.ratio else f" {record.unit}"
+    return f"{_number(record)}{unit}{''.join(f' [{mark}]' for mark in figure.marks)}"
+
+
+def _number(of: Record | Fact) -> str:
+    return f"{BOUNDS.get(of.bound, '')}{number_text(of.value)}"
+
+
+def _data_words(configuration: Configuration) -> str:
+    return " ".join(filter(None, (configuration.data, configuration.dataset)))
+
+
+def _other_side(record: Record) -> str:
+    """All that is known of the other side of a ratio; of two releases of one software the system alone says nothing."""
+    other = record.versus
+    if other is None:
+        return ""
+    batch = _batch_cell(record.versus).text
+    batch = "" if batch == "–" else f"batch size {batch}"
+    data = (_data_words(other), other.origin)
+    parts = (other.system, ", ".join(other.frameworks), other.software, other.precision, batch, *data)
+    return "; ".join(part for part in parts if part)
+
+
+def _software(side: Configuration) -> str:
+    return ", ".join(filter(None, (" or ".join(side.frameworks), side.software)))
+
+
+def _text_cell(text: str | None) -> Cell:
+    return Cell(text or "–")
+
+
+def _batch_cell(configuration: Configuration | None) -> Cell:
+    if configuration is None:
+        return Cell("–")
+    if configuration.batch_range:
+        low, high = configuration.batch_range
+        return Cell(f"{number_text(low)} to {number_text(high)}", low)
+    sizes = configuration.batch_sizes
+    return Cell(", ".join(map(number_text, sizes)) or "–", sizes[0] if sizes else None)
+
+
+def _place(source: Source) -> str:
+    return "; ".join(filter(None, (source.table, f"line {source.line}" if source.line is not None else "")))
+
+
+def source_cell(file: Records, source: Source) -> Cell:
+    """Return where a figure is from: the document by its short name, which the sources explain, and the place in it."""
+    return Cell(f"{source.document}, {_place(source)}", note=file.documents[source.document].title)
+
+
+def _dated(figure: Figure) -> str:
+    """A document as the legend of a chart has it."""
+    document = figure.file.documents[figure.record.source.document]
+    return f"{document.title}{f', {document.date.isoformat()}' if document.date else ''}"
+
+
+_FIGURES: tuple[Column[Figure], ...] = (
+    Column("model", lambda one: Cell(one.record.model, note=one.record.name)),
+    Column("system", lambda one: Cell(one.record.configuration.system)),
+    Column("value", lambda one: Cell(_shown(one), one.record.value, note=one.record.stated)),
+    Column("at", lambda one: _text_cell(one.record.at)),
+    Column("against", lambda one: _text_cell(_other_side(one.record))),
+    Column("source", lambda one: source_cell(one.file, one.record.source)),
+    Column("software", lambda one: _text_cell(_software(one.record.configuration))),
+    Column("precision", lambda one: _text_cell(one.record.configuration.precision)),
+    Column("batch size", lambda one: _batch_cell(one.record.configuration)),
+    Column("data", lambda one: _text_cell(_data_words(one.record.configuration))),
+    Column("notes", lambda one: _text_cell(one.record.notes)),
+)
+_CITED: tuple[Column[tuple[Records, MlperfIds]], ...] = (
+    Column("round", lambda one: Cell(one[1].round)),
+    Column("MLPerf ID", lambda one: Cell(", ".join(one[1].ids))),
+    Column("source", lambda one: source_cell(one[0], one[1].source)),
+)
+_SYSTEMS: tuple[Column[tuple[str, System]], ...] = (
+    Column("system", lambda one: Cell(one[0])),
+    Column("maker", lambda one: _text_cell(one[1].maker)),
+    Column("accelerator", lambda one: _text_cell(one[1].accelerator)),
+    Column("host", lambda one: _text_cell(one[1].host)),
+    Column("operating system", lambda one: _text_cell(one[1].operating_system)),
+)
+_FACTS: tuple[Column[tuple[Records, str, Fact]], ...] = (
+    Column("system", lambda one: Cell(one[1])),
+    Column("what", lambda one: Cell(one[2].fact.replace("-", " "))),
+    Column("figure", lambda one: Cell(_number(one[2]), one[2].value, note=one[2].stated)),
+    Column("unit", lambda one: _text_cell(one[2].unit)),
+    Column("source", lambda one: source_cell(one[0], one[2].source)),
+)
+_SOURCES: tuple[Column[tuple[Records, str, Document]], ...] = (
+    Column("document", lambda one: Cell(one[1])),
+    Column("title", lambda one: Cell(one[2].title)),
+    Column("publisher", lambda one: Cell(one[2].publisher)),
+    Column("date", lambda one: Cell(one[2].date.isoformat() if one[2].date else "–")),
+    Column("figures", lambda one: number_cell(sum(it.source.document == one[1] for it in one[0].records))),
+    Column("notes", lambda one: _text_cell(one[2].notes)),
+)
+
+
+def _systems_section(files: Sequence[Records]) -> Section:
+    systems = [(file, name, system) for file in files for name, system in file.systems.items()]
+    facts = [(file, name, fact) for file, name, system in systems for fact in system.facts]
+    tables = [build_table("Systems that the figures are of", [one[1:] for one in systems], _SYSTEMS)]
+    if facts:
+        tables.append(build_table("What the sources state of them", facts, _FACTS))
+    return Section(key="systems", title="System configuration", tables=tuple(tables))
+
+
+def _footnotes_section(figures: Sequence[Figure]) -> Section:
+    words = load_words()
+    columns: tuple[Column[tuple[str, str]], ...] = (
+        Column("mark", lambda one: Cell(f"[{one[0]}]")),
+        Column("meaning", lambda one: Cell(one[1].partition("] ")[2])),
+        Column("figures here", lambda one: number_cell(sum(one[0] in figure.marks for figure in figures))),
+    )
+    tables = (build_table("Marks of figures", words.footnotes.items(), columns),)
+    return Section(key="footnotes", title="Footnotes", words=(words.precision,), tables=tables)

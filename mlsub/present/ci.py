@@ -1,0 +1,228 @@
+"""What a check found, as machines read it: each finding with its file as CI names it, and whether it counts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.io.show import plain
+from mlsub.present.findings import SUPPRESSED, why_suppressed
+from mlsub.submission.report import Report
+
+#: What GitHub and GitLab call the folder that they checked the repository out to.
+_CHECKOUTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+
+
+class Outcome(StrEnum):
+    """What a finding does to the exit status: it counts, it does not, or it says why something was not checked."""
+
+    COUNTS = "counts"
+    BESIDE = "beside"
+    NOT_CHECKED = "not-checked"
+    WAIVED = "waived"
+
+
+class CiFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding for a machine.
+
+    ``file`` is relative to the root of the repository, with / between folders, or absolute outside of it. ``identity``
+    is a hash that stays the same where the finding moves to another line.
+    """
+
+    finding: Finding
+    file: str
+    outcome: Outcome
+    identity: str = ""
+
+    @property
+    def level(self) -> Severity:
+        """How loudly CI reports it: an error that does not count is a warning."""
+        quiet = self.outcome in (Outcome.BESIDE, Outcome.WAIVED)
+        return Severity.WARNING if quiet and self.finding.severity is Severity.ERROR else self.finding.severity
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is wrong, then expected, found and fix, safe to print, a line each."""
+        one, by = self.finding, self.finding.suppressed
+        facts = [("expected", one.expected), ("found", one.actual), ("fix", one.fix)]
+        if by is not None:
+            facts.append((SUPPRESSED[by.by], why_suppressed(by)))
+        return (plain(one.message), *(f"{name}: {plain(text)}" for name, text in facts if text is not None))
+
+
+class CiPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A tree, an entry or a file that was checked, by its name; ``verdict`` is None where none is given.
+
+    ``checked`` are the files in it that were checked, named as those of results.
+    """
+
+    name: str
+    verdict: Verdict | None
+    results: tuple[CiFinding, ...]
+    checked: tuple[str, ...] = ()
+
+
+class CiReport(msgspec.Struct, frozen=True):
+    """Everything that a command found; each result gets its identity here."""
+
+    command: str
+    parts: tuple[CiPart, ...]
+
+    def __post_init__(self) -> None:
+        seen: Counter[str] = Counter()
+        parts = tuple(_identified(part, seen) for part in self.parts)
+        msgspec.structs.force_setattr(self, "parts", parts)
+
+    @property
+    def all(self) -> Iterator[CiFinding]:
+        """The results of all parts."""
+        return (result for part in self.parts for result in part.results)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything could be checked."""
+        unchecked = any(part.verdict is Verdict.NOT_CHECKED for part in self.parts)
+        return not unchecked and not any(result.outcome is Outcome.NOT_CHECKED for result in self.all)
+
+
+def part(
+    name: str,
+    findings: Iterable[Finding],
+    outcome: Callable[[Finding], Outcome],
+    *,
+    root: str = ".",
+    verdict: Verdict | None = None,
+    checked: Iterable[str] = (),
+) -> CiPart:
+    """A part of what was checked.
+
+    Args:
+        name: how to call it.
+        findings: what was found in it.
+        outcome: what a finding does to the exit status.
+        root: the folder that paths are relative to.
+        verdict: the official one.
+        checked: the paths that were checked.
+    """
+    base, results = _repository(), []
+    for finding in sorted(findings, key=lambda one: (one.path, one.line or 0)):
+        file = _file(_place(root, finding.path, verdict), base)
+        how = outcome(finding)
+        if finding.suppressed is not None and not (finding.rejects and how is Outcome.COUNTS):
+            how = Outcome.WAIVED  # What rejects does so all the same.
+        results.append(CiFinding(finding=finding, file=file, outcome=how))
+    files = tuple(_file(os.path.join(root, path), base) for path in checked)  # noqa: PTH118
+    return CiPart(name=name, verdict=verdict, results=tuple(results), checked=files)
+
+
+def _identified(part: CiPart, seen: Counter[str]) -> CiPart:
+    """The part, whose results have their identities: rule, file and words, and how many such came before."""
+    results = []
+    for result in part.results:
+        one = result.finding
+        what = "\0".join((one.rule, result.file, one.message, one.expected or ""))
+        seen[what] += 1
+        identity = hashlib.sha256(f"{what}\0{seen[what]}".encode("utf-8", "surrogatepass")).hexdigest()
+        results.append(msgspec.structs.replace(result, identity=identity))
+    return msgspec.structs.replace(part, results=tuple(results))
+
+
+def ci_report(command: str, reports: Iterable[Report], *, strict: bool = False) -> CiReport:
+    """The results of reports; ``strict`` says that review findings count."""
+    return CiReport(command, tuple(_report_part(report, strict=strict) for report in reports))
+
+
+def _report_part(report: Report, *, strict: bool) -> CiPart:
+    checked = (*(log.path for log in report.logs), *(system.path for system in report.systems))
+    return judged_part(
+        _file(report.root, _repository()),
+        report.official,
+        report.findings,
+        forgiven=frozenset(report.findings).difference(report.rejecting()),
+        rules=f"{report.usage} v{report.round}" if report.usage and report.round else "",
+        strict=strict,
+        root=report.root,
+        checked=checked,
+    )
+
+
+def judged_part(
+    name: str,
+    official: Verdict,
+    findings: Iterable[Finding],
+    *,
+    rules: str,
+    strict: bool,
+    root: str = ".",
+    checked: Iterable[str] = (),
+    forgiven: Container[Finding] = (),
+) -> CiPart:
+    """A part with an official verdict, by which it is decided what counts, as for the exit status.
+
+    Args:
+        name: how to call it.
+        official: the verdict.
+        findings: what was found.
+        rules: by which it was checked, empty where nobody knows.
+        strict: whether review findings count.
+        root: the folder that paths are relative to.
+        checked: the paths that were checked.
+        forgiven: findings that reject nothing here, official errors or not.
+    """
+
+    def outcome(finding: Finding) -> Outcome:
+        if official is Verdict.NOT_CHECKED and finding.severity is Severity.ERROR:
+            return Outcome.NOT_CHECKED
+        rejects = finding.rejects and official is Verdict.REJECTED and finding not in forgiven
+        house = finding.kind is Kind.HOUSE and finding.severity is Severity.ERROR
+        counts = rejects or house or (strict and finding.kind is Kind.REVIEW)
+        return Outcome.COUNTS if counts else Outcome.BESIDE
+
+    full = f"{name} ({rules})" if rules else name
+    return part(full, findings, outcome, root=root, verdict=official, checked=checked)
+
+
+def _place(root: str, path: str, verdict: Verdict | None) -> str:
+    """Where a finding lies. Where nothing was checked, its path may be the name of what was asked for."""
+    place = os.path.join(root, path)  # noqa: PTH118
+    return root if verdict is Verdict.NOT_CHECKED and not _is_there(place) and _is_there(root) else place
+
+
+def _is_there(place: str) -> bool:
+    try:
+        return os.path.lexists(place)
+    except ValueError:
+        return False
+
+
+def _repository() -> str:
+    """The root of the repository: what CI says it is, if the command runs in it; else where the command runs."""
+    here = Path.cwd()
+    for name in _CHECKOUTS:
+        folder = os.environ.get(name)
+        if folder and here.resolve().is_relative_to(resolved := Path(folder).resolve()):
+            return str(resolved)
+    return str(here)
+
+
+def _file(place: str, base: str) -> str:
+    """A file as CI names it: relative to the root of the repository where it lies in it, by its name or in truth."""
+    full = os.path.abspath(place)  # noqa: PTH100  (without following links)
+    if Path(full).is_relative_to(base):
+        return Path(full).relative_to(base).as_posix()
+    real, root = _resolved(full), _resolved(base)
+    return Path(real).relative_to(root).as_posix() if Path(real).is_relative_to(root) else full
+
+
+def _resolved(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path

@@ -1,0 +1,313 @@
+"""The cache: what was found out before, for as long as no file that it rests on has changed.
+
+It is a folder of records, each a file that is replaced as a whole. A record names the state that it belongs to: the
+fingerprint of its files, and the rules and code that were used. One of another state, or one that does not decode, is
+not used and is replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from mlsub.io.data import blake2b
+from mlsub.io.errors import MlsubError
+from mlsub.io.version import VERSION
+from mlsub.io.write import is_part, replace_whole
+
+T = TypeVar("T")
+
+#: Bytes of all records together, unless the settings say otherwise.
+LIMIT = 500 << 20
+#: The kinds of records: folders below that of the cache; the last two are of earlier versions, and go as others do.
+KINDS = ("packages", "answers", "logs", "fingerprints")
+#: A larger record is not written.
+MAX_RECORD = 64 << 20
+#: A file may change once more within the resolution of the clock, and keep its times: younger ones have no fingerprint.
+#: Two seconds are the coarsest resolution there is (FAT).
+SETTLED_NS = 2_000_000_000
+#: A tree with more names has no fingerprint; the largest published package has 2,300.
+MAX_NAMES = 200_000
+#: What the names of logs begin with.
+_LOG = "result_"
+#: Those who make backups pass over a folder with this file. https://bford.info/cachedir/
+_TAG, _TAG_TEXT = "CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55\n# Made by mlsub; it may be deleted.\n"
+#: A part that is so old (s) belongs to no process that still writes; a time of use that is so old is written anew.
+_HOUR_S = 3600
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODERS: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
+#: What encoding and decoding raise for values that do not fit, and for damage.
+FAILURES = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
+
+
+class RecordFile(NamedTuple):
+    """A record as a file: its kind, bytes, and when it was last of use (s since the Unix epoch)."""
+
+    kind: str
+    path: Path
+    bytes: int
+    used: float
+
+
+class _Stored(msgspec.Struct, frozen=True, array_like=True):
+    state: bytes
+    value: msgspec.Raw
+
+
+class Cache:
+    """The records of one user. Nothing here raises for what lies in the folder.
+
+    Args:
+        folder: where they lie; it is made when there is something to keep.
+        limit: bytes that they may have together.
+    """
+
+    def __init__(self, folder: Path, limit: int = LIMIT) -> None:
+        self.folder = folder
+        self.limit = limit
+        #: How many packages and logs were asked for, and how many of them were reused.
+        self.asked: Counter[str] = Counter()
+        self.reused: Counter[str] = Counter()
+
+    def read(self, kind: str, name: str, state: bytes, type_: type[T]) -> T | None:
+        """The value of a record; None without one of this state. A record that does not decode is removed."""
+        path = os.path.join(self.folder, kind, name)  # noqa: PTH118  (hundreds of records: path objects cost as much)
+        try:
+            with open(path, "rb", buffering=0) as stream:  # noqa: PTH123
+                content = stream.read()
+                used = os.fstat(stream.fileno()).st_mtime
+            stored = decoder(_Stored).decode(content)
+            if stored.state != state + code_digest():
+                return None
+            if time.time() - used > _HOUR_S:
+                os.utime(path)
+            found: T = decoder(type_).decode(stored.value)
+            return found
+        except OSError:
+            return None
+        except FAILURES:
+            with suppress(OSError):
+                os.unlink(path)  # noqa: PTH108
+            return None
+
+    def write(self, kind: str, name: str, state: bytes, value: Any) -> None:
+        """Put a record in place of the one that is there; where that is not possible, nothing happens."""
+        folder = self.folder / kind
+        try:
+            content = _ENCODER.encode((state + code_digest(), value))
+            if len(content) > MAX_RECORD:
+                return
+            if not folder.is_dir():
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                (self.folder / _TAG).write_bytes(_TAG_TEXT)
+                folder.mkdir(mode=0o700, exist_ok=True)
+            replace_whole(folder / name, content, 0o600)
+        except (OSError, *FAILURES):
+            return
+
+    def records(self) -> Iterator[RecordFile]:
+        """Every record there is, and what writers have left behind."""
+        for kind in KINDS:
+            try:
+                with os.scandir(self.folder / kind) as entries:
+                    for entry in entries:
+                        found = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(found.st_mode) and (_is_name(entry.name) or is_part(entry.name)):
+                            yield RecordFile(kind, Path(entry.path), found.st_size, found.st_mtime)
+            except OSError:
+                continue
+
+    def close(self) -> None:
+        """Remove those records that were longest of no use until the rest is within the limit."""
+        records = sorted(self.records(), key=lambda one: one.used)
+        left = sum(one.bytes for one in records)
+        for one in records:
+            abandoned = is_part(one.path.name) and abs(time.time() - one.used) > _HOUR_S
+            if left > self.limit or abandoned:
+                with suppress(OSError):
+                    one.path.unlink(missing_ok=True)
+                    left -= one.bytes
+
+    def clear(self) -> None:
+        """Remove every record, and the folders that are empty then; what else lies there stays."""
+        for file in (*(one.path for one in self.records()), self.folder / _TAG):
+            with suppress(OSError):
+                file.unlink()
+        for folder in (*(self.folder / kind for kind in KINDS), self.folder):
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def open_cache(folder: str | None, limit: int | None = None, paths: Sequence[str] = ()) -> Cache | None:
+    """The cache of a user.
+
+    Args:
+        folder: where it is to lie; None for ``mlsub`` in ``$XDG_CACHE_HOME``, or ``~/.cache``.
+        limit: bytes that it may have; None for the usual number.
+        paths: what is going to be read. Nothing is ever written into it.
+
+    Returns:
+        None where there can be none: no home, or a system that does not say when a file has changed.
+
+    Raises:
+        MlsubError: ``folder`` lies in what is read, or is not a folder.
+    """
+    if os.name != "posix":
+        return None
+    try:
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        usual = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+        place = (Path(folder) if folder is not None else usual / "mlsub").resolve()
+        inside = next((path for path in paths if place.is_relative_to(Path(path).resolve())), None)
+        if folder is not None and place.exists() and not place.is_dir():
+            raise MlsubError(f"{folder} is not a folder. Name another with --cache-dir.")
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if inside is None:
+        return Cache(place, LIMIT if limit is None else limit)
+    if folder is None:
+        return None
+    raise MlsubError(f"The cache folder {folder} lies in {inside}, which is only read. Name a folder outside of it.")
+
+
+def record_name(*words: object) -> str:
+    """The name of a record, made of what it is about."""
+    return digest_of(*words).hex()
+
+
+def digest_of(*words: object) -> bytes:
+    """16 bytes that differ where words differ."""
+    return blake2b(repr(words).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+
+
+def _is_name(name: str) -> bool:
+    """Whether a file is a record by its name: the digits of a digest of 16 bytes."""
+    return len(name) == 32 and name.isalnum()
+
+
+def content_digest(file: str | None) -> bytes:
+    """The digest of a file's content, empty without a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    return digest_of(Path(file).read_bytes()) if file is not None else b""
+
+
+@cache
+def code_digest() -> bytes:
+    """The digest of this program: its reader, rules and data.
+
+    Files count by size and time of change: reading all of them would take longer than what is saved.
+    """
+    found, waiting = [], [str(Path(__file__).parents[1])]
+    with suppress(OSError):
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir():
+                        waiting += [entry.path] if entry.name != "__pycache__" else []
+                    else:
+                        status = entry.stat()
+                        found.append((entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+    return digest_of(VERSION, msgspec.__version__, sys.version, sorted(found))
+
+
+def decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
+    """What reads a type from MessagePack."""
+    if type_ not in _DECODERS:
+        _DECODERS[type_] = msgspec.msgpack.Decoder(type_)
+    return _DECODERS[type_]
+
+
+def exactly(value: Any) -> msgspec.Raw | None:
+    """A value as MessagePack; None where it would come back as another one.
+
+    Integers of more than 64 bits, half of a surrogate pair and integers in the place of floats do not survive.
+    """
+    try:
+        text = _ENCODER.encode(value)
+        return msgspec.Raw(text) if _ENCODER.encode(decoder(type(value)).decode(text)) == text else None
+    except FAILURES:
+        return None
+
+
+class Tree(NamedTuple):
+    """What lies below a folder: its fingerprint (None where it has none), and the bytes and number of its logs."""
+
+    fingerprint: bytes | None = None
+    size: int = 0
+    logs: int = 0
+
+
+def file_fingerprint(path: str | os.PathLike[str]) -> bytes | None:
+    """Size, inode and times of change of a regular file, links followed.
+
+    Returns:
+        None where there is none, it cannot be looked at, or it changed in the last two seconds.
+    """
+    try:
+        found = os.stat(path)  # noqa: PTH116  (of thousands of files: a path object costs as much as the call)
+    except (OSError, ValueError):
+        return None
+    return repr(_facts(found)).encode() if stat.S_ISREG(found.st_mode) and _settled(_changed(found)) else None
+
+
+def scan_tree(folder: str | os.PathLike[str]) -> Tree:
+    """What lies below a folder, links followed; no file is opened.
+
+    It has no fingerprint where part of it cannot be looked at, it is too large, or changed in the last two seconds.
+    """
+    rows: list[object] = []
+    changed = size = logs = 0
+    waiting, seen = [os.fspath(folder)], set()
+    try:
+        rows.append(_facts(os.lstat(folder)))
+        while waiting:
+            own = os.stat(place := waiting.pop())  # noqa: PTH116
+            if (own.st_dev, own.st_ino) in seen:
+                continue
+            seen.add((own.st_dev, own.st_ino))
+            changed = max(changed, _changed(own))
+            with os.scandir(place) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    found = entry.stat(follow_symlinks=False)
+                    rows.append((entry.name, _facts(found)))
+                    changed = max(changed, _changed(found))
+                    if stat.S_ISLNK(found.st_mode):
+                        rows.append(os.readlink(entry.path))  # noqa: PTH115
+                        with suppress(OSError):  # It leads nowhere, or in a circle.
+                            found = entry.stat()
+                        rows.append(_facts(found))
+                        changed = max(changed, _changed(found))
+                    if stat.S_ISDIR(found.st_mode):
+                        waiting.append(entry.path)
+                    elif entry.name.startswith(_LOG):
+                        size, logs = size + found.st_size, logs + 1
+            if len(rows) > MAX_NAMES:
+                return Tree(None, size, logs)
+    except (OSError, ValueError):
+        return Tree(None, size, logs)
+    return Tree(digest_of(rows) if _settled(changed) else None, size, logs)
+
+
+def _settled(changed_ns: int) -> bool:
+    return time.time_ns() - changed_ns > SETTLED_NS
+
+
+def _facts(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_mode, found.st_uid, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _changed(found: os.stat_result) -> int:
+    return max(found.st_mtime_ns, found.st_ctime_ns)

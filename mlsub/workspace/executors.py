@@ -1,0 +1,176 @@
+"""Where logs are read: in this process, in others of this machine, or on a Dask cluster; see ``concurrent.futures``."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from mlsub.io.errors import MlsubError, needs_extra, reason_of
+from mlsub.io.version import VERSION
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+#: More processes than any machine has cores.
+MAX_PROCESSES = 4096
+#: Below so many bytes of logs, starting processes, each of which loads the rules, costs more than it saves.
+PAYS_FROM = 16 << 20
+_DASK = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-9]{1,5})", re.ASCII)
+#: How long to wait for a scheduler, and for a first worker, in seconds.
+SCHEDULER_S, WORKER_S = 5.0, 60.0
+
+
+class Pool(NamedTuple):
+    """An executor, and how many tasks it runs at a time."""
+
+    executor: Executor
+    processes: int
+
+
+@contextmanager
+def open_pool(words: str | None, jobs: int | None, size: int) -> Iterator[Pool | None]:
+    """The executor that is asked for, which ends with this; None for this process.
+
+    Args:
+        words: ``local:N`` or ``dask://HOST:PORT``; None for processes of this machine.
+        jobs: how many of these; None for one a core where they pay.
+        size: bytes of the logs to be read.
+
+    Raises:
+        MlsubError: there is no such executor, both arguments contradict each other, it cannot be used, or its workers
+            died.
+    """
+    if words is not None and words.startswith(("dask://", "dask+tls://")):
+        if jobs is not None:
+            raise MlsubError(f"--jobs {jobs} contradicts --executor {words[:80]}. Leave one out.")
+        opened: AbstractContextManager[Pool] = _dask(words)
+    else:
+        processes = local_processes(words, jobs, size)
+        if processes == 1:
+            yield None
+            return
+        opened = _local(processes)
+    with opened as pool:
+        yield pool
+
+
+def local_processes(words: str | None, jobs: int | None, size: int) -> int:
+    """How many processes of this machine read; arguments and errors as of :func:`open_pool`."""
+    if words is not None:
+        match = re.fullmatch(r"local:([0-9]{1,4})", words, re.ASCII)
+        count = int(match[1]) if match else 0
+        if not 1 <= count <= MAX_PROCESSES:
+            raise MlsubError(f"There is no executor {words[:80]}. Use local:N, such as local:4, or dask://HOST:PORT.")
+        if jobs not in (None, count):
+            raise MlsubError(f"--jobs {jobs} contradicts --executor {words}. Leave one out.")
+        return count
+    if jobs is None and size < PAYS_FROM:
+        return 1
+    # Those that this process may use: fewer than there are in many a job of a cluster.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return jobs or cores
+
+
+@contextmanager
+def _local(processes: int) -> Iterator[Pool]:
+    """Processes of this machine; an exception such as Ctrl-C ends them at once."""
+    import multiprocessing
+    import threading
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # Forking is cheap, and safe as long as nothing else runs in this process.
+    method = "fork" if threading.active_count() == 1 and hasattr(os, "fork") else "spawn"
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _begin_worker)
+    try:
+        yield Pool(pool, processes)
+    except BrokenProcessPool as error:
+        raise MlsubError(
+            "A process that read logs was killed, so nothing more was checked. If memory ran out, use fewer: --jobs 1."
+        ) from error
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown()
+
+
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the process that a worker works for, and end with it, even where it is killed."""
+    import threading
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+@contextmanager
+def _dask(words: str) -> Iterator[Pool]:
+    """The workers of a Dask cluster, which see the same files under the same paths."""
+    match = _DASK.fullmatch(words)
+    if match is None or not 0 < int(match[3]) < 1 << 16:
+        raise MlsubError(f"There is no executor {words[:80]}. Use dask://HOST:PORT, such as dask://10.0.0.1:8786.")
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MlsubError(needs_extra("The executor dask:// needs the package distributed.", "dask")) from error
+    import logging
+    from concurrent.futures import CancelledError
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    address = f"{'tls' if match[1] else 'tcp'}://{match[2]}:{match[3]}"
+    try:
+        client = Client(address, timeout=SCHEDULER_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise MlsubError(f"No Dask scheduler answers at {address}: {reason_of(error)}.") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=WORKER_S)
+            _refuse_others(client.run(worker_version, on_error="return"))
+            yield Pool(client.get_executor(), sum(client.nthreads().values()))
+        except TimeoutError as error:
+            raise MlsubError(f"No worker joined the scheduler at {address} within {WORKER_S:g} s.") from error
+        except (CancelledError, OSError) as error:
+            raise MlsubError(f"The connection to the Dask cluster at {address} was lost.") from error
+        except Exception as error:
+            if type(error).__name__ != "KilledWorker":
+                raise
+            raise MlsubError("Workers of the Dask cluster died over a package, perhaps for lack of memory.") from error
+
+
+def worker_version() -> str:
+    """What has to be the same for answers to be the same."""
+    import platform
+
+    import msgspec
+
+    python = ".".join(platform.python_version_tuple()[:2])
+    return f"mlsub {VERSION}, Python {python}, msgspec {msgspec.__version__}"
+
+
+def _refuse_others(versions: dict[str, object]) -> None:
+    """Go on only with workers of this version.
+
+    Raises:
+        MlsubError: a worker has another one, or no mlsub.
+    """
+    own = worker_version()
+    for address, found in versions.items():
+        if found != own:
+            has = found if isinstance(found, str) else f"no mlsub that could be asked ({type(found).__name__})"
+            raise MlsubError(f"Worker {address} has {has}; all need {own}. Nothing was checked.")

@@ -1,0 +1,104 @@
+"""What the system does not let us look at for a moment is said, and the next check knows nothing of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.inspect.gather import sides_of
+from mlsub.commands.inspect.run import Inspection, inspection_of
+from mlsub.io.errors import MlsubError
+from mlsub.rules.catalogue import catalogue, finding
+from mlsub.submission.report import Report
+from mlsub.workspace import Settings
+from mlsub.workspace.cache import Cache
+from mlsub.workspace.check import check_paths
+from tests.effort import LONG
+from tests.make_tree import make_tree
+from tests.many_inputs import make_many
+from tests.refused import Refusals
+
+ERRORS = (errno.EIO, errno.EACCES, errno.ESTALE, errno.EMFILE) if LONG else (errno.EIO,)
+#: A round, one of those that check power measurements, and parts of one.
+PLACES = ("v4.0", "v5.0", *(("v4.0/ACME", "v4.0/ACME/results/rack1/resnet", "v4.1/loose") if LONG else ()))
+#: A log that was read, and has a line that cannot be.
+_OF_CONTENT = "seed.log-undecodable"
+
+
+def test_each_rule_of_what_cannot_be_read_is_transient() -> None:
+    unreadable = [rule for rule, info in catalogue().items() if "cannot be read" in info.title and rule != _OF_CONTENT]
+    assert len(unreadable) >= 6
+    assert [rule for rule in unreadable if not finding(rule, ".").transient] == []
+    assert [rule for rule in catalogue() if rule.endswith(".unreadable") and not finding(rule, ".").transient] == []
+
+
+def check(path: Path, cache: Path | None) -> Report:
+    kept = Cache(cache) if cache is not None else None
+    [report] = check_paths([path], Settings(jobs=1, cache=kept))
+    return report
+
+
+def names(report: Report, path: str, error: int) -> bool:
+    """Whether a report says of a path, in what is never remembered, why it could not be looked at."""
+    said = [f"{found.path} {found.message} {found.actual}" for found in report.findings if found.transient]
+    return any(os.strerror(error) in text and os.path.basename(path) in text for text in said)  # noqa: PTH119
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=errno.errorcode.get)
+@pytest.mark.parametrize("lies", PLACES)
+@pytest.mark.usefixtures("settled")
+def test_no_refused_look_passes_or_lasts(
+    lies: str, error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = tmp_path / "in"
+    tree = make_many(base, "v5.0", "bert", runs=2) if lies == "v5.0" else make_many(base, runs=2)
+    path = base / lies
+    if not path.exists():
+        shutil.copytree(tree.entry(), path)
+    healthy = check(path, None)
+    assert healthy == check(path, tmp_path / "cache"), "and everything is imported"
+    refusals = Refusals(base, monkeypatch)
+    refusals.at_call(-1, 0)
+    check(path, tmp_path / "counted")
+    wrong = []
+    for number in range(refusals.calls):
+        cache = tmp_path / f"cache-{number}"
+        refusals.at_call(number, error)
+        first = check(path, cache)
+        failed = refusals.path
+        refusals.at_call(-1, 0)
+        if first != healthy and not names(first, failed, error):
+            wrong.append(f"call {number}, {failed}: says nothing of it")
+        if check(path, cache) != healthy:
+            wrong.append(f"call {number}, {failed}: is remembered")
+    assert wrong == []
+
+
+def inspected(path: Path, cache: Path) -> Inspection | None:
+    settings = Settings(jobs=1, cache=Cache(cache))
+    try:
+        return inspection_of(sides_of([str(path)], settings), settings)
+    except MlsubError:
+        return None
+
+
+@pytest.mark.usefixtures("settled")
+def test_no_inspection_of_what_could_not_be_looked_at_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = tmp_path / "in"
+    make_tree(base).add_copies("rack2")
+    healthy = inspected(base / "v1.0", tmp_path / "cache")
+    assert healthy is not None
+    refusals = Refusals(base, monkeypatch)
+    refusals.at_call(-1, 0)
+    inspected(base / "v1.0", tmp_path / "counted")
+    for number in range(refusals.calls):
+        cache = tmp_path / f"cache-{number}"
+        refusals.at_call(number, errno.EIO)
+        inspected(base / "v1.0", cache)
+        failed = refusals.path
+        refusals.at_call(-1, 0)
+        assert inspected(base / "v1.0", cache) == healthy, failed
