@@ -209,8 +209,8 @@ def check(
     """
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in
+    from mlsub.present.ci import CiReport, judged_part
     from mlsub.present.findings import View
-    from mlsub.present.results import Results, of_verdict
 
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
@@ -225,10 +225,10 @@ def check(
         chosen,
         lambda: document(page=False),
         page=lambda: document(page=True),
-        results=lambda: Results(
+        results=lambda: CiReport(
             "system check",
             tuple(
-                of_verdict(
+                judged_part(
                     one.path,
                     one.official,
                     one.findings,
