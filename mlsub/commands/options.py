@@ -19,9 +19,9 @@ from mlsub.present import CI_FORMATS, FORMATS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
     from mlsub.present.envelope import Answer
-    from mlsub.present.results import Results
     from mlsub.submission.report import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,7 +63,7 @@ class Target(NamedTuple):
         part: str = "",
         *,
         page: Callable[[], Document] | None = None,
-        results: Callable[[], Results] | None = None,
+        results: Callable[[], CiReport] | None = None,
     ) -> None:
         """Write an answer: the model as JSON, the results for CI, or the document that is made of it.
 
@@ -139,7 +139,7 @@ class Target(NamedTuple):
             sys.stdout.buffer.flush()
 
 
-def _for_ci(format_: str, results: Results) -> str:
+def _for_ci(format_: str, results: CiReport) -> str:
     """Results in a format of CI."""
     if format_ == "sarif":
         from mlsub.present import sarif

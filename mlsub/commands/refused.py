@@ -7,14 +7,14 @@ import click
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
-from mlsub.present.results import Outcome, Results, part
+from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rules.catalogue import finding
 
 
-def refused(command: str, error: MlsubError | click.UsageError) -> Results:
+def refused(command: str, error: MlsubError | click.UsageError) -> CiReport:
     """One part that was not checked, with a finding for each reason."""
     problems = part(f"mlsub {command}", _findings(error), lambda _: Outcome.NOT_CHECKED, verdict=Verdict.NOT_CHECKED)
-    return Results(command, (problems,))
+    return CiReport(command, (problems,))
 
 
 def _findings(error: MlsubError | click.UsageError) -> list[Finding]:

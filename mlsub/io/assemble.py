@@ -20,6 +20,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
     It is a link that says ``link``, or it is copied from ``source``, or it is made of ``content``. With ``size`` the
     source was found in a folder: it is not followed if it is a link by now, and must have so many bytes still.
+    ``made`` says how the content came about.
     """
 
     to: str
@@ -28,6 +29,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     link: str | None = None
     executable: bool = False
     size: int | None = None
+    made: str | None = None
 
 
 class Way(StrEnum):

@@ -12,7 +12,7 @@ from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.convergence.words import SEVERAL_BENCHMARKS
 from mlsub.divisions import division_of
-from mlsub.findings import Blocks, Finding, Kind
+from mlsub.findings import Blocks, Finding, Kind, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import own_status_of
 from mlsub.io.show import several, show
@@ -30,7 +30,7 @@ from mlsub.score.scaled import FILE
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import of_run_count
-from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
+from mlsub.submission.report import EnergyResult, EntryResult, RcpResult, ScoreResult
 
 #: What rightly lies beside results: a scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset((FILE, POWER, "package_checker_params"))
@@ -46,24 +46,16 @@ COPIED = "The log is a copy of another run's, with the same seed"
 MAX_COMPARED = 2_000_000
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """What there is to say of an entry beyond its single logs.
-
-    ``findings`` decide the entry; ``of_runs`` are about single runs, like those of their logs, and an entry may hold
-    some of them.
-    """
-
-    findings: tuple[Finding, ...]
-    of_runs: tuple[Finding, ...]
-    rcp: RcpResult
-    score: ScoreResult
-    energy: EnergyResult | None
-
-
 def judge_entry(
-    entry: Entry, needs: Benchmark, round_: Round, flags: Flags = NO_FLAGS, options: Options = USUAL
-) -> Judged:
-    """Judge an entry.
+    entry: Entry,
+    needs: Benchmark,
+    round_: Round,
+    flags: Flags = NO_FLAGS,
+    options: Options = USUAL,
+    *,
+    misplaced: bool = False,
+) -> tuple[EntryResult, tuple[Finding, ...]]:
+    """Return the verdict on an entry, and the findings beyond those of its logs.
 
     Args:
         entry: with its judged logs.
@@ -71,6 +63,7 @@ def judge_entry(
         round_: whose rules hold.
         flags: those of the submission.
         options: what the caller asks of the convergence test.
+        misplaced: it lies where no package checker finds it.
     """
     power, unmeasured = power_of(entry, round_)
     noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
@@ -92,21 +85,46 @@ def judge_entry(
         *uncounted,
     ]
     findings = binding(_crashes(entry, findings), round_)
-    rejected = without_result(entry, round_) or any(f.rejects for f in findings)
+    rejected = _without_result(entry, round_) or any(f.rejects for f in findings)
     # A factor says something of an entry that counts, in a division that has a convergence test, or has none.
     counts = not rejected and division_of(entry.division) is not None
     findings += [f for f in differs if counts or f.rule != "score.scaling-differs"]
     findings = _without_follow_ups(entry, findings, rejected=rejected)
-    return Judged(
-        findings=tuple(findings),
-        of_runs=power.findings if power else (),
-        rcp=convergence.result,
+    no_result = _without_result(entry, round_) or (misplaced and round_.package_checker)
+    rejected = no_result or any(f.rejects for f in findings)
+    result = _result(entry, needs, convergence.result, score, energy, rejected=rejected)
+    # The findings on power are about single runs, like those of logs: an entry may hold some of them.
+    return result, (*(power.findings if power else ()), *findings)
+
+
+def _result(
+    entry: Entry,
+    needs: Benchmark,
+    rcp: RcpResult,
+    score: ScoreResult,
+    energy: EnergyResult | None,
+    *,
+    rejected: bool,
+) -> EntryResult:
+    return EntryResult(
+        path=entry.path,
+        organisation=entry.files.organisation,
+        system=entry.files.system,
+        benchmark=needs.name,
+        scaling_type=entry.files.scaling_type,
+        division=entry.division,
+        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
+        runs=len(entry.logs),
+        compliant=sum(log.compliant for log in entry.logs),
+        converged=sum(log.run.converged for log in entry.logs),
+        minutes=score.published,
+        rcp=rcp,
         score=score,
         energy=energy,
     )
 
 
-def without_result(entry: Entry, round_: Round) -> bool:
+def _without_result(entry: Entry, round_: Round) -> bool:
     """Whether no checker can accept an entry: a file has no run, or the package checker finds no description."""
     return (round_.package_checker and entry.undescribed) or any(log.without_run for log in entry.logs)
 

@@ -14,7 +14,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
-from mlsub.judge.entry import binding, judge_entry, without_result
+from mlsub.judge.entry import binding, judge_entry
 from mlsub.judge.log import LogTask
 from mlsub.judge.outline import Outline, outlines
 from mlsub.log.report import LogReport
@@ -38,7 +38,7 @@ from mlsub.submission.locate import (
     too_deep,
 )
 from mlsub.submission.model import Entry, EntryFiles, OrganisationFiles
-from mlsub.submission.params import FlagFiles, Flags
+from mlsub.submission.params import FlagFiles
 from mlsub.submission.patterns import RESULT_PATTERN
 from mlsub.submission.remedies import of_too_deep
 from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, SystemResult
@@ -217,7 +217,7 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
         for file in files.descriptions
     }
     findings: list[Finding] = list(files.findings)
-    unseen = any(f.rule == "tree.too-deep" for f in findings)
+    misplaced = any(f.rule == "tree.too-deep" for f in findings)
     systems: list[SystemResult] = []
     for description in descriptions.values():
         system, about_facts = _system_result(files, description)
@@ -235,7 +235,9 @@ def judge_package(package: Package, reports: Mapping[str, LogReport], round_: Ro
             in_tree=package.in_tree,
         )
         read.append(entry)
-        result, about = _entry_result(entry, round_, flags.of(entry_files.folder), options, unseen=unseen)
+        result, about = judge_entry(
+            entry, _needs(entry, round_), round_, flags.of(entry_files.folder), options, misplaced=misplaced
+        )
         entries.append(result)
         logs.extend(log_result(log, entry_files.organisation) for log in entry.logs)
         findings.extend(f for log in entry.logs for f in log.findings)
@@ -309,33 +311,6 @@ def _system_result(
         facts=facts,
     )
     return result, crashed
-
-
-def _entry_result(
-    entry: Entry, round_: Round, flags: Flags, options: Options, *, unseen: bool
-) -> tuple[EntryResult, tuple[Finding, ...]]:
-    """``unseen``: it lies where no official tool finds it."""
-    needs = _needs(entry, round_)
-    judged = judge_entry(entry, needs, round_, flags, options)
-    no_result = (unseen and round_.package_checker) or without_result(entry, round_)
-    rejected = no_result or any(f.rejects for f in judged.findings)
-    result = EntryResult(
-        path=entry.path,
-        organisation=entry.files.organisation,
-        system=entry.files.system,
-        benchmark=needs.name,
-        scaling_type=entry.files.scaling_type,
-        division=entry.division,
-        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
-        runs=len(entry.logs),
-        compliant=sum(log.compliant for log in entry.logs),
-        converged=sum(log.run.converged for log in entry.logs),
-        minutes=judged.score.published,
-        rcp=judged.rcp,
-        score=judged.score,
-        energy=judged.energy,
-    )
-    return result, (*judged.of_runs, *judged.findings)
 
 
 def _needs(entry: Entry, round_: Round) -> Benchmark:

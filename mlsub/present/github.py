@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from mlsub.findings import Severity
 from mlsub.io.show import plain
-from mlsub.present.results import Outcome, Result, Results
+from mlsub.present.ci import CiFinding, CiReport, Outcome
 
 #: What GitHub shows of a step: so many of each kind.
 MOST = 10
@@ -21,9 +21,9 @@ _WORDS = {"error": "error", "warning": "warning", "notice": "note"}
 _CUT = b"\n\nThe rest does not fit into a summary of 1 MiB.\n"
 
 
-def render(results: Results) -> str:
+def render(results: CiReport) -> str:
     """A line for each annotation that GitHub shows, then one that counts the others, if there are any."""
-    found: dict[str, list[Result]] = {name: [] for name in _WORDS}
+    found: dict[str, list[CiFinding]] = {name: [] for name in _WORDS}
     for result in _first_places_first(list(results.all)):
         found[_command(result)].append(result)
     left: Counter[str] = Counter()
@@ -47,7 +47,7 @@ def summary(markdown: str, room: int = MOST_OF_SUMMARY) -> bytes:
     return data[: max(0, data.rfind(b"\n", 0, max(0, room - len(_CUT))))] + _CUT if room > len(_CUT) else b""
 
 
-def _first_places_first(results: Sequence[Result]) -> Iterator[Result]:
+def _first_places_first(results: Sequence[CiFinding]) -> Iterator[CiFinding]:
     """What counts first, and of each defect one place before the second of any."""
     places: Counter[tuple[str, str]] = Counter()
     ranked = []
@@ -58,11 +58,11 @@ def _first_places_first(results: Sequence[Result]) -> Iterator[Result]:
     return (result for _, _, result in sorted(ranked, key=lambda one: one[:2]))
 
 
-def _command(result: Result) -> str:
+def _command(result: CiFinding) -> str:
     return "notice" if result.outcome is Outcome.WAIVED else _COMMANDS[result.level]
 
 
-def _annotation(command: str, result: Result) -> str:
+def _annotation(command: str, result: CiFinding) -> str:
     line = f",line={result.finding.line}" if result.finding.line else ""
     place = f"file={_property(plain(result.file))}{line},title={_property(result.finding.rule)}"
     return f"::{command} {place}::{_data(chr(10).join(result.lines))}"

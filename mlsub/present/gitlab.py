@@ -9,18 +9,18 @@ import json
 
 from mlsub.findings import Severity
 from mlsub.io.show import plain
-from mlsub.present.results import Outcome, Result, Results
+from mlsub.present.ci import CiFinding, CiReport, Outcome
 
 _LEVELS = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 _OUTCOMES = {Outcome.COUNTS: "critical", Outcome.NOT_CHECKED: "blocker", Outcome.WAIVED: "info"}
 
 
-def render(results: Results) -> str:
+def render(results: CiReport) -> str:
     """A list of violations as JSON in plain ASCII."""
     return json.dumps([_violation(result) for result in results.all], indent=2) + "\n"
 
 
-def _violation(result: Result) -> dict[str, object]:
+def _violation(result: CiFinding) -> dict[str, object]:
     return {
         "description": "; ".join(result.lines),
         "check_name": result.finding.rule,
@@ -31,7 +31,7 @@ def _violation(result: Result) -> dict[str, object]:
     }
 
 
-def _severity(result: Result) -> str:
+def _severity(result: CiFinding) -> str:
     """An error that counts is critical; what somebody waived is information."""
     if result.outcome is Outcome.COUNTS and result.level is not Severity.ERROR:
         return _LEVELS[result.level]

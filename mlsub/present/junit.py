@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mlsub.findings import Verdict
 from mlsub.io.show import plain
-from mlsub.present.results import Outcome, Part, Result, Results
+from mlsub.present.ci import CiFinding, CiPart, CiReport, Outcome
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -26,7 +26,7 @@ _OF_VERDICT = {Verdict.REJECTED: "failure", Verdict.NOT_CHECKED: "error"}
 _COUNTED = ("failure", "error", "skipped")
 
 
-def render(results: Results) -> str:
+def render(results: CiReport) -> str:
     """The document, ending in a line feed."""
     from xml.etree.ElementTree import Element, indent, tostring
 
@@ -48,7 +48,7 @@ def _count(element: Element, of: Element) -> None:
         element.set(plural, str(sum(1 for _ in of.iter(name))))
 
 
-def _cases(part: Part) -> Iterator[Element]:
+def _cases(part: CiPart) -> Iterator[Element]:
     from xml.etree.ElementTree import SubElement
 
     if part.verdict is not None:
@@ -66,7 +66,7 @@ def _cases(part: Part) -> Iterator[Element]:
         yield _case(part.name, "no findings")
 
 
-def _of(result: Result) -> Element:
+def _of(result: CiFinding) -> Element:
     from xml.etree.ElementTree import SubElement
 
     finding = result.finding

@@ -16,9 +16,9 @@ from mlsub.findings import Severity
 from mlsub.io.show import plain
 from mlsub.io.version import VERSION
 from mlsub.present import markdown, text
+from mlsub.present.ci import CiFinding, CiReport
 from mlsub.present.explanation import Explanation, explanation_document
 from mlsub.present.findings import why_suppressed
-from mlsub.present.results import Result, Results
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -34,7 +34,7 @@ _ADDRESSES = (
 )
 
 
-def render(results: Results, rules: Mapping[str, Explanation]) -> str:
+def render(results: CiReport, rules: Mapping[str, Explanation]) -> str:
     """One run as JSON in plain ASCII.
 
     Args:
@@ -67,7 +67,7 @@ def render(results: Results, rules: Mapping[str, Explanation]) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(first: Result, known: Explanation | None) -> dict[str, Any]:
+def _rule(first: CiFinding, known: Explanation | None) -> dict[str, Any]:
     """What a rule is about; of a rule of the user's own what its findings say."""
     one = first.finding
     if known is None:
@@ -99,7 +99,7 @@ def _address(sources: tuple[str, ...]) -> str | None:
     return None
 
 
-def _result(result: Result, index: int) -> dict[str, Any]:
+def _result(result: CiFinding, index: int) -> dict[str, Any]:
     one = result.finding
     place: dict[str, Any] = {"artifactLocation": _artifact(result.file)}
     if one.line is not None:

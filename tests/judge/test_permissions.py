@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.commands.merge.sources import read_sources
+from mlsub.commands.merge.run import read_sources
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.submission.report import Report

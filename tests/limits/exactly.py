@@ -12,7 +12,7 @@ from mlsub.commands.audit.messaging.check import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.audit.written import Source
 from mlsub.commands.fix.plan import plan_for
-from mlsub.commands.pack.choose import _matches
+from mlsub.commands.pack.runs import _matches
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.commands.seal.forms import read_identities, read_passphrase
 from mlsub.commands.seal.names import Links, name_problem, target_problem
@@ -240,7 +240,7 @@ CASES = (
     Case("mlsub.workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
     Case("mlsub.log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
     Case(
-        "mlsub.commands.pack.choose:MAX_MATCHES",
+        "mlsub.commands.pack.runs:MAX_MATCHES",
         _logs(lambda names: list(_matches(Path(names[0], "*.txt")))),
         "matches more than 3 files",
         3,

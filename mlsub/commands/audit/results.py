@@ -11,16 +11,16 @@ from mlsub.commands.audit.document import Entry, entries
 from mlsub.commands.audit.quoting import Remark
 from mlsub.commands.audit.verdict import AGAINST, Audit, ClaimVerdict
 from mlsub.findings import Finding, Severity
-from mlsub.present.results import Outcome, Part, Results, part
+from mlsub.present.ci import CiPart, CiReport, Outcome, part
 from mlsub.rules.catalogue import finding
 
 
-def results_of(audit: Audit, *, strict: bool = False) -> Results:
+def results_of(audit: Audit, *, strict: bool = False) -> CiReport:
     """A part for each claim, then one for each document; ``strict`` says that doubtful claims and remarks count."""
-    return Results("audit", tuple(_parts(audit, strict=strict)))
+    return CiReport("audit", tuple(_parts(audit, strict=strict)))
 
 
-def _parts(audit: Audit, *, strict: bool) -> Iterator[Part]:
+def _parts(audit: Audit, *, strict: bool) -> Iterator[CiPart]:
     def outcome(found: Finding) -> Outcome:
         if found.rule == f"claim.{ClaimVerdict.NOT_CHECKED}":
             return Outcome.NOT_CHECKED

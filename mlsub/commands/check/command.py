@@ -17,9 +17,9 @@ from mlsub.commands.targets import CheckCommand, check_output_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
     from mlsub.present.findings import Detail
-    from mlsub.present.results import Results
     from mlsub.submission.report import Choice, Report
 
 
@@ -98,11 +98,11 @@ def command(
     exit_with(chosen, strict=strict)
 
 
-def _results(reports: Sequence[Report], *, strict: bool) -> Results:
+def _results(reports: Sequence[Report], *, strict: bool) -> CiReport:
     """What CI reads."""
-    from mlsub.present.results import of_reports
+    from mlsub.present.ci import ci_report
 
-    return of_reports("check", reports, strict=strict)
+    return ci_report("check", reports, strict=strict)
 
 
 def _unknown_rules(prefixes: tuple[str, ...], *, for_machines: bool) -> list[Report]:

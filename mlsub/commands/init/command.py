@@ -52,7 +52,7 @@ def command(
         if tree is not None:
             draft, notes = _of_tree(tree, file, given["round"], given["usage"])
         else:
-            from mlsub.commands.init.questions import draft_from
+            from mlsub.commands.init.draft import draft_from
 
             draft, notes = draft_from(given, runs, ask=sys.stdin.isatty() if ask is None else ask), []
         first = {word: draft[word] for word in ("organisation", "usage", "round")}
@@ -71,7 +71,7 @@ def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> t
     """
     import os
 
-    from mlsub.commands.init.from_tree import draft_of
+    from mlsub.commands.init.draft import draft_of
     from mlsub.submission.locate import infer_round, is_organisation, locate
 
     if not is_organisation(tree):
@@ -133,9 +133,7 @@ def _print_tree(file: Path) -> None:
         Text(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} {noun}."),
         Section((f"The submission rules expect in {manifest.organisation}/:", ""), (files,)),
     )
-    absent = next(
-        (system for system in manifest.systems if system.description and not system.description.exists()), None
-    )
+    absent = next((system for system in manifest.systems if system.file and not system.file.exists()), None)
     if absent is not None:
         put(sys.stdout, Text("Describe a system, on one of its machines:"), Code(manifest.to_capture(absent)))
     put(sys.stdout, Text(f"See what is there, what is missing and what comes next: mlsub status {quote(str(file))}"))

@@ -1,13 +1,31 @@
-"""Write a manifest: text with comments, for people to go on with."""
+"""Draft a manifest, from options and answers to questions or from a submission, and write it as text to go on with."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
+import click
 import yaml
 
+from mlsub.divisions import CLOSED, DIVISIONS
+from mlsub.io.problems import meant
+from mlsub.io.written import named
+from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
+from mlsub.submission.layout.model import Item, ItemKind, parents
+from mlsub.submission.layout.strays import stray_paths
+from mlsub.submission.layout.walk import list_tree
+from mlsub.submission.locate import counted, folders, is_folder
+from mlsub.submission.model import EntryFiles
+from mlsub.submission.tree import TreeReader
+from mlsub.systems.description import read_description
+
+T = TypeVar("T")
+
+_POWER = "power"
 #: What needs no quotes, unless YAML reads it as something other than text.
 _PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./+@=-]*")
 _SECTIONS = re.compile(r"^(?=(?:systems|entries|code|files):)", re.MULTILINE)
@@ -46,3 +64,183 @@ def _without_none(value: Any) -> Any:
 def path(text: str) -> str:
     """A path that is to be taken as it is: its dollar signs begin no variable."""
     return text.replace("$", "$$")
+
+
+def draft_from(given: Mapping[str, str | None], runs: str, *, ask: bool) -> Draft:
+    """A draft with every system and benchmark; each has its runs in ``<runs>/<system>/<benchmark>``.
+
+    Args:
+        given: what the flags say, by their names; None, or nothing, where they do not.
+        runs: the folder of the runs.
+        ask: whether to ask for what is missing.
+
+    Raises:
+        ValueError: something is missing and nobody is asked, or a flag names what does not exist.
+    """
+
+    def fill(flag: str, question: str, read: Callable[[str], T], usual: str | None = None) -> T:
+        """A flag's value, or what somebody answers, asked until it can be."""
+        value = (given[flag] or "").strip()
+        if value:
+            return read(value)
+        if not ask:
+            raise ValueError(f"--{flag} is not given. Say it, or use --ask to be asked for what is missing.")
+        while True:
+            try:
+                return read(click.prompt(question, default=usual, type=str).strip())
+            except ValueError as error:
+                click.echo(str(error))
+
+    def one_of(known: Sequence[str], kind: str) -> Callable[[str], str]:
+        return lambda text: _one_of(text, known, kind)
+
+    organisation = fill("organisation", "Organisation", str)
+    usage = fill("usage", "Usage", one_of(usages(), "usage"), "training") if ask or given["usage"] else "training"
+    rounds = known_rounds(usage)
+    kind = f"round of {usage}"
+    name = fill(
+        "round", f"Round ({', '.join(rounds[-4:])})", lambda text: _one_of(normalise_round(text) or text, rounds, kind)
+    )
+    round_ = get_round(usage, name)
+    systems = fill("system", "Systems, separated by commas", _names)
+    benchmarks = fill(
+        "benchmark",
+        f"Benchmarks ({', '.join(round_.benchmarks)})",
+        lambda text: [_one_of(name, round_.benchmarks, "benchmark of the round") for name in _names(text)],
+    )
+    division = fill("division", "Division", one_of(tuple(DIVISIONS), "division"), CLOSED.name)
+    scaling = given["scaling"]
+    if round_.scaling_folders:
+        scaling = fill("scaling", "Scaling", one_of(("strong", "weak"), "scaling"), "strong")
+    code = given["implementation"]
+    return {
+        "organisation": organisation,
+        "usage": usage,
+        "round": name,
+        "systems": {system: f"systems/{system}.json" for system in systems},
+        "entries": [
+            {
+                "system": system,
+                "scaling": scaling,
+                "benchmark": benchmark,
+                "division": division,
+                "implementation": code,
+                "runs": path("/".join(part for part in (runs, system, scaling, benchmark) if part)),
+            }
+            for system in systems
+            for benchmark in benchmarks
+        ],
+        "code": [{"benchmark": of, "implementation": code, "folder": f"code/{of}"} for of in benchmarks]
+        if code
+        else None,
+    }
+
+
+def _names(text: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise ValueError("Name at least one.")
+    return names
+
+
+def _one_of(name: str, known: Sequence[str], kind: str) -> str:
+    if name not in known:
+        raise ValueError(f"There is no {kind} {name[:40]!r}{meant(name, known)}")
+    return name
+
+
+def draft_of(tree: Path, round_: Round, folder: Path) -> tuple[Draft, list[str]]:
+    """The manifest that would make this submission, and notes on what it does not take over.
+
+    Results keep their order: the numbers in their names count as numbers, so that ``result_10.txt`` comes last.
+
+    Args:
+        tree: an organisation's folder.
+        round_: its round.
+        folder: where the manifest is going to lie.
+    """
+    reader = _Reader(tree, round_, folder)
+    return reader.draft(), reader.notes
+
+
+class _Reader:
+    """One tree; paths in the draft are relative to the manifest's folder."""
+
+    def __init__(self, tree: Path, round_: Round, folder: Path) -> None:
+        self._tree, self._round = Path(os.path.abspath(tree)), round_  # noqa: PTH100
+        self._folder = folder
+        self.notes: list[str] = []
+        self._whole: set[str] = set()
+
+    def draft(self) -> Draft:
+        files = TreeReader(self._tree, "", self._round).organisation()
+        self.notes += [f"Not taken over: {found.path}: {found.message}." for found in files.findings if found.rejects]
+        described = [file.name.removesuffix(".json") for file in files.descriptions]
+        systems = sorted({*described, *(entry.system for entry in files.entries)})
+        entries = [self._entry(entry) for entry in files.entries]
+        placed = {f"systems/{name}.json" for name in systems}
+        placed |= {path.relative_to(self._tree).as_posix() for entry in files.entries for path in entry.results}
+        code = list(self._code())
+        return {
+            "organisation": self._tree.name,
+            "usage": self._round.usage,
+            "round": self._round.name,
+            "systems": {name: self._path(f"systems/{name}.json") for name in systems},
+            "entries": entries,
+            "code": code or None,
+            "files": list(self._rest(placed)) or None,
+        }
+
+    def _entry(self, entry: EntryFiles) -> dict[str, Any]:
+        inside = entry.folder.relative_to(self._tree).as_posix()
+        setup = f"benchmarks/{entry.benchmark}/{entry.system}"
+        codes = [code.name for code in folders(self._tree / "benchmarks" / entry.benchmark / "implementations")]
+        division = read_description(self._tree / "systems" / f"{entry.system}.json", "", self._round).division
+        numbered = sorted(entry.results, key=lambda run: counted(run.name))
+        runs = [self._path(f"{inside}/{run.name}") for run in numbered] or [self._path(inside)]
+        return {
+            "system": entry.system,
+            "scaling": entry.scaling_type,
+            "benchmark": entry.benchmark,
+            "division": division.lower() if division is not None and division.lower() in DIVISIONS else None,
+            "implementation": codes[0] if len(codes) == 1 else None,
+            "setup": self._path_whole(setup) if is_folder(self._tree / setup) else None,
+            "power": self._path_whole(f"{inside}/{_POWER}") if is_folder(entry.folder / _POWER) else None,
+            "runs": runs[0] if len(runs) == 1 else runs,
+        }
+
+    def _code(self) -> Iterator[dict[str, str]]:
+        for benchmark in folders(self._tree / "benchmarks"):
+            if benchmark.name in self._round.benchmarks:
+                for code in folders(benchmark / "implementations"):
+                    folder = self._path_whole(code.relative_to(self._tree).as_posix())
+                    yield {"benchmark": benchmark.name, "implementation": code.name, "folder": folder}
+
+    def _rest(self, placed: set[str]) -> Iterator[dict[str, str]]:
+        """Files that belong to no entry, description or code; what lies about by mistake is reported, not taken."""
+        listing = list_tree(self._tree)
+        strays = {path for paths in stray_paths(listing).values() for path in paths}
+        left = []
+        for item in listing.items:
+            if item.path in strays:
+                left.append(item.path)
+            elif item.kind not in (ItemKind.FILE, ItemKind.LINK) or item.path in placed or self._covered(item):
+                continue
+            elif item.kind is ItemKind.LINK or any(part.startswith(".") for part in item.path.split("/")):
+                left.append(item.path)
+            else:
+                yield {"from": self._path(item.path), "to": item.path}
+        if left:
+            self.notes.append(f"Left out: {named(left)}.")
+
+    def _covered(self, item: Item) -> bool:
+        """Whether a file lies in a folder that the manifest names as a whole."""
+        return any(parent in self._whole for parent in parents(item.path))
+
+    def _path_whole(self, inside: str) -> str:
+        """The path of a folder that is taken with all it holds."""
+        self._whole.add(inside)
+        return self._path(inside)
+
+    def _path(self, inside: str) -> str:
+        return path(Path(os.path.relpath(self._tree / inside, self._folder)).as_posix())

@@ -15,7 +15,7 @@ from mlsub.present.findings import Detail, tally
 from mlsub.rules.catalogue import catalogue, finding
 
 if TYPE_CHECKING:
-    from mlsub.present.results import Results
+    from mlsub.present.ci import CiReport
 
 
 def document_of(inspection: Inspection, detail: Detail | None = None) -> Document:
@@ -89,7 +89,7 @@ def _many(count: int, one: str, more: str) -> str:
     return f"{count:,} {one if count == 1 else more}"
 
 
-def results_of(inspection: Inspection, root: Path, skipped: Sequence[str]) -> Results:
+def results_of(inspection: Inspection, root: Path, skipped: Sequence[str]) -> CiReport:
     """Return an inspection as results for CI: a part for each entry, whose findings count.
 
     Args:
@@ -97,7 +97,7 @@ def results_of(inspection: Inspection, root: Path, skipped: Sequence[str]) -> Re
         root: the folder that its paths are relative to.
         skipped: what is wrong with places that could not be inspected.
     """
-    from mlsub.present.results import Outcome, Results, part
+    from mlsub.present.ci import CiReport, Outcome, part
 
     parts = [
         part(
@@ -111,4 +111,4 @@ def results_of(inspection: Inspection, root: Path, skipped: Sequence[str]) -> Re
     if skipped:
         lost = [finding("check.failed", ".", line) for line in skipped]
         parts.append(part("not inspected", lost, lambda _: Outcome.NOT_CHECKED, verdict=Verdict.NOT_CHECKED))
-    return Results("inspect", tuple(parts))
+    return CiReport("inspect", tuple(parts))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,6 @@ from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import Target, format_option
 from mlsub.present.terminal import progress_bar
-
-if TYPE_CHECKING:
-    from mlsub.commands.merge.model import Merge
 
 
 @click.command(
@@ -42,28 +38,10 @@ def command(asked: Asked, output: Path, write: bool, force: bool, even_rejected:
     Exit status: 0 no conflict (with --write: written and accepted), 1 conflicts or rejected, 2 could not be done.
     """
     from mlsub.commands.merge.document import document_of
+    from mlsub.commands.merge.run import merge
 
-    outcome = _merge(asked, output, write=write, force=force, even_rejected=even_rejected)
+    with progress_bar() as progress:
+        settings = asked.settings(progress)
+        outcome = merge(asked.paths, output, settings, write=write, force=force, even_rejected=even_rejected)
     Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)
-
-
-def _merge(asked: Asked, output: Path, *, write: bool, force: bool, even_rejected: bool) -> Merge:
-    import msgspec
-
-    from mlsub.commands.merge.plan import plan_merge
-    from mlsub.commands.merge.sources import check_place, read_sources, round_of
-    from mlsub.commands.merge.write import write_merge
-    from mlsub.io.written import check_free
-
-    sources = read_sources(asked.paths)
-    rules = round_of(sources, asked.round, asked.usage)
-    check_place(output, sources, force=force)
-    plan, pieces = plan_merge(sources, rules, output)
-    check_free(output, {piece.to: piece.source for piece in pieces if piece.source is not None})
-    if plan.findings or not write:
-        return plan
-    with progress_bar() as progress:
-        settings = msgspec.structs.replace(asked.settings(progress), round=rules.name, usage=rules.usage)
-        report, written = write_merge(pieces, output.absolute(), settings, rejected_too=even_rejected)
-    return msgspec.structs.replace(plan, report=report, written=written)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlsub.commands.merge.model import Merge
+from mlsub.commands.merge.run import Merge
 from mlsub.present.document import Block, Document, Facts, Findings, Lines, Span, Text, Words, document
 from mlsub.present.entries import entries_table
 from mlsub.present.verdict import summary

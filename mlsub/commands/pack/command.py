@@ -98,4 +98,4 @@ def _allowed(rules: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Waiver, 
         raise click.UsageError("say why with --reason TEXT: one for all, or one for each --allow")
     if len(reasons) == 1:
         reasons *= len(rules)
-    return tuple(Waiver(rule, None, text, None) for rule, text in zip(rules, reasons, strict=True))
+    return tuple(Waiver(rule=rule, reason=text, expires="never") for rule, text in zip(rules, reasons, strict=True))

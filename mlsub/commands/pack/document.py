@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from mlsub.commands.pack.choose import Chosen
-from mlsub.commands.pack.folder import PlanItem
-from mlsub.commands.pack.model import Packing
 from mlsub.commands.pack.plan import Plan
+from mlsub.commands.pack.run import Packing
+from mlsub.commands.pack.runs import Chosen
 from mlsub.findings import Severity, Verdict
+from mlsub.io.assemble import Piece
 from mlsub.present.document import (
     Block,
     Column,
@@ -45,7 +46,7 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
         packed: the result.
         wanted: whether the package was to be written.
     """
-    near = _Near(plan.manifest.file)
+    near = partial(_near, plan.manifest.folder)
     return document(
         f"Package of {packed.organisation}, {plan.manifest.round.title}",
         Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
@@ -66,7 +67,7 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
 
 def _plan(plan: Plan) -> Iterator[Block | None]:
     """The plan: results run by run, everything else by folder, what is made anew and what is left out."""
-    near = _Near(plan.manifest.file)
+    near = partial(_near, plan.manifest.folder)
     yield from (_runs(planned, near) for planned in plan.runs)
     rest = [item for item in plan.items if not item.to.startswith("results/")]
     yield Table(_COLUMNS, tuple(_folders([item for item in rest if item.content is None], near)))
@@ -75,17 +76,12 @@ def _plan(plan: Plan) -> Iterator[Block | None]:
     yield _named("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
 
 
-class _Near:
-    """Paths as a reader of the manifest writes them: relative to it where that is not longer than the whole path."""
-
-    def __init__(self, manifest: Path) -> None:
-        self._folder = Path(os.path.abspath(manifest)).parent  # noqa: PTH100
-
-    def __call__(self, path: Path) -> str:
-        return min((os.path.relpath(path, self._folder), str(path)), key=len)
+def _near(folder: Path, path: Path) -> str:
+    """A path as a reader of the manifest writes it: relative to its folder where that is not longer."""
+    return min((os.path.relpath(path, folder), str(path)), key=len)
 
 
-def _runs(planned: Chosen, near: _Near) -> Section:
+def _runs(planned: Chosen, near: Callable[[Path], str]) -> Section:
     entry, runs = planned.entry, planned.runs
     facts = [entry.division or "", f"{len(runs)} runs" if len(runs) != 1 else "1 run", planned.how]
     facts += [f"implementation {entry.implementation}"] if entry.implementation else []
@@ -102,7 +98,7 @@ def _runs(planned: Chosen, near: _Near) -> Section:
     return Section(title, (*notes, Table(_COLUMNS, tuple(rows))))
 
 
-def _folders(items: Iterable[PlanItem], near: _Near) -> Iterator[tuple[str, str]]:
+def _folders(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
     """Single files one by one, folders of code as a whole."""
     groups: Counter[tuple[str, str]] = Counter()
     for item in items:

@@ -1,8 +1,9 @@
-"""A manifest: as people write it, whose types are its schema, and as it is read, with its paths absolute."""
+"""The manifest of a submission: its types, of which the schema of the file is made."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -47,8 +48,11 @@ class KnownSystem(_Part, frozen=True, kw_only=True, rename={"of": "from", "chang
     changes: Annotated[dict[str, str], Says("Any other field of the system description.")] = {}
 
 
-class WrittenEntry(_Part, frozen=True, kw_only=True):
-    """One system and benchmark, and where its runs are."""
+class Entry(_Part, frozen=True, kw_only=True):
+    """One system and benchmark, and where its runs are.
+
+    As read, paths are absolute, and a division that the manifest gives for all stands here.
+    """
 
     system: Annotated[Name, Says("One of the systems above.")]
     benchmark: Annotated[str, Says("A benchmark of the round: the folder's name.")]
@@ -66,8 +70,18 @@ class WrittenEntry(_Part, frozen=True, kw_only=True):
     power: Annotated[PathText, Says("A folder of measurements for each run, named like its log.")] | None = None
     notes: Annotated[str, Says("For the reader of the plan; no file gets them.")] | None = None
 
+    @property
+    def name(self) -> str:
+        """Its place below ``results/``: ``system/benchmark``, in HPC ``system/strong/benchmark``."""
+        return "/".join(part for part in (self.system, self.scaling, self.benchmark) if part)
 
-class WrittenCode(_Part, frozen=True, kw_only=True):
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The logs, folders of logs and patterns of its runs, in the order of the manifest."""
+        return (self.runs,) if isinstance(self.runs, str) else self.runs
+
+
+class Code(_Part, frozen=True, kw_only=True):
     """Source code of a benchmark."""
 
     benchmark: str
@@ -75,14 +89,14 @@ class WrittenCode(_Part, frozen=True, kw_only=True):
     folder: PathText
 
 
-class WrittenFile(_Part, frozen=True, kw_only=True, rename={"source": "from"}):
+class ExtraFile(_Part, frozen=True, kw_only=True, rename={"source": "from"}):
     """Any other file or folder, and its place in the submission."""
 
     source: Annotated[PathText, Says("A file, or a folder with all it holds.")]
     to: Annotated[str, Says("Its place, relative to the organisation's folder.", minLength=1, maxLength=1024)]
 
 
-class WrittenWaiver(_Part, frozen=True, kw_only=True):
+class Waiver(_Part, frozen=True, kw_only=True):
     """A rejection that does not keep the package from being written."""
 
     rule: Annotated[Text, Says("The id of the finding, such as rcp.too-fast.")]
@@ -91,7 +105,7 @@ class WrittenWaiver(_Part, frozen=True, kw_only=True):
     expires: Annotated[str, Says("Its last day, or never.", pattern=_END, patternErrorMessage=_NO_END)]
 
 
-class WrittenManifest(_Part, frozen=True, kw_only=True):
+class Content(_Part, frozen=True, kw_only=True):
     """A submission: its systems, where their runs are, and what else belongs to it."""
 
     organisation: Annotated[Name, Says("The submitter; the name of the submission's folder.")]
@@ -102,10 +116,10 @@ class WrittenManifest(_Part, frozen=True, kw_only=True):
         dict[Name, PathText | KnownSystem],
         Says("By name, each with the file of its description, or what makes one of a known system.", minProperties=1),
     ]
-    entries: Annotated[tuple[WrittenEntry, ...], Says("System by benchmark: where the runs are.", minItems=1)]
-    code: Annotated[tuple[WrittenCode, ...], Says("Folders of source code, one for each implementation.")] = ()
-    files: Annotated[tuple[WrittenFile, ...], Says("Anything else that belongs in the submission.")] = ()
-    waivers: Annotated[tuple[WrittenWaiver, ...], Says("Rejections to write it despite; the verdict stays.")] = ()
+    entries: Annotated[tuple[Entry, ...], Says("System by benchmark: where the runs are.", minItems=1)]
+    code: Annotated[tuple[Code, ...], Says("Folders of source code, one for each implementation.")] = ()
+    files: Annotated[tuple[ExtraFile, ...], Says("Anything else that belongs in the submission.")] = ()
+    waivers: Annotated[tuple[Waiver, ...], Says("Rejections to write it despite; the verdict stays.")] = ()
     deadline: (
         Annotated[
             str, Says("The last day to submit; mlsub status counts to it.", pattern=_DAY, patternErrorMessage=_NO_DAY)
@@ -114,78 +128,40 @@ class WrittenManifest(_Part, frozen=True, kw_only=True):
     ) = None
 
 
-class MadeDescription(msgspec.Struct, frozen=True):
-    """A description made from the catalogue: the known system's name, and the content of the file."""
-
-    of: str
-    content: bytes
-    division: str | None
-
-
 class System(msgspec.Struct, frozen=True):
-    """A system and the file of its description, or the description itself where it is made of a known system's."""
+    """A system, and the ``file`` of its description.
+
+    The description of a known system is made: ``known`` is that system's name, ``content`` the description and
+    ``division`` the one it states.
+    """
 
     name: str
-    description: Path | None
-    line: int
-    made: MadeDescription | None = None
+    file: Path | None = None
+    known: str | None = None
+    content: bytes = b""
+    division: str | None = None
 
 
-class Entry(WrittenEntry, frozen=True, kw_only=True):
-    """One system × benchmark, paths absolute.
-
-    ``runs`` are logs, folders of logs and patterns, in the order of the manifest. ``setup`` is the folder whose
-    content goes to ``benchmarks/<benchmark>/<system>/``, ``power`` the one with a folder of measurements a run.
-    ``division`` is None where only the description has it.
-    """
-
-    runs: tuple[str, ...]
-    line: int
-
-    @property
-    def name(self) -> str:
-        """Its place below ``results/``: ``system/benchmark``, in HPC ``system/strong/benchmark``."""
-        return "/".join(part for part in (self.system, self.scaling, self.benchmark) if part)
-
-
-class Code(WrittenCode, frozen=True, kw_only=True):
-    """Source code of a benchmark: a folder that becomes ``benchmarks/<benchmark>/implementations/<name>``."""
-
-    line: int
-
-
-class ExtraFile(WrittenFile, frozen=True, kw_only=True):
-    """Any other file or folder, and its place in the submission."""
-
-    line: int
-
-
-class Waiver(msgspec.Struct, frozen=True):
-    """A rejection that may be written all the same.
-
-    ``entry`` is the name of an entry or a system, None for the whole package. ``expires`` is the last day on which it
-    holds, None where it never ends.
-    """
-
-    rule: str
-    entry: str | None
-    reason: str
-    expires: date | None
-    line: int | None = None
+#: What a finding may be about.
+Item = System | Entry | Code | ExtraFile | Waiver
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """A submission as its manifest, ``file``, describes it; ``deadline`` is the last day to submit."""
+    """A submission as its manifest, ``file``, describes it.
+
+    ``deadline`` is the last day to submit; ``lines`` are the 1-based lines of the parts.
+    """
 
     file: Path
     organisation: str
     round: Round
     systems: tuple[System, ...]
     entries: tuple[Entry, ...]
-    code: tuple[Code, ...] = ()
-    files: tuple[ExtraFile, ...] = ()
-    waivers: tuple[Waiver, ...] = ()
-    deadline: date | None = None
+    code: tuple[Code, ...]
+    files: tuple[ExtraFile, ...]
+    waivers: tuple[Waiver, ...]
+    deadline: date | None
+    lines: Mapping[Item, int]
 
     @property
     def folder(self) -> Path:
@@ -210,8 +186,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def to_capture(self, system: System) -> str:
         """The command that writes a system's description."""
         division = next((entry.division for entry in self.entries if entry.system == system.name), None)
-        return to_capture(self.near(system.description or ""), system.name, self.organisation, division)
+        return to_capture(self.near(system.file or ""), system.name, self.organisation, division)
 
-    def finding(self, rule: str, message: str, line: int | None = None, actual: str | None = None) -> Finding:
-        """A finding on a line of the manifest."""
-        return finding(rule, str(self.file), message, line=line, actual=actual)
+    def finding(
+        self,
+        rule: str,
+        message: str,
+        item: Item | None = None,
+        *,
+        expected: str | None = None,
+        actual: str | None = None,
+    ) -> Finding:
+        """Return a finding on the line of an item, or on the manifest as a whole."""
+        line = None if item is None else self.lines.get(item)
+        return finding(rule, str(self.file), message, line=line, expected=expected, actual=actual)

@@ -1,30 +1,48 @@
-"""The plan: which file of the submission comes from where. Made without writing anything."""
+"""The plan: which file of the submission comes from where, made without writing anything, and which files it lacks.
+
+Templates for what it lacks are written beside the manifest, among what is packed. Never in the package: it is replaced
+as a whole. What somebody filled in there is taken over into the sources.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.pack.choose import Chosen, LeftOut, choose_runs
-from mlsub.commands.pack.folder import Parts, PlanItem
-from mlsub.commands.pack.manifest import Entry, Manifest
+from mlsub.commands.pack.manifest import Entry, Item, Manifest
+from mlsub.commands.pack.runs import Chosen, LeftOut, choose_runs
 from mlsub.findings import Finding, Severity
-from mlsub.rules.catalogue import finding
+from mlsub.io.assemble import Piece
+from mlsub.io.errors import MlsubError
+from mlsub.io.write import make_folder, write_file
+from mlsub.submission.layout.audit import CODE_USAGES
 from mlsub.submission.layout.expected import PlannedEntry
-from mlsub.submission.layout.model import parents
+from mlsub.submission.layout.model import Item as Listed
+from mlsub.submission.layout.model import ItemKind, Listing, parents
+from mlsub.submission.layout.strays import stray_paths
+from mlsub.submission.layout.templates import Template, is_unfilled, templates
+from mlsub.submission.layout.walk import begins_as_template, list_tree, may_be_template
 from mlsub.systems.description import read_description
-from mlsub.systems.values import is_placeholder
+from mlsub.systems.fields import is_placeholder
 from mlsub.workspace import AS_FOUND, Settings
+
+#: Why a template stays out.
+UNFILLED = "a template: fill it in, and remove every line that asks for it"
+#: A rule, what is wrong, and what was found.
+Fault = tuple[str, str, Path | str]
+#: A template that has been filled in is text; more than this is something else.
+_MAX_FILLED = 1 << 24
 
 
 class Plan(msgspec.Struct, frozen=True):
     """What the submission will consist of; ``items`` are sorted by their place, each place once."""
 
     manifest: Manifest
-    items: tuple[PlanItem, ...]
+    items: tuple[Piece, ...]
     runs: tuple[Chosen, ...]
     left_out: tuple[LeftOut, ...]
     findings: tuple[Finding, ...]
@@ -35,7 +53,7 @@ class Plan(msgspec.Struct, frozen=True):
         return not any(found.severity is Severity.ERROR for found in self.findings)
 
 
-def make_plan(manifest: Manifest, *, more: Iterable[PlanItem] = (), settings: Settings = AS_FOUND) -> Plan:
+def make_plan(manifest: Manifest, *, more: Iterable[Piece] = (), settings: Settings = AS_FOUND) -> Plan:
     """Plan a submission.
 
     Args:
@@ -49,11 +67,11 @@ def make_plan(manifest: Manifest, *, more: Iterable[PlanItem] = (), settings: Se
         _take_results(parts, chosen)
     for system in manifest.systems:
         to = f"systems/{system.name}.json"
-        if system.made is not None:
-            made = f"a description of the known system {system.made.of}"
-            parts.items.append(PlanItem(to=to, content=system.made.content, made=made))
-        elif system.description is not None:
-            parts.file(system.description, to, system.line, executable=False)
+        if system.file is not None:
+            parts.file(system.file, to, system, executable=False)
+        else:
+            made = f"a description of the known system {system.known}"
+            parts.items.append(Piece(to=to, content=system.content, made=made))
     _take_folders(parts, manifest)
     kept, conflicts = _each_place_once([*parts.items, *more], manifest)
     findings = [*parts.findings, *conflicts, *_divisions(manifest), *_used_twice(runs, manifest)]
@@ -66,10 +84,10 @@ def _take_results(parts: Parts, chosen: Chosen) -> None:
     parts.left_out += chosen.left_out
     parts.findings += chosen.findings
     for number, run in enumerate(chosen.runs):
-        parts.file(run, f"results/{entry.name}/result_{number}.txt", entry.line, executable=False)
+        parts.file(run, f"results/{entry.name}/result_{number}.txt", entry, executable=False)
         if entry.power is not None:
             folder = Path(entry.power, run.name.removesuffix(".txt"))
-            parts.folder(folder, f"results/{entry.name}/power/result_{number}", entry.line)
+            parts.folder(folder, f"results/{entry.name}/power/result_{number}", entry)
 
 
 def _take_folders(parts: Parts, manifest: Manifest) -> None:
@@ -77,21 +95,21 @@ def _take_folders(parts: Parts, manifest: Manifest) -> None:
     missing = "package.code-missing"
     for code in manifest.code:
         to = f"benchmarks/{code.benchmark}/implementations/{code.implementation}"
-        parts.folder(Path(code.folder), to, code.line, missing=missing)
+        parts.folder(Path(code.folder), to, code, missing=missing)
     for entry in manifest.entries:
         setup = manifest.setup_of(entry)
         if entry.setup is not None or setup.is_dir():
             to = f"benchmarks/{entry.benchmark}/{entry.system}"
-            parts.folder(setup, to, entry.line, missing=missing)
+            parts.folder(setup, to, entry, missing=missing)
     for extra in manifest.files:
         source = Path(extra.source)
         take = parts.folder if source.is_dir() else parts.file
-        take(source, extra.to, extra.line)
+        take(source, extra.to, extra)
 
 
-def _each_place_once(items: Iterable[PlanItem], manifest: Manifest) -> tuple[tuple[PlanItem, ...], list[Finding]]:
+def _each_place_once(items: Iterable[Piece], manifest: Manifest) -> tuple[tuple[Piece, ...], list[Finding]]:
     """Items sorted by place; two sources of one place, and a file where others need a folder, are findings."""
-    places: dict[str, PlanItem] = {}
+    places: dict[str, Piece] = {}
     findings = []
     for item in items:
         other = places.setdefault(item.to, item)
@@ -109,23 +127,17 @@ def _each_place_once(items: Iterable[PlanItem], manifest: Manifest) -> tuple[tup
 
 def _divisions(manifest: Manifest) -> Iterator[Finding]:
     """Entries whose manifest and system description name different divisions."""
-    stated = {system.name: system.made.division for system in manifest.systems if system.made is not None}
+    stated = {system.name: system.division for system in manifest.systems}
     for system in manifest.systems:
-        if system.description is not None and system.description.is_file():
-            stated[system.name] = read_description(system.description, system.name, manifest.round).division
+        if system.file is not None and system.file.is_file():
+            stated[system.name] = read_description(system.file, system.name, manifest.round).division
     for entry in manifest.entries:
         said = stated.get(entry.system)
         if entry.division is not None and said is not None and said.lower() != entry.division:
             does = "states another division than the manifest"
             does = "does not state its division yet" if is_placeholder(said) else does
-            yield finding(
-                "package.division-differs",
-                str(manifest.file),
-                f"The description of {entry.system} {does}",
-                line=entry.line,
-                expected=entry.division,
-                actual=said,
-            )
+            message = f"The description of {entry.system} {does}"
+            yield manifest.finding("package.division-differs", message, entry, expected=entry.division, actual=said)
 
 
 def _used_twice(runs: Iterable[Chosen], manifest: Manifest) -> Iterator[Finding]:
@@ -136,7 +148,7 @@ def _used_twice(runs: Iterable[Chosen], manifest: Manifest) -> Iterator[Finding]
             first = owner.setdefault(os.path.realpath(run), planned.entry)
             if first is not planned.entry:
                 message = f"{planned.entry.name} and {first.name} submit the same log"
-                yield manifest.finding("package.run-twice", message, planned.entry.line, str(run))
+                yield manifest.finding("package.run-twice", message, planned.entry, actual=str(run))
 
 
 def planned_entries(manifest: Manifest) -> list[PlannedEntry]:
@@ -152,3 +164,198 @@ def planned_entries(manifest: Manifest) -> list[PlannedEntry]:
         )
         for entry in manifest.entries
     ]
+
+
+class Parts:
+    """What goes into a submission, what stays out, and what cannot be packed, collected source by source."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self.items: list[Piece] = []
+        self.left_out: list[LeftOut] = []
+        self.findings: list[Finding] = []
+
+    def _wrong(self, rule: str, message: str, named: Item, found: object) -> None:
+        self.findings.append(self._manifest.finding(rule, message, named, actual=str(found)))
+
+    def file(self, source: Path, to: str, named: Item, *, executable: bool | None = None) -> None:
+        """A single file; links are followed, for it is named by the manifest itself.
+
+        Args:
+            source: the file.
+            to: its place.
+            named: the part of the manifest that names it.
+            executable: whether it will be; None to leave it as it is.
+        """
+        try:
+            status = source.stat()
+        except OSError as error:
+            gone = isinstance(error, (FileNotFoundError, NotADirectoryError))
+            reason = "The file does not exist" if gone else f"The file cannot be read: {error.strerror or error}"
+            self._wrong("package.source-missing", reason, named, source)
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self._wrong("package.not-a-file", "It is not a regular file", named, source)
+        elif not os.access(source, os.R_OK):
+            self._wrong("package.not-a-file", "The file cannot be read", named, source)
+        else:
+            runs = bool(status.st_mode & stat.S_IXUSR) if executable is None else executable
+            self.items.append(Piece(to=to, source=source, executable=runs))
+
+    def folder(self, folder: Path, to: str, named: Item, *, missing: str = "package.source-missing") -> None:
+        """A folder with all it holds; what editors, caches and version control leave behind stays out.
+
+        Args:
+            folder: the source.
+            to: its place.
+            named: the part of the manifest that names it.
+            missing: the rule that is broken where there is no such folder, or nothing in it.
+        """
+        if not folder.is_dir():
+            there = folder.exists()
+            rule, message = (
+                ("package.not-a-file", "It is not a folder") if there else (missing, "The folder does not exist")
+            )
+            self._wrong(rule, message, named, folder)
+            return
+        listing = list_tree(folder)
+        strays = {path: kind for kind, paths in stray_paths(listing).items() for path in paths}
+        self.left_out += [
+            LeftOut(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items()
+        ]
+        items = [item for item in listing.items if not strays.keys() & {item.path, *parents(item.path)}]
+        faults = [*_unlisted(folder, listing), *_unfit(folder, items)]
+        taken = [
+            Piece(
+                to=f"{to}/{item.path}",
+                source=None if item.kind is ItemKind.LINK else folder / item.path,
+                link=item.target,
+                executable=item.executable,
+            )
+            for item in items
+            if item.kind in (ItemKind.FILE, ItemKind.LINK)
+        ]
+        unfilled = {item.to: item.source for item in taken if item.source is not None and _is_template(item)}
+        self.left_out += [LeftOut(str(source), UNFILLED) for source in unfilled.values()]
+        self.items += [item for item in taken if item.to not in unfilled]
+        if not taken and not faults:
+            faults.append((missing, "The folder holds no files", folder))
+        for rule, message, found in faults:
+            self._wrong(rule, message, named, found)
+
+
+def _is_template(item: Piece) -> bool:
+    return may_be_template(item.to) and item.source is not None and begins_as_template(item.source)
+
+
+def _unlisted(folder: Path, listing: Listing) -> Iterator[Fault]:
+    if listing.cut is not None:
+        yield "package.not-a-file", f"The folder holds {listing.cut}, which no source code needs", folder
+    for closed in listing.closed:
+        yield "package.not-a-file", "The folder cannot be read", folder / closed
+    for unread in listing.unread:
+        yield "package.not-a-file", f"The file cannot be read: {listing.reasons[unread]}", folder / unread
+
+
+def _unfit(folder: Path, items: list[Listed]) -> Iterator[Fault]:
+    """Links that would lead out of the submission or nowhere, and what is not a file, a folder or a link."""
+    root = os.path.realpath(folder)
+    for item in items:
+        path = folder / item.path
+        if item.kind is ItemKind.OTHER:
+            yield "package.not-a-file", "It is not a regular file", path
+        elif item.kind is ItemKind.FILE and not os.access(path, os.R_OK):
+            yield "package.not-a-file", "The file cannot be read", path
+        elif item.kind is ItemKind.LINK:
+            real, shown = os.path.realpath(path), f"{path} -> {item.target}"
+            outside = real != root and not real.startswith(root + os.sep)
+            if (item.target or "/").startswith("/") or outside or _leaves(item):
+                yield "package.link-escapes", "The link leads out of its folder", shown
+            elif not Path(real).exists():
+                yield "package.link-escapes", "The link leads nowhere", shown
+
+
+def _leaves(item: Listed) -> bool:
+    """Whether the text of a link climbs out of the folder on its way, even if it comes back in by its name."""
+    depth = item.path.count("/")
+    for part in (item.target or "").split("/"):
+        depth += -1 if part == ".." else part not in ("", ".")
+        if depth < 0:
+            return True
+    return False
+
+
+class Scaffolded(msgspec.Struct, frozen=True):
+    """A file to begin with, and its piece of the package, from which it comes if somebody ``filled`` it in there."""
+
+    file: Path
+    piece: Piece
+    filled: bool
+
+
+def missing_files(manifest: Manifest, out: Path) -> Iterator[Scaffolded]:
+    """What the sources lack, each file once.
+
+    Args:
+        manifest: the submission.
+        out: the package, where somebody may have filled in templates.
+
+    Raises:
+        OSError: something there cannot be read.
+    """
+    if manifest.round.usage not in CODE_USAGES:
+        return
+    seen: set[Path] = set()
+    brought = tuple(extra.to for extra in manifest.files)
+    for entry, planned in zip(manifest.entries, planned_entries(manifest), strict=True):
+        for template in templates(planned.system, planned.benchmark, planned.implementation):
+            file = manifest.setup_of(entry) / Path(template.path).name
+            if file in seen or f"{template.path}/".startswith(tuple(f"{to}/" for to in brought)):
+                continue
+            seen.add(file)
+            filled = _filled(out / template.path)
+            if filled is not None and _is_ours(file, template):
+                content, executable = filled
+                made = "what was filled in there"
+                piece = Piece(to=template.path, content=content, executable=executable, made=made)
+                yield Scaffolded(file, piece, filled=True)
+            elif not os.path.lexists(file):
+                content = template.content.encode()
+                yield Scaffolded(file, Piece(to=template.path, content=content, executable=template.executable), False)
+
+
+def _is_ours(file: Path, template: Template) -> bool:
+    """Whether nothing is lost if a file is replaced: there is none, or the template as it was made."""
+    if not os.path.lexists(file):
+        return True
+    status, content = file.lstat(), template.content.encode()
+    return stat.S_ISREG(status.st_mode) and status.st_size == len(content) and file.read_bytes() == content
+
+
+def _filled(file: Path) -> tuple[bytes, bool] | None:
+    """What somebody has made of a template, and whether it may be executed."""
+    if not os.path.lexists(file):
+        return None
+    status = file.lstat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_FILLED:
+        return None
+    content = file.read_bytes()
+    return None if is_unfilled(content) else (content, bool(status.st_mode & stat.S_IXUSR))
+
+
+def write_scaffold(scaffolded: Scaffolded) -> None:
+    """Write a file where there is none, or only the template.
+
+    Raises:
+        MlsubError: there is one by now, or it cannot be written.
+        OSError: the template there cannot be read or removed.
+    """
+    try:
+        make_folder(scaffolded.file.parent)
+    except OSError as error:
+        reason = error.strerror or error
+        raise MlsubError(f"{scaffolded.file.parent} cannot be made: {reason}. Name another folder as setup.") from error
+    if scaffolded.filled and os.path.lexists(scaffolded.file):
+        scaffolded.file.unlink()
+    piece = scaffolded.piece
+    write_file(scaffolded.file, piece.content or b"", force=False, executable=piece.executable)

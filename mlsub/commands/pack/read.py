@@ -5,25 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
-from mlsub.commands.pack.manifest import (
-    Code,
-    Entry,
-    ExtraFile,
-    KnownSystem,
-    MadeDescription,
-    Manifest,
-    System,
-    Waiver,
-    WrittenEntry,
-    WrittenManifest,
-)
+from mlsub.commands.pack.manifest import Code, Content, Entry, ExtraFile, Item, KnownSystem, Manifest, System
 from mlsub.io.documents import Form, Tree, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
@@ -37,7 +26,7 @@ _VARIABLE = re.compile(
     r"\$(?:\$|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*+)(?P<default>:-[^}]*+)?\}|\{(?:[A-Za-z_][A-Za-z0-9_]*+:-[^}]*+)?)"
 )
 FORM = Form(
-    type=WrittenManifest,
+    type=Content,
     kind="manifests",
     title="submission.yaml: what an MLPerf-style submission consists of, for mlsub pack",
 )
@@ -66,113 +55,118 @@ def read_manifest(file: Path, environment: Mapping[str, str] | None = None) -> M
         tree.flaw(f"there are no rules for {written.usage} round {name!r}{meant(name, known)}", "round")
     tree.settle()
     round_ = get_round(written.usage, normalise_round(name) or "")
-    manifest = _Reader(file, written, tree, round_, os.environ if environment is None else environment).manifest()
+    manifest = _Reader(written, tree, round_, os.environ if environment is None else environment).manifest(file)
     tree.settle()
     return manifest
 
 
 class _Reader:
-    """Turns a manifest as it is written into one with its paths resolved, and notes what is wrong with it."""
+    """Resolves the paths of a manifest, takes its lines, and notes what is wrong with it."""
 
-    def __init__(
-        self, file: Path, written: WrittenManifest, tree: Tree, round_: Round, environment: Mapping[str, str]
-    ) -> None:
-        self._file, self._written, self._tree, self._round = file, written, tree, round_
-        self._environment = environment
+    def __init__(self, content: Content, tree: Tree, round_: Round, environment: Mapping[str, str]) -> None:
+        self._content, self._tree, self._round, self._environment = content, tree, round_, environment
+        self._lines: dict[Item, int] = {}
+
+    def manifest(self, file: Path) -> Manifest:
+        content = self._content
         self._folder = Path(os.path.abspath(file)).parent  # noqa: PTH100  (links keep the names people gave them)
-
-    def manifest(self) -> Manifest:
         systems, entries = tuple(self._systems()), tuple(self._entries())
+        code, files = tuple(self._code()), tuple(self._files())
+        self._check_waivers([*(entry.name for entry in entries), *dict.fromkeys(entry.system for entry in entries)])
         return Manifest(
-            file=self._file,
-            organisation=self._written.organisation,
+            file=file,
+            organisation=content.organisation,
             round=self._round,
             systems=systems,
             entries=entries,
-            code=tuple(self._code()),
-            files=tuple(self._files()),
-            waivers=tuple(self._waivers(entries)),
-            deadline=self._day(self._written.deadline or "never", "deadline"),
+            code=code,
+            files=files,
+            waivers=content.waivers,
+            deadline=self._day(content.deadline or "never", "deadline"),
+            lines=self._lines,
         )
 
     def _systems(self) -> Iterator[System]:
-        for name, system in self._written.systems.items():
+        content = self._content
+        for name, written in content.systems.items():
             here = ("systems", name)
-            line = self._tree.line(*here)
-            if not isinstance(system, KnownSystem):
-                yield System(name, Path(self._path(system, *here)), line)
-                continue
             try:
-                made = make_description(system, self._written.organisation, self._written.division)
+                if isinstance(written, KnownSystem):
+                    system = make_description(name, written, content.organisation, content.division)
+                else:
+                    system = System(name, Path(self._path(written, *here)))
             except MlsubError as error:
                 self._tree.flaw(str(error), *here)
             else:
-                yield System(name, None, line, made)
+                self._lines[system] = self._tree.line(*here)
+                yield system
 
     def _entries(self) -> Iterator[Entry]:
+        content, title = self._content, self._round.title
         seen: dict[str, int] = {}
-        for number, written in enumerate(self._written.entries):
+        for number, written in enumerate(content.entries):
             here = ("entries", number)
-            entry = self._entry(written, *here)
-            if entry.system not in self._written.systems:
-                hint = meant(entry.system, self._written.systems)
+            entry = self._resolved(written, *here)
+            self._lines[entry] = self._tree.line(*here)
+            if entry.system not in content.systems:
+                hint = meant(entry.system, content.systems)
                 self._tree.flaw(f"no system {entry.system!r} among the systems{hint}", *here, "system")
-            self._benchmark(entry.benchmark, *here)
+            self._check_benchmark(entry.benchmark, *here)
             if self._round.scaling_folders and entry.scaling is None:
-                self._tree.flaw(f"{self._round.title} has two kinds; add scaling: strong, or weak", *here, "benchmark")
+                self._tree.flaw(f"{title} has two kinds; add scaling: strong, or weak", *here, "benchmark")
             elif entry.scaling is not None and not self._round.scaling_folders:
-                self._tree.flaw(f"{self._round.title} has no scaling; leave the line out", *here, "scaling")
-            self._once(entry.name, seen, *here, "benchmark")
+                self._tree.flaw(f"{title} has no scaling; leave the line out", *here, "scaling")
+            self._check_once(entry.name, seen, *here, "benchmark")
             yield entry
 
-    def _entry(self, written: WrittenEntry, *here: str | int) -> Entry:
-        single = isinstance(written.runs, str)
-        runs = (written.runs,) if isinstance(written.runs, str) else written.runs
-        places = [(*here, "runs") if single else (*here, "runs", number) for number in range(len(runs))]
-        changes: dict[str, object] = {
-            "runs": tuple(self._path(run, *place) for run, place in zip(runs, places, strict=True)),
-            "division": written.division or self._written.division,
-            "line": self._tree.line(*here),
-        }
-        folders = {"setup": written.setup, "power": written.power}
-        changes |= {word: self._path(path, *here, word) for word, path in folders.items() if path is not None}
-        return Entry(**{**msgspec.structs.asdict(written), **changes})
+    def _resolved(self, entry: Entry, *here: str | int) -> Entry:
+        """The entry with its paths absolute, and with the division of the manifest where it has none."""
+        single = isinstance(entry.runs, str)
+        runs = [
+            self._path(run, *here, "runs", *(() if single else (number,))) for number, run in enumerate(entry.sources)
+        ]
+        return msgspec.structs.replace(
+            entry,
+            runs=tuple(runs),
+            division=entry.division or self._content.division,
+            setup=None if entry.setup is None else self._path(entry.setup, *here, "setup"),
+            power=None if entry.power is None else self._path(entry.power, *here, "power"),
+        )
 
     def _code(self) -> Iterator[Code]:
         seen: dict[str, int] = {}
-        for number, code in enumerate(self._written.code):
+        for number, written in enumerate(self._content.code):
             here = ("code", number)
-            self._benchmark(code.benchmark, *here)
-            self._once(f"{code.benchmark}/{code.implementation}", seen, *here, "implementation")
-            folder = self._path(code.folder, *here, "folder")
-            line = self._tree.line(*here)
-            yield Code(benchmark=code.benchmark, implementation=code.implementation, folder=folder, line=line)
+            self._check_benchmark(written.benchmark, *here)
+            self._check_once(f"{written.benchmark}/{written.implementation}", seen, *here, "implementation")
+            code = msgspec.structs.replace(written, folder=self._path(written.folder, *here, "folder"))
+            self._lines[code] = self._tree.line(*here)
+            yield code
 
     def _files(self) -> Iterator[ExtraFile]:
-        for number, extra in enumerate(self._written.files):
-            here, to = ("files", number), extra.to
+        for number, written in enumerate(self._content.files):
+            here, to = ("files", number), written.to
             parts = PurePosixPath(to).parts
             if to.startswith("/") or ".." in parts or not parts or "\\" in to or not to.isprintable():
-                self._tree.flaw(
-                    f"{to!r} is not a place in the submission; name one relative to its folder", *here, "to"
-                )
-            source = self._path(extra.source, *here, "from")
-            place = "/".join(part for part in parts if part != ".")
-            yield ExtraFile(source=source, to=place, line=self._tree.line(*here))
+                message = f"{to!r} is not a place in the submission; name one relative to its folder"
+                self._tree.flaw(message, *here, "to")
+            source = self._path(written.source, *here, "from")
+            extra = ExtraFile(source=source, to="/".join(part for part in parts if part != "."))
+            self._lines[extra] = self._tree.line(*here)
+            yield extra
 
-    def _waivers(self, entries: Sequence[Entry]) -> Iterator[Waiver]:
-        names = [*(entry.name for entry in entries), *dict.fromkeys(entry.system for entry in entries)]
+    def _check_waivers(self, names: list[str]) -> None:
         # A misspelled entry is one defect, not one more for each waiver that names it rightly.
         sure = not self._tree.found
-        for number, waiver in enumerate(self._written.waivers):
+        for number, waiver in enumerate(self._content.waivers):
             here = ("waivers", number)
             if hint := suggestion(waiver.rule, whole=True):
                 self._tree.flaw(f"there is {hint}", *here, "rule")
             entry = waiver.entry
             if sure and entry is not None and entry not in names:
                 self._tree.flaw(f"there is no entry or system {entry!r}{meant(entry, names)}", *here, "entry")
-            expires = self._day(waiver.expires, *here, "expires")
-            yield Waiver(waiver.rule, entry, waiver.reason, expires, self._tree.line(*here))
+            self._day(waiver.expires, *here, "expires")
+            self._lines[waiver] = self._tree.line(*here)
 
     def _day(self, text: str, *here: str | int) -> date | None:
         try:
@@ -181,13 +175,13 @@ class _Reader:
             self._tree.flaw(f"{text} is not a day of the calendar", *here)
             return None
 
-    def _benchmark(self, name: str, *here: str | int) -> None:
+    def _check_benchmark(self, name: str, *here: str | int) -> None:
         known = self._round.benchmarks
         if name not in known:
             message = f"{name!r} is not a benchmark of {self._round.title}{meant(name, known)}"
             self._tree.flaw(message, *here, "benchmark")
 
-    def _once(self, name: str, seen: dict[str, int], *here: str | int) -> None:
+    def _check_once(self, name: str, seen: dict[str, int], *here: str | int) -> None:
         """Note a name that an item before this one has; the line of an item is where it begins."""
         if name in seen:
             self._tree.flaw(f"{name} is given twice, first on line {seen[name]}", *here)
@@ -206,21 +200,21 @@ class _Reader:
         return os.path.normpath(self._folder / text)
 
 
-def make_description(wanted: KnownSystem, organisation: str, division: str | None) -> MadeDescription:
-    """The description.
+def make_description(name: str, wanted: KnownSystem, organisation: str, division: str | None) -> System:
+    """Return a system whose description is that of a known one.
 
     Args:
+        name: what the manifest calls it.
         wanted: the known system and what the manifest says of it.
         organisation: the submitter.
         division: that of the manifest, where the system names none.
 
     Raises:
-        MlsubError: there is no such system.
-        MlsubError: it cannot be as it is asked for.
+        MlsubError: there is no such system, or it cannot be as it is asked for.
     """
-    for name in wanted.changes:
-        check_field(name)
-    system = find_system(wanted.of)
+    for field in wanted.changes:
+        check_field(field)
+    known = find_system(wanted.of)
     asked = Asked(
         submitter=organisation,
         division=wanted.division or division,
@@ -229,9 +223,8 @@ def make_description(wanted: KnownSystem, organisation: str, division: str | Non
         hosts=wanted.hosts,
         changes=tuple(wanted.changes.items()),
     )
-    content = new_from(system, asked).description()
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    return MadeDescription(system.name, text.encode("utf-8", "surrogatepass"), asked.division)
+    text = json.dumps(new_from(known, asked).description(), indent=2, ensure_ascii=False) + "\n"
+    return System(name, None, known.name, text.encode("utf-8", "surrogatepass"), asked.division)
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.documents import read_pairs
 from mlsub.judge.preflight import Given, preflight
-from mlsub.present.results import Outcome, Results, part
+from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.explain import descriptions
@@ -157,7 +157,7 @@ def key_check(round_: Round, division: str, name: str, file: Path) -> KeyCheck:
     )
 
 
-def results_of(checked: KeyCheck) -> Results:
+def results_of(checked: KeyCheck) -> CiReport:
     """The same for CI: what a run would be rejected for counts."""
 
     def outcome(one: Finding) -> Outcome:
@@ -166,4 +166,4 @@ def results_of(checked: KeyCheck) -> Results:
     name = f"{checked.file} ({checked.usage} v{checked.round} {checked.benchmark}, {checked.division})"
     verdict = Verdict.REJECTED if checked.errors else Verdict.ACCEPTED
     of_file = part(name, checked.findings, outcome, verdict=verdict, checked=[checked.file])
-    return Results("rules keys", (of_file,))
+    return CiReport("rules keys", (of_file,))

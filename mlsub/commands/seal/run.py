@@ -26,7 +26,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, sync_folder
-from mlsub.io.written import back_up_foreign, digest_of, record
+from mlsub.io.written import back_up_foreign, digest, digest_of, record
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import folders, infer_round, is_organisation, locate
@@ -171,7 +171,9 @@ def _commit(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: 
         beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
     beside[receipt_file] = render(receipt).encode("utf-8", "backslashreplace")
     ours = {file.name: digest_of(content) for file, content in beside.items()}
-    record(out, ours | {out.name: f"sha256:{receipt.sha256}"})
+    # What is there stays known until it is replaced, so that no backup is made of it after a kill.
+    there = {file.name: digest(file) for file in (out, *_beside(out)) if file.exists()}
+    record(out, ours | {out.name: f"sha256:{receipt.sha256}"}, there)
     if force:
         for file in _beside(out):
             file.unlink(missing_ok=True)

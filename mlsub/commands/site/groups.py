@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -23,7 +23,7 @@ from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, cl
 from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, fast, results_table
 from mlsub.divisions import CLOSED
 from mlsub.systems.chips import Chip, all_chips
-from mlsub.systems.values import is_unsaid
+from mlsub.systems.fields import is_unsaid
 
 #: Things that an index lists, and rows of a benchmark without scripts; with them there are all.
 _MOST, _STATIC_ROWS = 1200, 50
@@ -35,91 +35,158 @@ _SCALING = (
     "Closed results of all rounds, both axes logarithmic. The dotted line is ideal scaling in the newest round that "
     "has systems of several sizes: twice the accelerators take half the minutes."
 )
-_BEST = ("benchmark", "number", "best minutes", "round", "organisation")
+_BEST = "Fastest Closed result of each benchmark and number of accelerators, of all rounds"
+Facts = Iterator[tuple[str, Cell]]
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of things that results share.
 
-    ``href`` is the page of the thing that a result has, ``name`` what it is called, by the results that have it, those
-    of older rounds first. ``order`` is what the index is sorted by, ``columns`` what it says besides the name, rounds
-    and results, ``facts`` what the page does. ``sections`` of the page;
-    ``without`` are columns of its table, ``beside`` is what its title has after the name.
+    ``name`` is what a thing is called, by the results that have it, those of older rounds first, and ``href`` the page
+    about it. ``columns`` is what the index says besides, ``facts`` what the page does; ``without`` are columns of its
+    table of results, ``title_of`` is its title where that is not the name.
     """
 
     title: str
     words: str
     href: Callable[[SiteResult], str | None]
     name: Callable[[Results], str]
-    order: Callable[[Results], tuple[Hashable, ...]]
     columns: tuple[Column[Results], ...]
-    facts: Callable[[Results], Iterator[tuple[str, Cell]]]
-    sections: Callable[[Site, Results], Iterator[Section]]
-    without: tuple[str, ...] = ()
-    beside: Callable[[Results], str] = lambda _: ""
+    facts: Callable[[Results], Facts]
+    without: tuple[str, ...]
+    title_of: Callable[[Results], str] | None = None
 
     @property
     def index(self) -> str:
         """The page that lists them."""
         return f"{self.title.lower()}.html"
 
-    def link(self, results: Results) -> Cell:
-        """Return the name of a thing, which leads to its page."""
-        return Cell(self.name(results), href=self.href(results[0]))
+    @property
+    def one(self) -> str:
+        """What one of them is called."""
+        return self.title.lower().removesuffix("s")
 
 
 def group_pages(site: Site) -> Iterator[Page]:
     """Return the pages of benchmarks, accelerators, organisations and systems; the indexes lie in the root."""
-    yield from _benchmark_pages(site)
     for kind in KINDS:
-        groups = sorted(group_by(site.results, kind.href), key=kind.order)
+        groups = _groups(site, kind)
         left = f" The first {_MOST:,} of {len(groups):,} are listed; the pages of organisations lead to the others."
-        words = kind.words + (left if len(groups) > _MOST else "")
-        first = Column(kind.title.lower().removesuffix("s"), kind.link)
-        yield _index_page(kind.index, kind.title, words, groups[:_MOST], (first, *kind.columns, *_COUNTS))
-        for some in groups:
-            yield _group_page(site, kind, some)
+        first = Column(kind.one, lambda some, of=kind: Cell(of.name(some), href=of.href(some[0])))  # type: ignore[misc]
+        table = build_table(kind.title, groups[:_MOST], (first, *kind.columns, *_COUNTS))
+        yield Page(
+            path=kind.index,
+            title=kind.title,
+            lead=(kind.words + (left if len(groups) > _MOST else ""),),
+            sections=(Section(key="all", title=f"All {kind.title.lower()}", tables=(table,)),),
+        )
+        yield from (_group_page(site, kind, some) for some in groups)
 
 
-def _index_page(path: str, title: str, words: str, groups: list[Results], columns: Iterable[Column[Results]]) -> Page:
-    table = build_table(title, groups, tuple(columns))
-    sections = (Section(key="all", title=f"All {title.lower()}", tables=(table,)),)
-    return Page(path=path, title=title, lead=(words,), sections=sections)
+def _groups(site: Site, kind: Kind) -> list[Results]:
+    """The results of each thing: benchmarks by interest, accelerators of a maker together, others by name."""
+    if kind is BENCHMARKS:
+        return site.benchmarks
+    groups = group_by(site.results, kind.href)
+    if kind is ACCELERATORS:
+        order = list(all_chips())
+        return sorted(groups, key=lambda some: order.index(some[0].accelerator_name or ""))
+    return sorted(groups, key=lambda some: kind.href(some[0]) or "")
 
 
 def _group_page(site: Site, kind: Kind, results: Results) -> Page:
-    columns = [title for title in _COLUMNS if title not in kind.without]
-    table = results_table("Results by benchmark, the newest round first", by_benchmark(results), *columns)
+    sections = [_explore_section(site, results)] if kind is BENCHMARKS else [*_common_sections(site, kind, results)]
     inside = sum(one.division_name == CLOSED.name for one in results)
     some_closed = f", {inside:,} of them Closed" if inside < len(results) else ", Closed"
     return Page(
         path=kind.href(results[0]) or "",
-        title=f"{kind.name(results)}{kind.beside(results)}",
-        lead=_rehearsal_words(results),
+        title=(kind.title_of or kind.name)(results),
+        lead=(REHEARSAL,) if any(result.usage == "rehearsal" for result in results) else (),
         crumbs=(*OVERVIEW, (kind.title, kind.index)),
         facts=(
             *kind.facts(results),
             ("Rounds", _rounds_cell(results)),
             ("Results", Cell(f"{len(results):,}{some_closed}")),
         ),
-        sections=(*kind.sections(site, results), Section(key="results", title="All results", tables=(table,))),
+        sections=tuple(sections),
+        scripts=("explore",) if kind is BENCHMARKS else (),
     )
 
 
-def _rehearsal_words(results: Results) -> tuple[str, ...]:
-    """What a page says of results that are no MLPerf results, if it has any."""
-    return (REHEARSAL,) if any(result.usage == "rehearsal" for result in results) else ()
+def _common_sections(site: Site, kind: Kind, results: Results) -> Iterator[Section]:
+    if kind is ACCELERATORS:
+        yield from _scaling_section(site, results)
+    words = (
+        f"The fastest Closed results of this {kind.one} in each round, by accelerator family, on benchmarks with "
+        f"results in several rounds. The grey line is the record of all {kind.title.lower()}."
+    )
+    yield from records_over_time(site, results, words)
+    if kind is ACCELERATORS:
+        yield _best_section(results)
+    columns = [name for name in _COLUMNS if name not in kind.without]
+    table = results_table("Results by benchmark, the newest round first", by_benchmark(results), *columns)
+    yield Section(key="results", title="All results", tables=(table,))
 
 
 def _rounds_cell(results: Results) -> Cell:
-    names = list(dict.fromkeys(one.round_key for one in results))
-    return Cell(names[0] if len(names) == 1 else f"{len(names)}, {names[0]} to {names[-1]}", float(len(names)))
+    keys = list(dict.fromkeys(one.round_key for one in results))
+    return Cell(keys[0] if len(keys) == 1 else f"{len(keys)}, {keys[0]} to {keys[-1]}", float(len(keys)))
 
 
 _COUNTS: tuple[Column[Results], ...] = (
     Column("rounds", _rounds_cell),
     Column("results", lambda some: number_cell(len(some))),
 )
+
+
+# ---- Benchmarks
+
+
+def _record(results: Results) -> SiteResult | None:
+    chains = record_chains(results)
+    return chains[-1][-1] if chains else None
+
+
+def _record_cell(results: Results) -> Cell:
+    record = _record(results)
+    return Cell("–") if record is None else number_cell(record.published_minutes, href=record.href)
+
+
+def _holder_cell(results: Results) -> Cell:
+    record = _record(results)
+    return Cell("–" if record is None else f"{holder(record)}, {record.round_key}")
+
+
+def _benchmark_facts(results: Results) -> Facts:
+    if results[-1].task:
+        yield "Task", Cell(results[-1].task)
+    groups = [list(dict.fromkeys(one.round_key for one in group)) for group in by_comparability(results)]
+    spans = [keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}" for keys in groups]
+    yield "Rounds that may be compared", Cell("; ".join(spans))
+    record = _record(results)
+    if record is not None:
+        yield "Record", Cell(f"{in_minutes(record)}: {holder(record)}, {record.round_key}")
+
+
+def _explore_section(site: Site, results: Results) -> Section:
+    """Charts and a table of which a script shows a round and a division."""
+    divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
+    ordered = sorted(results, key=lambda one: (list(DIVISIONS).index(one.division_name), fast(one)))
+    table = results_table("Results, the fastest first", ordered, *_COLUMNS[1:], most=_STATIC_ROWS, key="selection")
+    explore = {
+        "rounds": list(dict.fromkeys(one.round_key for one in results)),
+        "divisions": [(name, "Not clear" if name == "other" else name.capitalize()) for name in divisions],
+        "table": "table-selection",
+        "results": site.places(results),
+        # The addresses of what the results name, by the names that the data of the site have.
+        "pages": {
+            "organisation": {one.organisation_name: one.organisation_href for one in results},
+            "accelerator": {one.accelerator_name: one.accelerator_href for one in results if one.accelerator_href},
+            "system": {f"{one.organisation_name}\n{one.system_name}": one.system_href for one in results},
+        },
+    }
+    scaling = scaling_chart(site, results, "scaling", "Accelerators and minutes", explore=explore)
+    return Section(key="explore", title="Results", charts=(scaling, chip_minutes_chart(site, results)), tables=(table,))
 
 
 # ---- Accelerators
@@ -143,222 +210,102 @@ _ACCELERATOR: tuple[Column[Results], ...] = (
 )
 
 
-def _accelerator_facts(results: Results) -> Iterator[tuple[str, Cell]]:
+def _accelerator_facts(results: Results) -> Facts:
     yield from ((column.title.capitalize(), column.cell(results)) for column in _ACCELERATOR)
     yield "Organisations", names_cell(one.organisation_name for one in results)
 
 
-def _accelerator_sections(site: Site, results: Results) -> Iterator[Section]:
-    timed = closed(results)
-    sized = [
-        some
-        for some in group_by(timed, lambda one: one.benchmark_href)
-        if len({one.accelerators_count for one in some if one.accelerators_count}) > 1
-    ]
+def _scaling_section(site: Site, results: Results) -> Iterator[Section]:
+    groups = group_by(closed(results), lambda one: one.benchmark_href)
+    sized = [some for some in groups if len({one.accelerators_count or None for one in some} - {None}) > 1]
     if sized:
         charts = tuple(scaling_chart(site, some, f"scaling-{place}") for place, some in enumerate(sized))
         title = f"Minutes over the number of {results[0].accelerator_name}"
         yield Section(key="scaling", title=title, words=(_SCALING,), charts=charts, small=True)
-    yield from records_over_time(
-        site,
-        results,
-        "The fastest Closed results on this accelerator in each round, on systems of any size. The grey line is the "
-        "record of all accelerators.",
-    )
-    best = best_of(timed, lambda one: (one.benchmark_href, one.accelerators_count))
+
+
+def _best_section(results: Results) -> Section:
+    best = best_of(closed(results), lambda one: (one.benchmark_href, one.accelerators_count))
     best.sort(key=lambda one: (one.benchmark_title.casefold(), one.accelerators_count or 0))
-    caption = "Fastest Closed result of each benchmark and number of accelerators, of all rounds"
     words = dagger_words(best) if best else ("There are no Closed results with a time.",)
-    tables = (results_table(caption, best, *_BEST),) if best else ()
-    yield Section(key="best", title="Best by number", words=words, tables=tables)
+    table = results_table(_BEST, best, "benchmark", "number", "best minutes", "round", "organisation")
+    return Section(key="best", title="Best by number", words=words, tables=(table,) if best else ())
 
 
-# ---- Organisations
+# ---- Organisations and systems
 
 
 def _accelerators_cell(results: Results) -> Cell:
     return names_cell(sorted({one.accelerator_name for one in results if one.accelerator_name}))
 
 
-def _organisation_facts(results: Results) -> Iterator[tuple[str, Cell]]:
+def _organisation_facts(results: Results) -> Facts:
     yield "Benchmarks", names_cell(one.benchmark_title for one in results)
     yield "Accelerators", _accelerators_cell(results)
 
 
-def _organisation_sections(site: Site, results: Results) -> Iterator[Section]:
-    yield from records_over_time(
-        site,
-        results,
-        "The fastest Closed results of this organisation in each round, by accelerator family, on systems of any size. "
-        "The grey line is the record of all organisations.",
-    )
-
-
-# ---- Systems
-
-
-def _chips_cell(results: Results) -> Cell:
-    """How many of which accelerator, where the description or a table names it."""
-    last = results[-1]
-    count, name = last.accelerators_count, last.accelerator
-    if name and is_unsaid(name):
-        name = None
-    if not count:
-        return Cell(name or "none", 0.0)
-    return Cell(f"{count:,} × {name}" if name else f"{count:,}, not named", float(count))
-
-
-def _system_facts(results: Results) -> Iterator[tuple[str, Cell]]:
+def _system_facts(results: Results) -> Facts:
     last = results[-1]
     yield "Organisation", Cell(last.organisation_name, href=last.organisation_href)
-    yield "Accelerators", accelerators_cell(last) if last.accelerator_href else _chips_cell(results)
+    yield "Accelerators", accelerators_cell(last)
     processors = [name for one in results if (name := one.host_processor_model_name) and not is_unsaid(name)]
     if processors:
         count = last.host_processors_count
         yield "Processors", Cell(f"{count:,} × {processors[-1]}" if count else processors[-1])
     if last.number_of_nodes is not None:
         yield "Nodes", number_cell(last.number_of_nodes)
-    for title, texts in (
-        ("Framework", [one.framework for one in results]),
-        ("Availability", [one.availability for one in results]),
-    ):
-        if known := [text for text in texts if text and not is_unsaid(text)]:
-            yield title, names_cell(known)
+    for title in ("framework", "availability"):
+        texts = [text for one in results if (text := getattr(one, title)) and not is_unsaid(text)]
+        if texts:
+            yield title.capitalize(), names_cell(texts)
 
 
-def _system_sections(site: Site, results: Results) -> Iterator[Section]:
-    yield from records_over_time(
-        site,
-        results,
-        "The Closed results of this system in each round, on benchmarks that it has results of in several. The grey "
-        "line is the record of all systems.",
-    )
-
-
-KINDS = (
-    Kind(
-        title="Accelerators",
-        words=(
-            "Systems whose description names no accelerator that is known here, such as those that train on processors "
-            "alone, are on the page of systems."
-        ),
-        href=lambda one: one.accelerator_href,
-        name=lambda some: some[0].accelerator_name or "",
-        order=lambda some: (list(all_chips()).index(some[0].accelerator_name or ""),),
-        columns=_ACCELERATOR,
-        facts=_accelerator_facts,
-        sections=_accelerator_sections,
-        without=("chip-minutes",),
+BENCHMARKS = Kind(
+    title="Benchmarks",
+    words="The record is the shortest published time of a Closed result in the newest comparable rounds.",
+    href=lambda one: one.benchmark_href,
+    name=lambda some: some[-1].benchmark_title,
+    columns=(
+        Column("task", lambda some: Cell(some[-1].task or "–")),
+        Column("record in minutes", _record_cell),
+        Column("held by", _holder_cell),
     ),
-    Kind(
-        title="Organisations",
-        words="Each organisation has one spelling over all rounds; results of several together have a page.",
-        href=lambda one: one.organisation_href,
-        name=lambda some: some[-1].organisation_name,
-        order=lambda some: (some[-1].organisation_name.casefold(), some[0].organisation_href),
-        columns=(
-            Column("benchmarks", lambda some: number_cell(len({one.benchmark_name for one in some}))),
-            Column("accelerators", _accelerators_cell),
-        ),
-        facts=_organisation_facts,
-        sections=_organisation_sections,
-        without=("organisation",),
-    ),
-    Kind(
-        title="Systems",
-        words="A system is known by its organisation and by the name that its description gives it.",
-        href=lambda one: one.system_href,
-        name=lambda some: some[-1].system_name,
-        order=lambda some: (
-            *(name.casefold() for name in (some[0].organisation_name, some[-1].system_name)),
-            some[0].system_href,
-        ),
-        columns=(
-            Column("organisation", lambda some: Cell(some[-1].organisation_name)),
-            Column("accelerators", _chips_cell),
-        ),
-        facts=_system_facts,
-        sections=_system_sections,
-        without=("organisation", "system"),
-        beside=lambda some: f", {some[-1].organisation_name}",
-    ),
+    facts=_benchmark_facts,
+    without=("benchmark",),
 )
-
-
-# ---- Benchmarks
-
-
-def _benchmark_pages(site: Site) -> Iterator[Page]:
-    words = "The record is the shortest published time of a Closed result in the newest comparable rounds."
-    yield _index_page("benchmarks.html", "Benchmarks", words, site.benchmarks, _BENCHMARK)
-    for results in site.benchmarks:
-        last = results[-1]
-        yield Page(
-            path=last.benchmark_href,
-            title=last.benchmark_title,
-            lead=_rehearsal_words(results),
-            crumbs=(*OVERVIEW, ("Benchmarks", "benchmarks.html")),
-            facts=tuple(_benchmark_facts(results)),
-            sections=(_benchmark_section(site, results),),
-            scripts=("explore",),
-        )
-
-
-def _benchmark_section(site: Site, results: Results) -> Section:
-    """Charts and a table of which a script shows a round and a division."""
-    divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
-    ordered = sorted(results, key=lambda one: (list(DIVISIONS).index(one.division_name), fast(one)))
-    caption = "Results, the fastest first"
-    table = results_table(caption, ordered, *_COLUMNS[1:], most=_STATIC_ROWS, key="selection")
-    explore = {
-        "rounds": list(dict.fromkeys(one.round_key for one in results)),
-        "divisions": [(name, "Not clear" if name == "other" else name.capitalize()) for name in divisions],
-        "table": "table-selection",
-        "results": site.places(results),
-        # The addresses of what the results name, by the names that the data of the site have.
-        "pages": {
-            "organisation": {one.organisation_name: one.organisation_href for one in results},
-            "accelerator": {one.accelerator_name: one.accelerator_href for one in results if one.accelerator_href},
-            "system": {f"{one.organisation_name}\n{one.system_name}": one.system_href for one in results},
-        },
-    }
-    scaling = scaling_chart(site, results, "scaling", "Accelerators and minutes", explore=explore)
-    return Section(key="explore", title="Results", charts=(scaling, chip_minutes_chart(site, results)), tables=(table,))
-
-
-def _benchmark_facts(results: Results) -> Iterator[tuple[str, Cell]]:
-    if results[-1].task:
-        yield "Task", Cell(results[-1].task)
-    yield "Rounds with results", _rounds_cell(results)
-    groups = [list(dict.fromkeys(one.round_key for one in group)) for group in by_comparability(results)]
-    spans = [names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}" for names in groups]
-    yield "Rounds that may be compared", Cell("; ".join(spans))
-    yield "Results", Cell(f"{len(results):,}, {len(closed(results)):,} of them Closed with a time")
-    record = _record(results)
-    if record is not None:
-        yield "Record", Cell(f"{in_minutes(record)}: {holder(record)}, {record.round_key}")
-
-
-def _record(results: Results) -> SiteResult | None:
-    chains = record_chains(results)
-    return chains[-1][-1] if chains else None
-
-
-def _record_cell(results: Results) -> Cell:
-    record = _record(results)
-    return Cell("–") if record is None else number_cell(record.published_minutes, href=record.href)
-
-
-def _holder_cell(results: Results) -> Cell:
-    record = _record(results)
-    return Cell("–" if record is None else f"{holder(record)}, {record.round_key}")
-
-
-_BENCHMARK: tuple[Column[Results], ...] = (
-    Column("benchmark", lambda some: Cell(some[-1].benchmark_title, href=some[-1].benchmark_href)),
-    Column("task", lambda some: Cell(some[-1].task or "–")),
-    Column("rounds", lambda some: names_cell((one.round_key for one in some), most=99)),
-    Column("results", lambda some: number_cell(len(some))),
-    Column("record in minutes", _record_cell),
-    Column("held by", _holder_cell),
+ACCELERATORS = Kind(
+    title="Accelerators",
+    words="Systems whose description names no accelerator that is known here, such as those that train on processors "
+    "alone, are on the page of systems.",
+    href=lambda one: one.accelerator_href,
+    name=lambda some: some[0].accelerator_name or "",
+    columns=_ACCELERATOR,
+    facts=_accelerator_facts,
+    without=("chip-minutes",),
 )
+ORGANISATIONS = Kind(
+    title="Organisations",
+    words="Each organisation has one spelling over all rounds; results of several together have a page.",
+    href=lambda one: one.organisation_href,
+    name=lambda some: some[-1].organisation_name,
+    columns=(
+        Column("benchmarks", lambda some: number_cell(len({one.benchmark_name for one in some}))),
+        Column("accelerators", _accelerators_cell),
+    ),
+    facts=_organisation_facts,
+    without=("organisation",),
+)
+SYSTEMS = Kind(
+    title="Systems",
+    words="A system is known by its organisation and by the name that its description gives it.",
+    href=lambda one: one.system_href,
+    name=lambda some: some[-1].system_name,
+    columns=(
+        Column("organisation", lambda some: Cell(some[-1].organisation_name)),
+        Column("accelerators", lambda some: accelerators_cell(some[-1])),
+    ),
+    facts=_system_facts,
+    without=("organisation", "system"),
+    title_of=lambda some: f"{some[-1].system_name}, {some[-1].organisation_name}",
+)
+KINDS = (BENCHMARKS, ACCELERATORS, ORGANISATIONS, SYSTEMS)

@@ -9,7 +9,8 @@ records have a page each.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from mlsub.commands.db.records import Records
@@ -21,13 +22,12 @@ from mlsub.commands.site.page import (
     Column,
     Page,
     Section,
-    Table,
     build_table,
     number_cell,
 )
 from mlsub.commands.site.records import performance_chart, records_sections
 from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, group_by, slug
-from mlsub.commands.site.tables import accelerators_cell, columns
+from mlsub.commands.site.tables import results_table
 from mlsub.submission.organisations import organisation
 
 PERFORMANCE = "performance.html"
@@ -39,17 +39,6 @@ class Organisation(NamedTuple):
     name: str
     results: Results
     records: tuple[Records, ...]
-
-
-class _Line(NamedTuple):
-    """A line of a table: what one system has in each division, by the division's name; at least in one of them."""
-
-    label: str
-    found: dict[str, SiteResult]
-
-    @property
-    def first(self) -> SiteResult:
-        return next(iter(self.found.values()))
 
 
 def performance_pages(site: Site, records: Sequence[Records]) -> list[Page]:
@@ -132,62 +121,52 @@ def _page(site: Site, one: Organisation, path: str) -> Page:
 
 
 def _round_section(results: Results, root: str) -> Section:
-    """The results of a round: a chart for each benchmark, and one table with Closed and Open beside each other."""
+    """The results of a round: a chart for each benchmark with Closed and Open side by side, and one table."""
     rules = results[0].rules
     divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
-    by_title = sorted(results, key=lambda one: one.benchmark_title.casefold())
-    lines = [_lines(some) for some in group_by(by_title, lambda one: one.benchmark_title)]
+    ordered = sorted(
+        results, key=lambda one: (one.benchmark_title.casefold(), *_size(one), one.division_name, one.path)
+    )
     ids = sorted({name for one in results if one.ids for name in one.ids.ids})
     key = f"mlperf-{slug(rules.usage, rules.name).replace('_', '-').replace('.', '-')}"
-    charts = [_chart(f"{key}-{place}", some, divisions, root) for place, some in enumerate(lines)]
+    by_title = group_by(ordered, lambda one: one.benchmark_title)
+    charts = [_round_chart(f"{key}-{place}", some, divisions, root) for place, some in enumerate(by_title)]
+    heads = ("benchmark", "system", "division", "exact minutes", "verdict", *(("id",) if ids else ()))
+    table = results_table(f"{rules.title}: published minutes", ordered, *heads, "accelerators", "software")
     return Section(
         key=key,
         title=rules.title,
         words=(f"{rules.title} Results | MLPerf ID: {', '.join(ids)}",) if ids else (),
         charts=tuple(chart for chart in charts if chart is not None),
-        tables=(_table(rules.title, [line for some in lines for line in some], divisions, ids=bool(ids)),),
+        tables=(table,),
     )
 
 
-def _lines(results: Results) -> list[_Line]:
-    """A line for each system, the smallest first: systems of one size, accelerator and software are one."""
-    found: dict[tuple[float, str, str, int], dict[str, SiteResult]] = {}
-    for result in sorted(results, key=lambda one: one.path):
-        size = (result.accelerators_count or 0, result.accelerator or "", framework_name(result))
-        place = 0
-        while result.division_name in found.get((*size, place), {}):
-            place += 1
-        found.setdefault((*size, place), {})[result.division_name] = result
-    return _labelled([line for _, line in sorted(found.items(), key=lambda item: item[0])])
+def _size(result: SiteResult) -> tuple[int, str, str]:
+    """What systems of one size have in common: how many of which accelerator, and the framework."""
+    return result.accelerators_count or 0, result.accelerator or "", framework_name(result)
 
 
-def _labelled(lines: Sequence[dict[str, SiteResult]]) -> list[_Line]:
-    """The lines with names that tell them apart: the system, with the framework or the folder where it takes that."""
-    first = [next(iter(line.values())) for line in lines]
-    labels = [one.system_name for one in first]
-    more: tuple[Callable[[SiteResult], str], ...] = (framework_name, lambda one: one.system)
-    for name_of in more:
-        known = [re.sub(r"[\W_]", "", label.casefold()) for label in labels]
-        labels = [
-            f"{label}, {name_of(one)}" if known.count(name) > 1 and name_of(one) else label
-            for label, name, one in zip(labels, known, first, strict=True)
-        ]
-    return [_Line(label, line) for label, line in zip(labels, lines, strict=True)]
-
-
-def _chart(key: str, lines: Sequence[_Line], divisions: Sequence[str], root: str) -> Chart | None:
+def _round_chart(key: str, results: Results, divisions: Sequence[str], root: str) -> Chart | None:
+    """Bars of the results of a benchmark, a row for each system, as far as these have a score."""
+    rows = _rows(results)
+    names = [row[0].system_name for row in rows]
+    labels = [
+        f"{row[0].system_name}, {_size(row[0])[2]}" if _is_twice(row[0].system_name, names) else row[0].system_name
+        for row in rows
+    ]
     bars = [
         {
             "row": place,
-            "division": divisions.index(division),
-            "minutes": result.published_minutes,
-            "verdict": result.verdict,
-            "id": result.id,
-            "href": result.href,
+            "division": divisions.index(one.division_name),
+            "minutes": one.published_minutes,
+            "verdict": one.verdict,
+            "id": one.id,
+            "href": one.href,
         }
-        for place, line in enumerate(lines)
-        for division, result in line.found.items()
-        if result.score_minutes is not None
+        for place, row in enumerate(rows)
+        for one in row
+        if one.score_minutes is not None
     ]
     if not bars:
         return None
@@ -195,32 +174,26 @@ def _chart(key: str, lines: Sequence[_Line], divisions: Sequence[str], root: str
         "Time to train by system and division, in minutes; less is better. A hollow bar is a result that the official "
         "checker does not accept."
     )
-    first = lines[0].first
     data = {
-        "rows": [line.label for line in lines],
+        "rows": labels,
         "bars": bars,
         "divisions": [DIVISIONS[name].removesuffix(" division") for name in divisions],
         "colours": [list(DIVISIONS).index(name) for name in divisions],
         "root": root,
     }
-    return performance_chart("divisions", key, f"{first.rules.title}: {first.benchmark_title}", about, data)
+    return performance_chart("divisions", key, f"{results[0].rules.title}: {results[0].benchmark_title}", about, data)
 
 
-def _table(title: str, lines: Sequence[_Line], divisions: Sequence[str], *, ids: bool) -> Table:
-    of_divisions = [
-        Column(
-            f"{DIVISIONS[name].removesuffix(' division')} {column.title}",
-            lambda line, name=name, of=column.cell: of(line.found[name]) if name in line.found else Cell(""),  # type: ignore[misc]
-        )
-        for name in divisions
-        for column in columns("exact minutes", "verdict", *(("id",) if ids else ()))
-    ]
-    (software,) = columns("software")
-    shown: tuple[Column[_Line], ...] = (
-        Column("benchmark", lambda line: Cell(line.first.benchmark_title)),
-        Column("system", lambda line: Cell(line.label, note=line.first.system)),
-        *of_divisions,
-        Column("accelerators", lambda line: accelerators_cell(line.first)),
-        Column("software", lambda line: software.cell(line.first)),
-    )
-    return build_table(f"{title}: published minutes, by system and division", lines, shown)
+def _rows(results: Results) -> list[Results]:
+    """The results of a benchmark by system, one of each division: systems of one size and software are one."""
+    rows: list[Results] = []
+    for some in group_by(results, _size):
+        by_division = group_by(some, lambda one: one.division_name)
+        rows += [[one for one in row if one is not None] for row in zip_longest(*by_division)]
+    return rows
+
+
+def _is_twice(name: str, names: Sequence[str]) -> bool:
+    """Whether a name is there several times, however it is written."""
+    plain = [re.sub(r"[\W_]", "", one.casefold()) for one in names]
+    return plain.count(re.sub(r"[\W_]", "", name.casefold())) > 1

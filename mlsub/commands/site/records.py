@@ -96,20 +96,12 @@ def _is_of_releases(record: Record) -> bool:
 
 
 def _charts(key: str, title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
-    """Charts by the form of the figures: ratios beside 1, values by unit, and values over batch sizes as lines."""
-    sweeps = _sweeps(figures)
-    swept = {id(one.record) for line in sweeps for one in line}
+    """Charts by the form of the figures: ratios beside 1, and values by unit."""
     bars: dict[str, list[Figure]] = {}
     for one in sorted(figures, key=lambda one: not one.record.ratio):
-        if id(one.record) not in swept:
-            bars.setdefault("ratios" if one.record.ratio else one.record.unit, []).append(one)
+        bars.setdefault("ratios" if one.record.ratio else one.record.unit, []).append(one)
     for name, some in bars.items():
         yield _bars(f"{key}-{name}", f"{title}, {name}", some)
-    panels: dict[tuple[str, str], list[list[Figure]]] = {}
-    for line in sweeps:
-        panels.setdefault((line[0].record.model, line[0].record.unit), []).append(line)
-    for place, ((model, unit), lines) in enumerate(panels.items()):
-        yield _sweep(f"{key}-sweep-{place}", f"{title}, {model} over batch sizes", unit, lines)
 
 
 def _bars(key: str, title: str, figures: Sequence[Figure]) -> Chart:
@@ -133,35 +125,6 @@ def _bars(key: str, title: str, figures: Sequence[Figure]) -> Chart:
     return performance_chart("figures", key, f"{title} (not MLPerf)", about, data)
 
 
-def _sweeps(figures: Sequence[Figure]) -> list[list[Figure]]:
-    """Values of one configuration at several batch sizes, the smallest first."""
-    found: dict[bytes, list[Figure]] = {}
-    for one in figures:
-        record, side = one.record, one.record.configuration
-        if not record.ratio and len(side.batch_sizes) == 1:
-            alike = msgspec.structs.replace(side, batch_size=None)
-            key = msgspec.json.encode((record.model, record.unit, record.task, record.measure, alike))
-            found.setdefault(key, []).append(one)
-    return [
-        sorted(line, key=lambda one: one.record.configuration.batch_sizes)
-        for line in found.values()
-        if len({one.record.configuration.batch_sizes for one in line}) > 1
-    ]
-
-
-def _sweep(key: str, title: str, unit: str, lines: Sequence[Sequence[Figure]]) -> Chart:
-    drawn = [
-        {
-            "name": ", ".join(filter(None, (_side(side), side.software))),
-            "points": [[one.record.configuration.batch_sizes[0], one.record.value] for one in line],
-        }
-        for line in lines
-        for side in (line[0].record.configuration,)
-    ]
-    about = f"Values in {unit} over the batch size, a line for each configuration."
-    return performance_chart("sweep", key, f"{title} (not MLPerf)", about, {"unit": unit, "lines": drawn})
-
-
 def _label(record: Record) -> str:
     """A figure in a chart: the model, and the sides."""
     side, other = record.configuration, record.versus
@@ -172,8 +135,9 @@ def _label(record: Record) -> str:
 
 
 def _side(side: Configuration) -> str:
-    """A configuration in a few words, but for its batch size."""
-    return ", ".join(filter(None, (side.system, " or ".join(side.frameworks), side.precision)))
+    """A configuration in a few words."""
+    batch = f"batch size {number_text(side.batch_sizes[0])}" if len(side.batch_sizes) == 1 else None
+    return ", ".join(filter(None, (side.system, " or ".join(side.frameworks), side.software, side.precision, batch)))
 
 
 def _marks(record: Record) -> tuple[str, ...]:
@@ -207,6 +171,10 @@ def _other_side(record: Record) -> str:
     data = (_data_words(other), other.origin)
     parts = (other.system, ", ".join(other.frameworks), other.software, other.precision, batch, *data)
     return "; ".join(part for part in parts if part)
+
+
+def _software(side: Configuration) -> str:
+    return ", ".join(filter(None, (" or ".join(side.frameworks), side.software)))
 
 
 def _text_cell(text: str | None) -> Cell:
@@ -245,17 +213,7 @@ _FIGURES: tuple[Column[Figure], ...] = (
     Column("at", lambda one: _text_cell(one.record.at)),
     Column("against", lambda one: _text_cell(_other_side(one.record))),
     Column("source", lambda one: source_cell(one.file, one.record.source)),
-    Column(
-        "software",
-        lambda one: _text_cell(
-            ", ".join(
-                filter(
-                    None,
-                    (" or ".join(one.record.configuration.frameworks), one.record.configuration.software),
-                )
-            )
-        ),
-    ),
+    Column("software", lambda one: _text_cell(_software(one.record.configuration))),
     Column("precision", lambda one: _text_cell(one.record.configuration.precision)),
     Column("batch size", lambda one: _batch_cell(one.record.configuration)),
     Column("data", lambda one: _text_cell(_data_words(one.record.configuration))),

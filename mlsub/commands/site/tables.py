@@ -13,6 +13,7 @@ from mlsub.findings import Verdict
 from mlsub.present.entries import rcp_words
 from mlsub.present.findings import grouped
 from mlsub.submission.report import RcpResult
+from mlsub.systems.fields import is_unsaid
 
 #: Rows of one table on a page about what results share; which ones are left out is said.
 MAX_ROWS = 400
@@ -61,12 +62,12 @@ def verdict_cell(verdict: Verdict) -> Cell:
 
 
 def accelerators_cell(result: SiteResult) -> Cell:
-    """Return how many accelerators of which kind."""
+    """Return how many of which accelerator, where the description or a table names it."""
     count, name = result.accelerators_count, result.accelerator
-    if not count and not name:
-        return Cell("–")
-    text = f"{count:,} × {name or 'accelerators'}" if count else name or ""
-    return Cell(text, float(count or 0), result.accelerator_href)
+    name = None if name is None or is_unsaid(name) else name
+    if not count:
+        return Cell(name or "none", 0.0, result.accelerator_href)
+    return Cell(f"{count:,} × {name}" if name else f"{count:,}, not named", float(count), result.accelerator_href)
 
 
 def _age_number(result: SiteResult) -> float:

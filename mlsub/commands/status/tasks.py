@@ -7,15 +7,50 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
-from mlsub.commands.pack.folder import UNFILLED
-from mlsub.commands.pack.model import Packing
-from mlsub.commands.pack.plan import Plan
-from mlsub.commands.status.model import EntryStatus, Task
+import msgspec
+
+from mlsub.commands.pack.plan import UNFILLED, Plan
+from mlsub.commands.pack.run import Packing
 from mlsub.findings import Finding, Severity
 from mlsub.submission.locate import is_folder
 from mlsub.submission.unfilled import Unfilled, content_of, may_be_unfilled, unfilled_of
-from mlsub.systems.values import is_placeholder
+from mlsub.systems.fields import is_placeholder
+
+What = Literal["description", "plan", "runs", "rejected", "fill-in", "template", "code"]
+
+
+class EntryStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One system and benchmark: ``runs`` of ``needed``; the rest is null where there is nothing to look at yet.
+
+    ``rcp`` is the verdict of the convergence test, ``open`` where runs are missing; ``percent`` says how far the mean
+    of the runs lies above the limit of that test (below 0: under it); ``minutes`` is the score.
+    """
+
+    entry: str
+    division: str | None
+    runs: int
+    needed: int
+    official: str | None = None
+    rcp: str | None = None
+    percent: float | None = None
+    minutes: float | None = None
+
+    @property
+    def missing(self) -> int:
+        """How many runs are missing."""
+        return max(self.needed - self.runs, 0)
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Something that is left to do: what kind of thing, where, in words, and the command that helps."""
+
+    kind: What
+    where: str
+    words: str
+    command: str
+
 
 #: What says that runs are missing, which is a task of its own.
 _RUNS = ("package.runs-missing", "package.no-window", "entry.run-count")
@@ -33,18 +68,18 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
         entries: with the runs that there are.
         look: the command that shows what is wrong.
     """
-    systems = {system.line: system for system in plan.manifest.systems if system.description is not None}
+    systems = {plan.manifest.lines[system]: system for system in plan.manifest.systems if system.file is not None}
     errors = [found for found in plan.findings if found.severity is Severity.ERROR and found.rule not in _RUNS]
     # A description that says TODO is to be filled in, which is said below.
     wrong = [f for f in errors if f.rule != "package.division-differs" or not is_placeholder(f.actual)]
     undescribed = [f for f in wrong if f.rule == "package.source-missing" and f.line in systems]
     for system in (systems[found.line or 0] for found in undescribed):
-        where = plan.manifest.near(system.description or "")
+        where = plan.manifest.near(system.file or "")
         yield Task("description", where, "describe the system", plan.manifest.to_capture(system))
     for found in (found for found in wrong if found not in undescribed):
         where = f"{found.path}:{found.line}" if found.line else found.path
         yield Task("plan", where, f"{found.message} [{found.rule}]", look)
-    sources = {of.entry.name: of.entry.runs for of in plan.runs}
+    sources = {of.entry.name: of.entry.sources for of in plan.runs}
     for entry in entries:
         if entry.missing:
             yield _runs(entry, [plan.manifest.near(run) for run in sources[entry.entry]], plan.manifest.round.name)

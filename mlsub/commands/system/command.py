@@ -209,8 +209,8 @@ def check(
     """
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in
+    from mlsub.present.ci import CiReport, judged_part
     from mlsub.present.findings import View
-    from mlsub.present.results import Results, of_verdict
 
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
@@ -225,10 +225,10 @@ def check(
         chosen,
         lambda: document(page=False),
         page=lambda: document(page=True),
-        results=lambda: Results(
+        results=lambda: CiReport(
             "system check",
             tuple(
-                of_verdict(
+                judged_part(
                     one.path,
                     one.official,
                     one.findings,
@@ -280,7 +280,7 @@ def capture(
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
     from mlsub.present.terminal import busy
-    from mlsub.systems.capture.merge import merge as joined
+    from mlsub.systems.capture.machine import merge as joined
     from mlsub.systems.draft import finish
 
     with busy("asking the tools of each host" if hosts else "asking the tools of this host"):
@@ -299,8 +299,7 @@ def capture(
 
 
 def _captures(files: tuple[str, ...], *, merge: bool, hosts: str | None) -> list[tuple[str, Capture]]:
-    from mlsub.systems.capture.machine import capture_here, read_capture
-    from mlsub.systems.capture.remote import capture_hosts, hosts_in
+    from mlsub.systems.capture.machine import capture_here, capture_hosts, hosts_in, read_capture
 
     if merge and hosts is not None:
         raise MlsubError("--merge and --hosts exclude each other: the one joins captures, the other makes them.")

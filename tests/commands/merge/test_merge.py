@@ -14,12 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.merge import write
-from mlsub.commands.merge.plan import plan_merge
-from mlsub.commands.merge.sources import read_sources
+from mlsub.commands.merge.run import plan_merge, read_sources
 from mlsub.io.errors import MlsubError
 from mlsub.io.written import digests, record
 from mlsub.rounds import get_round
+from mlsub.workspace import AS_FOUND, package
 from tests.commands.runner import REPOSITORY, answer_schema, run
 from tests.make_tree import Tree, make_tree, snapshot, spoil
 
@@ -254,7 +253,7 @@ def test_whatever_stops_it_leaves_the_old_package(
     def stop(*arguments: object) -> None:
         raise MlsubError("the disk is full")
 
-    monkeypatch.setattr(write, moment, stop)
+    monkeypatch.setattr(package, moment, stop)
     outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--force")
     assert (outcome.status, outcome.stderr) == (2, "mlsub merge: the disk is full\n")
     assert files(out) == before
@@ -302,7 +301,7 @@ def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_pa
     (parts[0].folder / "systems" / "rack1.json").unlink()
     (parts[0].folder / "systems" / "rack1.json").symlink_to("/etc/passwd")
     with pytest.raises(MlsubError, match=r"rack1\.json cannot be copied"):
-        write.write_merge(pieces, tmp_path / "out" / "ACME", write.Settings("1.0", "training"), rejected_too=True)
+        package.write_package(pieces, "ACME", tmp_path / "out" / "ACME", AS_FOUND, wanted=lambda _: True)
     assert list((tmp_path / "out").iterdir()) == []
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.init.draft import manifest_text
-from mlsub.commands.init.from_tree import draft_of
+from mlsub.commands.init.draft import draft_of, manifest_text
 from mlsub.commands.pack.plan import Plan, make_plan
 from mlsub.commands.pack.read import read_manifest
 from mlsub.rounds import get_round

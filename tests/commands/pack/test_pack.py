@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 import pytest
 
-from mlsub.commands.pack import run as pack_module
 from mlsub.commands.pack.manifest import Waiver
+from mlsub.commands.pack.plan import make_plan
 from mlsub.findings import Verdict
 from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
@@ -160,7 +160,7 @@ def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: P
 
 def test_a_waiver_of_the_command_line_holds_for_all(workplace: Workplace) -> None:
     too_fast(workplace)
-    packed = workplace.pack(waivers=(Waiver("rcp.too-fast", None, "a trial", None),))
+    packed = workplace.pack(waivers=(Waiver(rule="rcp.too-fast", reason="a trial", expires="never"),))
     assert packed.written
     assert [each.reason for each in packed.waived] == ["a trial"]
 
@@ -260,7 +260,7 @@ def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, m
 
 
 def test_a_source_that_goes_away_between_plan_and_copy_is_an_error(workplace: Workplace, tmp_path: Path) -> None:
-    plan = pack_module.make_plan(workplace.manifest())
+    plan = make_plan(workplace.manifest())
     (workplace.folder / "runs/resnet/train-0.txt").unlink()
     with pytest.raises(MlsubError, match=r"train-0\.txt cannot be copied: No such file"):
         assemble(plan.items, tmp_path / "staging")
@@ -306,7 +306,7 @@ def test_strict_refuses_for_review_findings_unless_they_are_waived(workplace: Wo
     refused = workplace.pack(strict=True)
     assert [found.rule for found in refused.blocking] == ["layout.benchmarks-missing"]
     assert refused.refused and not refused.written and not workplace.out.exists()
-    waiver = Waiver("layout.benchmarks-missing", None, "the code follows", None)
+    waiver = Waiver(rule="layout.benchmarks-missing", reason="the code follows", expires="never")
     assert workplace.pack(strict=True, waivers=(waiver,)).written
 
 
@@ -322,7 +322,7 @@ def test_copies_of_runs_as_those_of_another_system_are_refused(workplace: Workpl
     assert refused.refused and not refused.written
     assert {found.rule for found in refused.blocking} == {"entry.same-log-twice"}
     assert len(refused.blocking) == 5
-    waiver = Waiver("entry.same-log-twice", "rack2", "one cluster under two names", None)
+    waiver = Waiver(rule="entry.same-log-twice", entry="rack2", reason="one cluster under two names", expires="never")
     assert workplace.pack(waivers=(waiver,)).written
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import yaml
 
 from mlsub.commands.pack.manifest import Manifest
-from mlsub.commands.pack.model import Packing
 from mlsub.commands.pack.read import read_manifest
-from mlsub.commands.pack.run import Request, pack
+from mlsub.commands.pack.run import Packing, Request, pack
 from mlsub.workspace import Settings
 from tests.make_tree import ORG, RUNS, SYSTEM, make_description, make_log
 

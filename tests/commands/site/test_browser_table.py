@@ -103,7 +103,7 @@ def test_the_counts_of_a_facet_follow_the_other_choices(browser: Any, site: Path
         opened.page.get_by_role("button", name="Remove Benchmark: ResNet-50").click()
         assert (opened.shown, opened.column_of(TITLE)) == ("0 of 4 results", [])
         opened.page.get_by_role("button", name="Clear all").click()
-        assert (opened.shown, opened.choice) == ("4 of 4 results", "division=")
+        assert (opened.shown, opened.choice) == ("4 of 4 results", "division_name=")
         assert opened.said == []
 
 
@@ -131,13 +131,15 @@ def test_a_link_restores_the_view_and_the_back_button_undoes_a_choice(browser: A
         opened.page.locator(".columns summary").click()
         opened.page.get_by_label("Organisation", exact=True).last.uncheck()
         assert opened.choice == (
-            "division=closed&round=v1.0&sort=-minutes&columns=title,round,minutes,verdict,system,accelerators,accelerator"
+            "division_name=closed&round_key=v1.0&sort=-published_minutes&columns=benchmark_title,round_key,published_minutes,verdict,system_name,accelerators_count,accelerator_name"
         )
         opened.page.get_by_placeholder("any words").fill("Rack1 ACME")
         link, rows = opened.choice, opened.column_of(MINUTES)
         assert rows == ["14.5", "12.0"]
         opened.page.go_back()
-        assert opened.choice == "division=closed&round=v1.0&sort=-minutes", "words and columns are gone"
+        assert opened.choice == "division_name=closed&round_key=v1.0&sort=-published_minutes", (
+            "words and columns are gone"
+        )
         assert opened.page.get_by_placeholder("any words").input_value() == ""
         opened.page.go_back()
         head = opened.page.locator("th[aria-sort]")
@@ -156,9 +158,9 @@ def test_a_link_restores_the_view_and_the_back_button_undoes_a_choice(browser: A
 
 
 ADDRESSES = {
-    "": "3 of 4", "division=": "4 of 4", "division=open": "1 of 4", "round=v9.9": "0 of 4",
-    "sort=nothing&columns=nothing": "3 of 4", "%": "3 of 4", "round=%3Cimg%20src%3Dx%3E": "0 of 4",
-    "constructor=1&__proto__=2": "3 of 4", "benchmark=resnet&benchmark=bert&q=zeta": "1 of 4",
+    "": "3 of 4", "division_name=": "4 of 4", "division_name=open": "1 of 4", "round_key=v9.9": "0 of 4",
+    "sort=nothing&columns=nothing": "3 of 4", "%": "3 of 4", "round_key=%3Cimg%20src%3Dx%3E": "0 of 4",
+    "constructor=1&__proto__=2": "3 of 4", "benchmark_name=resnet&benchmark_name=bert&q=zeta": "1 of 4",
 }  # fmt: skip
 
 
@@ -203,13 +205,13 @@ def rows_of(kind: str, content: bytes) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", ["CSV", "JSON", "Parquet"])
 def test_a_selection_is_saved_as_the_site_has_all_results(browser: Any, site: Path, many: Path, kind: str) -> None:
-    for folder, choice in ((site, "division="), (many, "")):
+    for folder, choice in ((site, "division_name="), (many, "")):
         whole = rows_of(kind, (folder / "data" / f"results.{kind.lower()}").read_bytes())
         with Table(browser, folder, choice) as opened:
             saved = rows_of(kind, opened.download(kind))
         assert sorted(saved, key=lambda row: row["href"]) == sorted(whole, key=lambda row: row["href"])
     chosen = [row["href"] for row in rows_of(kind, (site / "data" / f"results.{kind.lower()}").read_bytes())]
-    with Table(browser, site, "division=&benchmark=resnet&sort=-organisation") as opened:
+    with Table(browser, site, "division_name=&benchmark_name=resnet&sort=-organisation_name") as opened:
         saved = rows_of(kind, opened.download(kind))
         links = [link.get_attribute("href") for link in opened.page.locator(".results tbody a").all()]
         assert [row["href"] for row in saved] == links, "in the order of the table"
@@ -219,7 +221,7 @@ def test_a_selection_is_saved_as_the_site_has_all_results(browser: Any, site: Pa
 
 def test_columns_of_files_have_one_type_even_without_values(browser: Any, site: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    with Table(browser, site, "division=closed&organisation=ZETA") as opened:
+    with Table(browser, site, "division_name=closed&organisation_name=ZETA") as opened:
         saved = parquet.read_schema(io.BytesIO(opened.download("Parquet")))
     whole = parquet.read_schema(site / "data" / "results.parquet")
     assert {field.name: str(field.type) for field in saved} == {field.name: str(field.type) for field in whole}
@@ -257,5 +259,5 @@ def test_keys_alone_choose_and_sort(browser: Any, site: Path) -> None:
         assert opened.page.evaluate("document.activeElement.type") == "checkbox", "the focus stays"
         opened.page.locator(".results th button", has_text="Organisation").focus()
         opened.page.keyboard.press("Enter")
-        assert opened.page.evaluate("document.activeElement.dataset.key") == "organisation"
+        assert opened.page.evaluate("document.activeElement.dataset.key") == "organisation_name"
         assert opened.page.locator("th[aria-sort]").get_attribute("aria-sort") == "ascending"

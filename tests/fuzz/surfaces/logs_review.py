@@ -107,8 +107,8 @@ def _judge(round_id: str, logs: Sequence[bytes], named: str, *, in_tree: bool) -
     )
     description = _description(round_id) if in_tree else None
     entry = JudgedEntry(files=files, path=path, logs=judged, description=description, in_tree=in_tree)
-    found = judge_entry(entry, benchmark(usage, name, named), round_of(round_id))
-    sound([*found.findings, *(one for log in judged for one in log.findings)][: len(found.findings) + 500])
+    _, found = judge_entry(entry, benchmark(usage, name, named), round_of(round_id))
+    sound([*found, *(one for log in judged for one in log.findings)][: len(found) + 500])
     sound(list(audit_same_runs(judged)))
     other = msgspec.structs.replace(entry, files=msgspec.structs.replace(files, system="rack2"))
     sound(list(audit_organisation_seeds([entry, other])))

@@ -13,8 +13,8 @@ from mlsub.commands.score.formats import csv_of, parquet_of, render_csv, render_
 from mlsub.findings import Finding, Verdict
 from mlsub.io.show import message_line, plain
 from mlsub.present import github, gitlab, junit, sarif, terminal
+from mlsub.present.ci import CiFinding, CiReport, judged_part
 from mlsub.present.document import Findings, document
-from mlsub.present.results import Result, Results, of_verdict
 from mlsub.score.columns import ColumnKind, Value, columns, encodable, exact, legible
 from tests.ci_formats import github as read_github
 from tests.ci_formats import gitlab as read_gitlab
@@ -31,14 +31,14 @@ _SCHEMA, _LIBRARIES = 50, 50
 _VERDICTS = tuple(Verdict)
 
 
-def _results(data: bytes) -> Results:
+def _results(data: bytes) -> CiReport:
     verdict, strict = _VERDICTS[(data[0] if data else 0) % 3], data[:1] > b"\x7f"
     findings = Maker(data[1:]).findings()
     name = findings[0].message if findings else "tree"
-    part = of_verdict(
+    part = judged_part(
         name, verdict, findings, rules="training v1.0", strict=strict, checked=[f.path for f in findings[:2]]
     )
-    return Results("check", (part,))
+    return CiReport("check", (part,))
 
 
 def _ci(data: bytes) -> None:
@@ -68,7 +68,7 @@ def _lines(found: list[Finding]) -> None:
             raise BrokenError(f"a command of GitHub: {line!r}")
 
 
-def _github(results: Results, found: list[Result]) -> None:
+def _github(results: CiReport, found: list[CiFinding]) -> None:
     shown = github.render(results)
     check_harmless(shown, "annotations")
     annotations = [one for one in read_github(shown) if "file" in one[1]]
@@ -80,7 +80,7 @@ def _github(results: Results, found: list[Result]) -> None:
         raise BrokenError("findings without an annotation")
 
 
-def _gitlab(results: Results, found: list[Result]) -> None:
+def _gitlab(results: CiReport, found: list[CiFinding]) -> None:
     shown = gitlab.render(results)
     violations = read_gitlab(shown)
     for one, result in zip(violations, found, strict=True):
@@ -89,7 +89,7 @@ def _gitlab(results: Results, found: list[Result]) -> None:
             raise BrokenError(f"another violation: {one}")
 
 
-def _junit(results: Results, found: list[Result]) -> None:
+def _junit(results: CiReport, found: list[CiFinding]) -> None:
     shown = junit.render(results)
     check_harmless(shown, "JUnit")
     top = ElementTree.fromstring(shown)  # noqa: S314  (of our own making)
@@ -112,7 +112,7 @@ def _junit(results: Results, found: list[Result]) -> None:
     read_junit(shown)
 
 
-def _sarif(results: Results, found: list[Result], data: bytes) -> None:
+def _sarif(results: CiReport, found: list[CiFinding], data: bytes) -> None:
     shown = sarif.render(results, {})
     if not shown.isascii():
         raise BrokenError("SARIF is not plain ASCII")

@@ -1,5 +1,5 @@
 "use strict";
-// The kind "performance": an organisation's minutes by system and division, gains, stated figures, and sweeps.
+// The kind "performance": an organisation's minutes by system and division, gains, and stated figures.
 (() => {
   const { kinds, plot, number, short, colour } = window.mlsub;
   const CHARACTER = 6.4;
@@ -115,22 +115,6 @@
     return { svg, legend: lines.map((line, place) => ({ name: line.name, fill: colour(place) })) };
   };
 
-  const sweep = ({ unit, lines }, size) => {
-    const points = lines.flatMap(({ name, points: found }, place) => found.map(([x, y]) => ({ x, y, name, place })));
-    const title = (point) => `${point.name}\nbatch size ${number(point.x)}: ${number(point.y)} ${unit}`;
-    const svg = plot(size, {
-      height: 280, marginLeft: 60, marginBottom: 36, marginTop: 24,
-      x: { type: "log", base: 2, label: "batch size", labelAnchor: "center", tickFormat: number, grid: true },
-      y: { label: unit, grid: true, zero: true },
-      marks: [
-        Plot.line(points, { x: "x", y: "y", z: "place", stroke: (point) => colour(point.place), strokeWidth: 2 }),
-        Plot.dot(points, { x: "x", y: "y", fill: (point) => colour(point.place), r: 4 }),
-        Plot.tip(points, Plot.pointer({ x: "x", y: "y", title })),
-      ],
-    });
-    return { svg, legend: lines.map(({ name }, place) => ({ name, fill: colour(place) })) };
-  };
-
-  const forms = { divisions, figures, gains, sweep };
+  const forms = { divisions, figures, gains };
   kinds.performance = (data, size) => forms[data.form](data, size);
 })();

@@ -29,7 +29,7 @@ class Outcome(StrEnum):
     WAIVED = "waived"
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class CiFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A finding for a machine.
 
     ``file`` is relative to the root of the repository, with / between folders, or absolute outside of it. ``identity``
@@ -57,7 +57,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return (plain(one.message), *(f"{name}: {plain(text)}" for name, text in facts if text is not None))
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class CiPart(msgspec.Struct, frozen=True, kw_only=True):
     """A tree, an entry or a file that was checked, by its name; ``verdict`` is None where none is given.
 
     ``checked`` are the files in it that were checked, named as those of results.
@@ -65,15 +65,15 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     verdict: Verdict | None
-    results: tuple[Result, ...]
+    results: tuple[CiFinding, ...]
     checked: tuple[str, ...] = ()
 
 
-class Results(msgspec.Struct, frozen=True):
+class CiReport(msgspec.Struct, frozen=True):
     """Everything that a command found; each result gets its identity here."""
 
     command: str
-    parts: tuple[Part, ...]
+    parts: tuple[CiPart, ...]
 
     def __post_init__(self) -> None:
         seen: Counter[str] = Counter()
@@ -81,7 +81,7 @@ class Results(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "parts", parts)
 
     @property
-    def all(self) -> Iterator[Result]:
+    def all(self) -> Iterator[CiFinding]:
         """The results of all parts."""
         return (result for part in self.parts for result in part.results)
 
@@ -100,7 +100,7 @@ def part(
     root: str = ".",
     verdict: Verdict | None = None,
     checked: Iterable[str] = (),
-) -> Part:
+) -> CiPart:
     """A part of what was checked.
 
     Args:
@@ -117,12 +117,12 @@ def part(
         how = outcome(finding)
         if finding.suppressed is not None and not (finding.rejects and how is Outcome.COUNTS):
             how = Outcome.WAIVED  # What rejects does so all the same.
-        results.append(Result(finding=finding, file=file, outcome=how))
+        results.append(CiFinding(finding=finding, file=file, outcome=how))
     files = tuple(_file(os.path.join(root, path), base) for path in checked)  # noqa: PTH118
-    return Part(name=name, verdict=verdict, results=tuple(results), checked=files)
+    return CiPart(name=name, verdict=verdict, results=tuple(results), checked=files)
 
 
-def _identified(part: Part, seen: Counter[str]) -> Part:
+def _identified(part: CiPart, seen: Counter[str]) -> CiPart:
     """The part, whose results have their identities: rule, file and words, and how many such came before."""
     results = []
     for result in part.results:
@@ -134,14 +134,14 @@ def _identified(part: Part, seen: Counter[str]) -> Part:
     return msgspec.structs.replace(part, results=tuple(results))
 
 
-def of_reports(command: str, reports: Iterable[Report], *, strict: bool = False) -> Results:
+def ci_report(command: str, reports: Iterable[Report], *, strict: bool = False) -> CiReport:
     """The results of reports; ``strict`` says that review findings count."""
-    return Results(command, tuple(_of_report(report, strict=strict) for report in reports))
+    return CiReport(command, tuple(_report_part(report, strict=strict) for report in reports))
 
 
-def _of_report(report: Report, *, strict: bool) -> Part:
+def _report_part(report: Report, *, strict: bool) -> CiPart:
     checked = (*(log.path for log in report.logs), *(system.path for system in report.systems))
-    return of_verdict(
+    return judged_part(
         _file(report.root, _repository()),
         report.official,
         report.findings,
@@ -153,7 +153,7 @@ def _of_report(report: Report, *, strict: bool) -> Part:
     )
 
 
-def of_verdict(
+def judged_part(
     name: str,
     official: Verdict,
     findings: Iterable[Finding],
@@ -163,7 +163,7 @@ def of_verdict(
     root: str = ".",
     checked: Iterable[str] = (),
     forgiven: Container[Finding] = (),
-) -> Part:
+) -> CiPart:
     """A part with an official verdict, by which it is decided what counts, as for the exit status.
 
     Args:

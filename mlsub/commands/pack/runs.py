@@ -57,18 +57,18 @@ def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND)
     findings: list[Finding] = []
     listed: list[bool] = []
     beside: list[LeftOut] = []
-    for written in entry.runs:
+    for written in entry.sources:
         try:
             runs, as_listed = _named(written, manifest.round)
         except MlsubError as error:
-            findings.append(manifest.finding("package.runs-missing", str(error), entry.line))
+            findings.append(manifest.finding("package.runs-missing", str(error), entry))
             continue
         # Links to one file are one log.
         again += [run for run in runs if found.setdefault(os.path.realpath(run), run) is not run]
         listed.append(as_listed)
         beside += _beside(Path(written), runs)
     for run in dict.fromkeys(again):
-        findings.append(manifest.finding("package.run-twice", f"{entry.name}: {run} is listed twice", entry.line))
+        findings.append(manifest.finding("package.run-twice", f"{entry.name}: {run} is listed twice", entry))
     how = "as listed" if listed and all(listed) else "by the start of the runs"
     chosen = Chosen(entry, how, tuple(found.values()), tuple(beside), tuple(findings))
     return chosen if findings or entry.choose == "all" else _median_window(chosen, manifest, settings)
@@ -145,7 +145,7 @@ def _median_window(chosen: Chosen, manifest: Manifest, settings: Settings) -> Ch
         by_path, selection = _select(runs, needs, round_, settings)
     except (MlsubError, OSError) as error:
         problems = error.lines if isinstance(error, MlsubError) else (str(error),)
-        found = [manifest.finding("package.no-window", f"{entry.name}: {text}", entry.line) for text in problems]
+        found = [manifest.finding("package.no-window", f"{entry.name}: {text}", entry) for text in problems]
         return Chosen(entry, "median window", runs, chosen.left_out, tuple(found))
     submitted = tuple(by_path[run.path] for run in selection.submitted)
     first = selection.windows[selection.chosen or 0].first
@@ -156,7 +156,7 @@ def _median_window(chosen: Chosen, manifest: Manifest, settings: Settings) -> Ch
             why = run.why if run.minutes is None else f"{run.minutes:.6f} minutes"
             left.append(LeftOut(str(by_path[run.path]), f"outside the median window ({why})"))
     message = f"{entry.name}: there are no more runs than a window has, so nothing is chosen"
-    few = (manifest.finding("package.nothing-chosen", message, entry.line),) if len(runs) == needs.runs else ()
+    few = (manifest.finding("package.nothing-chosen", message, entry),) if len(runs) == needs.runs else ()
     return Chosen(entry, how, submitted, (*left, *chosen.left_out), few)
 
 

@@ -11,10 +11,9 @@ from datetime import date
 
 import msgspec
 
-from mlsub.commands.pack.manifest import Waiver
+from mlsub.commands.pack.manifest import Manifest, Waiver
 from mlsub.findings import Finding, Kind, Verdict
 from mlsub.log.report import DECIDING
-from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import SCALING_FOLDERS
 from mlsub.submission.report import EntryResult, Report
 
@@ -40,19 +39,20 @@ class Outcome(msgspec.Struct, frozen=True):
 _GRAVE = ("entry.same-log-twice",)
 
 
-def weigh(
-    report: Report, waivers: Sequence[Waiver], today: date, where: str, strict: Sequence[Finding] | None = None
+def apply_waivers(
+    report: Report, manifest: Manifest, more: Sequence[Waiver], today: date, strict: Sequence[Finding] | None = None
 ) -> Outcome:
     """Check the rejections of a report against the waivers.
 
     Args:
         report: of the package's check.
-        waivers: those of the manifest and of the command line.
+        manifest: has waivers.
+        more: those of the command line.
         today: an expired waiver covers nothing.
-        where: what findings on waivers call their file.
         strict: None, or findings besides which count like all of review.
     """
-    valid = [waiver for waiver in waivers if waiver.expires is None or waiver.expires >= today]
+    waivers = (*manifest.waivers, *more)
+    valid = [waiver for waiver in waivers if waiver.expires == "never" or waiver.expires >= today.isoformat()]
     blocking, waived, used = [], [], set()
     stopping = [*deciding(report), *(found for found in report.findings if found.rule in _GRAVE)]
     if strict is not None:
@@ -63,16 +63,14 @@ def weigh(
             blocking.append(found)
         else:
             used.add(covering)
-            waiver = valid[covering]
-            waived.append(Waived(found.rule, found.path, waiver.reason, str(waiver.expires or "never")))
+            waived.append(Waived(found.rule, found.path, valid[covering].reason, valid[covering].expires))
     notes = []
     for waiver in (waiver for waiver in waivers if waiver not in valid):
         message = f"The waiver of {waiver.rule} for {waiver.entry or 'the whole package'} has expired"
-        actual = str(waiver.expires)
-        notes.append(finding("package.waiver-expired", where, message, line=waiver.line, actual=actual))
+        notes.append(manifest.finding("package.waiver-expired", message, waiver, actual=waiver.expires))
     for waiver in (waiver for number, waiver in enumerate(valid) if number not in used):
         message = f"There is no {waiver.rule} to waive for {waiver.entry or 'the package'}"
-        notes.append(finding("package.waiver-unused", where, message, line=waiver.line))
+        notes.append(manifest.finding("package.waiver-unused", message, waiver))
     return Outcome(tuple(blocking), tuple(waived), tuple(notes))
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io.version import VERSION
 from mlsub.present import github, gitlab, junit, sarif
+from mlsub.present.ci import CiReport, Outcome, judged_part, part
 from mlsub.present.explanation import Explanation, explanations
-from mlsub.present.results import Outcome, Results, of_verdict, part
 from tests import ci_formats
 from tests.conftest import ExpectedText
 from tests.effort import effort
@@ -60,13 +60,13 @@ def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def results(*findings: Finding, verdict: Verdict = Verdict.REJECTED, strict: bool = False) -> Results:
+def results(*findings: Finding, verdict: Verdict = Verdict.REJECTED, strict: bool = False) -> CiReport:
     checked = ("systems/rack2.json", "systems/rack1.json")
-    one = of_verdict("ACME", verdict, findings, rules="training v1.0", strict=strict, root="ACME", checked=checked)
-    return Results("check", (one,))
+    one = judged_part("ACME", verdict, findings, rules="training v1.0", strict=strict, root="ACME", checked=checked)
+    return CiReport("check", (one,))
 
 
-def rendered(found: Results) -> dict[str, str]:
+def rendered(found: CiReport) -> dict[str, str]:
     return {
         "sarif": sarif.render(found, explanations({one.finding.rule for one in found.all})),
         "junit": junit.render(found),
@@ -98,12 +98,12 @@ def test_no_text_breaks_a_format(message: str, path: str, expected: str | None, 
 def test_nothing_found_is_a_document(verdict: Verdict) -> None:
     for name, text in rendered(results(verdict=verdict)).items():
         assert ci_formats.counted(name, text) == 0
-    [nothing] = junit.render(Results("inspect", (part("ACME", (), lambda _: Outcome.COUNTS),))).split("<testcase")[1:]
+    [nothing] = junit.render(CiReport("inspect", (part("ACME", (), lambda _: Outcome.COUNTS),))).split("<testcase")[1:]
     assert 'name="no findings"' in nothing
 
 
 def test_what_counts_is_what_the_exit_status_counts() -> None:
-    def outcomes(found: Results) -> list[str]:
+    def outcomes(found: CiReport) -> list[str]:
         return [one.outcome.value for one in found.all]
 
     assert outcomes(results(SEED, REVIEW, HOUSE)) == ["counts", "counts", "beside"]
@@ -123,5 +123,5 @@ def test_a_verdict_is_seen_although_its_findings_are_hidden() -> None:
 
 def test_an_identity_counts_equal_findings_of_all_parts() -> None:
     one = part("a", (SEED, SEED), lambda _: Outcome.COUNTS)
-    found = Results("audit", (one, part("b", (SEED,), lambda _: Outcome.COUNTS)))
+    found = CiReport("audit", (one, part("b", (SEED,), lambda _: Outcome.COUNTS)))
     assert len({result.identity for result in found.all}) == 3

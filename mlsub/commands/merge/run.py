@@ -1,26 +1,184 @@
-"""Plan a merge: which file comes from where, and which conflict."""
+"""Read packages to merge, plan which file comes from where and which conflict, and write the result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import ClassVar
 
-from mlsub.commands.merge.model import Merge, Part, Source
-from mlsub.findings import Finding
+import msgspec
+
+from mlsub.findings import Finding, Verdict
 from mlsub.io.assemble import Piece
+from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
+from mlsub.io.written import check_free
 from mlsub.log.changes import fields
-from mlsub.rounds import Round
+from mlsub.present.envelope import Answer
+from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.links import escaping_links
-from mlsub.submission.layout.model import Item, ItemKind
+from mlsub.submission.layout.model import Item, ItemKind, Listing
 from mlsub.submission.layout.strays import is_stray_folder
+from mlsub.submission.layout.walk import list_tree
+from mlsub.submission.locate import Target, infer_round, locate
 from mlsub.submission.patterns import RESULT_PATTERN
+from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
+from mlsub.workspace import Settings
+from mlsub.workspace.package import write_package
 
 #: (number of the source, what it has there), for each source that has something of a path.
 Found = list[tuple[int, Item]]
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A package to join: its path as given, its folder, and what lies in it."""
+
+    path: str
+    folder: Path
+    listing: Listing
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """What comes from one source: its files, those only it has, and its entries (``rack1/bert``)."""
+
+    path: str
+    files: int
+    own: int
+    entries: tuple[str, ...]
+
+
+class Merge(Answer, frozen=True, kw_only=True):
+    """A merge as planned, and with ``--write`` the report of the check and whether it is in place.
+
+    ``output`` is the organisation's folder to be; ``files`` counts the files and links that it gets, ``joined`` those
+    that are the same in several packages; ``left_out`` are folders of caches and version control. With ``findings``
+    nothing is written.
+    """
+
+    SCHEMA: ClassVar[int] = 5
+
+    usage: str
+    round: str
+    output: str
+    written: bool
+    organisation: str
+    parts: tuple[Part, ...]
+    files: int
+    joined: int
+    left_out: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    report: Report | None
+
+    @property
+    def exit_status(self) -> int:
+        """0 nothing stands in the way, or it is written and accepted; 1 conflicts, or the result is rejected."""
+        return int(bool(self.findings) or (self.report is not None and self.report.exit_status() != 0))
+
+
+def merge(
+    paths: Sequence[str], output: Path, settings: Settings, *, write: bool, force: bool, even_rejected: bool
+) -> Merge:
+    """Join packages, or say what stands in the way.
+
+    Args:
+        paths: the packages, which are never changed.
+        output: the organisation's folder to be.
+        settings: how the result is checked; where they name no round, it is that of the folders above the packages.
+        write: whether to write the result.
+        force: whether a folder that mlsub wrote may be replaced.
+        even_rejected: whether a package that is rejected is put in place as well.
+
+    Raises:
+        MlsubError: something cannot be read or written, or ``output`` cannot be used; then nothing has changed.
+    """
+    sources = read_sources(paths)
+    rules = _round_of(sources, settings.round, settings.usage)
+    _check_place(output, sources, force=force)
+    plan, pieces = plan_merge(sources, rules, output)
+    check_free(output, {piece.to: piece.source for piece in pieces if piece.source is not None})
+    if plan.findings or not write:
+        return plan
+    good = (Verdict.ACCEPTED, Verdict.REJECTED) if even_rejected else (Verdict.ACCEPTED,)
+    place = output.absolute()
+    report, written = write_package(
+        pieces,
+        place.name,
+        place,
+        msgspec.structs.replace(settings, round=rules.name, usage=rules.usage),
+        wanted=lambda report: report.official in good,
+    )
+    return msgspec.structs.replace(plan, report=msgspec.structs.replace(report, root=str(place)), written=written)
+
+
+def read_sources(paths: Sequence[str]) -> list[Source]:
+    """The packages.
+
+    Raises:
+        MlsubError: fewer than two, one is named twice, is not an organisation, or cannot be read whole.
+    """
+    if len(paths) < 2:
+        raise MlsubError("a merge needs two packages or more")
+    sources: list[Source] = []
+    for path in paths:
+        place = locate(Path(path))
+        if place.target is not Target.ORGANISATION or place.organisation is None:
+            raise MlsubError(f"{path} is not an organisation's tree: it has neither results/ nor systems/")
+        folder = place.organisation
+        twin = next((source for source in sources if source.folder.samefile(folder)), None)
+        if twin is not None:
+            raise MlsubError(f"{twin.path} and {path} are the same folder")
+        listing = list_tree(folder)
+        closed = (*listing.closed, *listing.unread)
+        if closed or listing.cut:
+            what = listing.cut or f"{closed[0]} cannot be read"
+            raise MlsubError(f"{path} cannot be listed whole: {what}")
+        sources.append(Source(path, folder, listing))
+    return sources
+
+
+def _round_of(sources: Sequence[Source], round_: str | None, usage: str | None) -> Round:
+    """The one round of all packages: as asked, or as read off the folders above them.
+
+    Raises:
+        MlsubError: there is none, or they are of several.
+    """
+    inferred = {(found.usage, found.round) for s in sources if (found := infer_round(locate(s.folder)))}
+    if round_ is None and len(inferred) > 1:
+        named = " and ".join(f"{usage} v{name}" for usage, name in sorted(inferred))
+        raise MlsubError(f"the packages lie under several rounds, {named}; say --round")
+    if round_ is None and not inferred:
+        raise MlsubError("no folder above the packages is named like a round; say --round")
+    of, name = next(iter(inferred), ("training", ""))
+    return get_round(usage or of, round_ or name)
+
+
+def _check_place(output: Path, sources: Sequence[Source], *, force: bool) -> None:
+    """Find out what would keep the result from its place.
+
+    Raises:
+        MlsubError: it has another name than the organisation, lies in a package or around one, or is there.
+    """
+    name = sources[0].folder.name
+    place = output.absolute()
+    try:
+        real = place.resolve()
+        if place.name != name:
+            raise MlsubError(f"{output} is to be the organisation's folder; name it {output / name}")
+        for source in sources:
+            folder = source.folder.resolve()
+            if real == folder or folder in real.parents or real in folder.parents:
+                raise MlsubError(f"{output} and {source.path} lie in each other; name another place")
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            raise MlsubError(f"{output} is not a folder of its own; name another place")
+        if place.exists() and not force:
+            raise MlsubError(f"{output} exists; add --force to replace it")
+        if place.exists() and locate(place).target is not Target.ORGANISATION and any(place.iterdir()):
+            raise MlsubError(f"{output} is not an organisation's tree, so it is not replaced; name another place")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise MlsubError(f"{output} cannot be used: {error}") from error
 
 
 def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[Merge, tuple[Piece, ...]]:

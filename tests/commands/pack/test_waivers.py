@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.pack.manifest import Waiver
-from mlsub.commands.pack.waive import deciding, weigh
+from mlsub.commands.pack.waivers import apply_waivers, deciding
 from mlsub.findings import Verdict
 from mlsub.workspace import check_path
+from tests.commands.pack.workplace import Workplace
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
 
@@ -75,12 +76,13 @@ def test_what_rejects_is_found(change: Callable[[Tree], object], rules: set[str]
     found = {finding.rule for finding in deciding(report)}
     assert found == rules
     assert (report.official is Verdict.ACCEPTED) is (not found)
-    waivers = [Waiver(rule, None, "It is known to all.", None) for rule in found]
-    outcome = weigh(report, waivers, TODAY, "submission.yaml")
+    manifest = Workplace(tmp_path).manifest()
+    waivers = [Waiver(rule=rule, reason="It is known to all.", expires="never") for rule in found]
+    outcome = apply_waivers(report, manifest, waivers, TODAY)
     assert (outcome.blocking, outcome.notes) == ((), ())
     for left in found:
         others = [waiver for waiver in waivers if waiver.rule != left]
-        assert {finding.rule for finding in weigh(report, others, TODAY, "").blocking} == {left}
+        assert {finding.rule for finding in apply_waivers(report, manifest, others, TODAY).blocking} == {left}
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
@@ -105,6 +107,7 @@ def test_a_waiver_covers_the_entry_or_system_it_names(entry: str | None, covered
     tree = make_tree(tmp_path)
     few_runs(tree)
     report = check_path(tree.folder)
-    outcome = weigh(report, [Waiver("entry.run-count", entry, "It is known to all.", None)], TODAY, "submission.yaml")
+    waiver = Waiver(rule="entry.run-count", entry=entry, reason="It is known to all.", expires="never")
+    outcome = apply_waivers(report, Workplace(tmp_path).manifest(), [waiver], TODAY)
     assert (not outcome.blocking) is covered
     assert [note.rule for note in outcome.notes] == ([] if covered else ["package.waiver-unused"])
