@@ -24,7 +24,7 @@ NAMED = 24
 _FAR = 16
 #: How far runs may widen the picture, in heights of the reference; what lies beyond is marked at the edge.
 _WIDER = 0.6
-_INK, _FAINT, _POINTS, _CURVE, _LIMIT = "#222222", "#666666", "#4b535c", "#0072b2", "#c84b00"
+_INK, _FAINT, _POINTS, _CURVE, _LEAST = "#222222", "#666666", "#4b535c", "#0072b2", "#c84b00"
 #: The colour, the shape and the words of each verdict; shapes can be told apart in grey print.
 VERDICTS = {
     "pass": ("#009e73", "o", "passes"),
@@ -144,7 +144,7 @@ def _heights(picture: Picture, limits: Sequence[float]) -> tuple[float, float]:
     low = min([*least, *limits, *(point.mean - point.stdev for point in reference.points)])
     high = max(point.mean + point.stdev for point in reference.points)
     height = max(high - low, 0.2 * high)
-    low, high = min(low, high - height), max(high, low + height)
+    low = min(low, high - height)
     values = [value for entry in picture.entries for value in (*entry.points, entry.mean) if value is not None]
     low = min([low, *(value for value in values if value >= low - _WIDER * height)])
     high = max([high, *(value for value in values if value <= high + _WIDER * height)])
@@ -164,9 +164,8 @@ def _unit(top: float) -> tuple[float, str]:
 
 def _draw_reference(axes: Any, picture: Picture) -> dict[str, Any]:
     """Draw points, curve, hull and limit; returns their rows in the legend."""
-    reference, rows = picture.reference, dict[str, Any]()
+    reference, kept, rows = picture.reference, picture.reference.kept, dict[str, Any]()
     log, (left, _), (floor, _) = axes.get_xscale() == "log", axes.get_xlim(), axes.get_ylim()
-    kept = reference.kept
     pruned = [point for point in reference.points if point not in kept]
     for some, name, fill in ((kept, "", _POINTS), (pruned, " that the checker prunes", "white")):
         if some:
@@ -184,12 +183,12 @@ def _draw_reference(axes: Any, picture: Picture) -> dict[str, Any]:
         rows["lower hull of the written rules"] = line
     for at, piece in enumerate(limit_lines(reference, left, log=log)):
         x, y = zip(*piece, strict=True)
-        (line,) = axes.plot(x, y, color=_LIMIT, linewidth=2.4, zorder=3, gid=f"limit-{at}")
+        (line,) = axes.plot(x, y, color=_LEAST, linewidth=2.4, zorder=3, gid=f"limit-{at}")
         below = axes.fill_between(x, floor, y, facecolor="#fbe6d8", edgecolor="#e9b897", hatch="//", linewidth=0)
         rows |= {"acceptance limit: least olympic mean": line, "too fast: not accepted": below}
     x, y = zip(*((point.batch_size, reference.allowed(point).minimum) for point in kept), strict=True)
     look = {"linestyle": "", "marker": "_", "markersize": 19, "markeredgewidth": 2.4, "zorder": 4}
-    axes.plot(x, y, color=_LIMIT, gid="limits", **look)
+    axes.plot(x, y, color=_LEAST, gid="limits", **look)
     return rows
 
 
