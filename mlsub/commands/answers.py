@@ -43,7 +43,7 @@ _ANSWERS = {
     "score selection": "mlsub.commands.score.window.Selected",
     "seal": "mlsub.commands.seal.receipt.Sealing",
     "site": "mlsub.commands.site.build.Built",
-    "status": "mlsub.commands.status.model.Status",
+    "status": "mlsub.commands.status.run.Status",
     "unseal": "mlsub.commands.unseal.run.Unsealing",
     "verify": "mlsub.commands.verify.run.Checked",
 }

@@ -61,8 +61,7 @@ def _divisions(_: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _systems(_: Mapping[str, Any]) -> Iterable[str]:
-    from mlsub.systems.accelerators import accelerators
-    from mlsub.systems.catalogue import system_names
+    from mlsub.systems.catalogue import accelerators, system_names
 
     return (*system_names(), *(each.name for each in accelerators()))
 

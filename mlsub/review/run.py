@@ -18,7 +18,7 @@ from mlsub.review.dataset import audit_dataset
 from mlsub.review.facts import all_numbers, batch_size, fact_of, grouped
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
-from mlsub.systems.values import placeholders_in
+from mlsub.systems.fields import placeholders_in
 
 _STATUSES = ("success", "aborted")
 #: Many implementations open a block as they stop; training takes longer than that.

@@ -18,7 +18,7 @@ from mlsub.io.look import is_nothing
 from mlsub.submission.layout.templates import MARKER, is_unfilled
 from mlsub.submission.layout.walk import list_tree, may_be_template
 from mlsub.systems.draft import TO_FILL_IN
-from mlsub.systems.values import placeholders_in
+from mlsub.systems.fields import placeholders_in
 
 #: What people fill in is some kilobytes.
 _MAX_BYTES = 1 << 20

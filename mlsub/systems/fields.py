@@ -1,9 +1,15 @@
-"""The fields of a system description: one table for the checker, the schemas, the catalogue and the capture."""
+"""The fields of a system description, and what a meaningful value of each looks like.
+
+The patterns are shared by the checker and the schemas. They are of the small language that Python and the editors'
+ECMAScript read alike: ``[0-9]`` and not the class of digits, which Python takes for those of every script.
+"""
 
 from __future__ import annotations
 
-from functools import cache, cached_property
-from typing import Literal
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property, lru_cache
+from typing import Any, Literal
 
 import msgspec
 
@@ -51,3 +57,147 @@ class Fields(msgspec.Struct, frozen=True, dict=True):
 def fields() -> Fields:
     """The table of fields."""
     return shipped(__file__, "fields.yaml", Fields)
+
+
+_NUMBER = r"[0-9]"
+_PATTERNS = {
+    "capacity": _NUMBER + r" *([KkMmGgTtPp][Ii]?[Bb]?|[A-Za-z]{0,5}[Bb]ytes?)([^A-Za-z]|$)",
+    "clock": _NUMBER + r" *[KkMmGg][Hh][Zz]",
+}
+_WORDS = {
+    "capacity": "a number with a unit of bytes, such as",
+    "clock": "a clock with its unit, such as",
+}
+
+
+def insensitive(text: str) -> str:
+    """A pattern for a text in whatever case; blanks and punctuation stand for themselves."""
+    return "".join(_either(char) for char in text)
+
+
+def _either(char: str) -> str:
+    if char.isascii() and char.isalpha():
+        return f"[{char.upper()}{char.lower()}]"
+    return char if char.isalnum() or char in " -,/" else f"[{char}]"
+
+
+#: A text of blanks alone.
+BLANK = r"^[ \t\r\n]*$"
+_BLANKS = r"[ \t\r\n]*"
+#: What mlsub redact puts in the place of private texts.
+_REDACTED = r"<([a-z]+-[0-9]+|env)>"
+#: Longer texts are no placeholders.
+MOST_OF_PLACEHOLDER = 200
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value says nothing at all."""
+    return value is None or (isinstance(value, str) and not value.strip(" \t\r\n"))
+
+
+@lru_cache(maxsize=1)
+def placeholder_pattern() -> str:
+    """A pattern for a text that stands for an answer nobody gave; what mlsub redact writes is an answer."""
+    words, unsaid = ("|".join(map(insensitive, each)) for each in (fields().placeholders, fields().unsaid))
+    word = rf"[\(\[]?({words})[\)\].]{{0,2}}{_BLANKS}(:|$)"
+    # An address, a figure, or that there is nothing: an answer that somebody put in brackets.
+    answer = rf"{_BLANKS}([0-9]|({unsaid}){_BLANKS}>)"
+    bracketed = rf"(?!{_REDACTED})<(?!{answer})[^<>@]*>"
+    named = rf"([^<> \t\r\n][^<>]*)?[_-]{insensitive('placeholder')}"
+    return f"^{_BLANKS}({word}|({bracketed}|{named}){_BLANKS}$)"
+
+
+@lru_cache(maxsize=1)
+def _placeholder() -> re.Pattern[str]:
+    return re.compile(placeholder_pattern())
+
+
+def is_placeholder(value: Any) -> bool:
+    """Whether a value stands for an answer nobody gave."""
+    return isinstance(value, str) and len(value) <= MOST_OF_PLACEHOLDER and _placeholder().search(value) is not None
+
+
+def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The placeholders among values at whatever depth: of each the field, and its place with dots between names."""
+    for field, whole in content.items():
+        inside: list[tuple[str, Iterator[tuple[Any, Any]]]] = [("", iter([(field, whole)]))]
+        while inside:
+            above, rest = inside[-1]
+            for name, value in rest:
+                if isinstance(value, dict | list):
+                    below = iter(value.items() if isinstance(value, dict) else enumerate(value))
+                    inside.append((f"{above}{str(name)[:60]}."[:200], below))
+                    break
+                if is_placeholder(value):
+                    yield field, f"{above}{str(name)[:60]}"
+            else:
+                inside.pop()
+
+
+def is_unsaid(value: Any) -> bool:
+    """Whether a value says plainly that there is nothing, or that it is not known."""
+    return isinstance(value, str) and value.strip().lower() in fields().unsaid
+
+
+def one_of(words: tuple[str, ...]) -> str:
+    """A pattern for exactly one of these words, in whatever case and with blanks around it."""
+    return r"^[ \t\r\n]*(" + "|".join(insensitive(word) for word in words) + r")[ \t\r\n]*$"
+
+
+@lru_cache(maxsize=64)
+def pattern_of(field: Field) -> str | None:
+    """What the text of a field must match to mean something; None where anything does."""
+    if field.kind == "count":
+        digits = r"0*[1-9][0-9]*" if field.least else r"[0-9]+"
+        pattern = rf"^ *{digits} *$"
+        return pattern if field.must else f"{pattern}|{one_of(fields().unsaid)}"
+    if field.kind is None:
+        return None
+    return f"{_PATTERNS[field.kind]}|{one_of(fields().unsaid)}"
+
+
+def expected_of(field: Field) -> str:
+    """The same in words."""
+    if field.kind != "count":
+        return f"{_WORDS[field.kind or 'capacity']} {field.example}"
+    return f"a whole number of at least {field.least}" if field.least else "a whole number"
+
+
+def owed(name: str, content: dict[str, Any]) -> str | None:
+    """What a field has to say even where there is nothing to say elsewhere; None where "N/A" is an answer."""
+    if name == "accelerator_model_name":
+        number = content.get("accelerators_per_node")
+        return None if number in ("0", 0) or is_unsaid(number) else "the model, as there are accelerators"
+    if name in _OWED:
+        return _OWED[name]
+    field = fields().fields.get(name)
+    return expected_of(field) if field is not None and field.must else None
+
+
+#: Fields that decide what a result counts for.
+_OWED = {
+    "submitter": "the name of the organisation",
+    "division": "closed or open",
+    "status": "Available on-premise, Available cloud, Preview, or Research, Development, or Internal (RDI)",
+}
+
+
+def is_meaningful(field: Field, value: Any) -> bool:
+    """Whether a value is one of the field's kind.
+
+    Empty texts and placeholders have findings of their own and pass here, as do lists and objects, which may say more
+    than a text can; where a field must be text, a number is the official checker's business.
+    """
+    if isinstance(value, str):
+        pattern = pattern_of(field)
+        silent = is_empty(value) or is_placeholder(value)
+        return pattern is None or silent or re.search(pattern, value[:2000]) is not None
+    if field.text or field.kind != "count" or value is None or isinstance(value, list | dict):
+        return True
+    return is_whole(value) and value >= field.least
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number; of 10^400, which no float holds, too."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole or (isinstance(value, float) and value.is_integer())

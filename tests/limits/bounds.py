@@ -149,7 +149,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "submission.layout.model": "_LONGEST",
         "submission.remedies": "_MOST_NAMED",
         "systems.audit": "_MOST_SHOWN",
-        "systems.availability": "_LONGEST",
+        "systems.facts": "_LONGEST",
         "systems.names": "_LONGEST",
         "workspace.places": "_MOST_LOOKED_AT _MOST_SHOWN",
     },
@@ -172,7 +172,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "log.intervals": "_MOST",
         "log.trace": "MAX_TIME_MS",
         "systems.facts": "MAX_COUNT _LONGEST_COUNT",
-        "systems.values": "MOST_OF_PLACEHOLDER",
+        "systems.fields": "MOST_OF_PLACEHOLDER",
     },
     "beginnings and parts of files that are read, where the rest does not matter": {
         "commands.fix.repairs": "_MAX_DEPTH",

@@ -34,7 +34,7 @@ CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "mlsub/io/spelling.py:spellings": ("mlsub.io.spelling", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
     "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),
     "mlsub/submission/layout/templates.py:_line": ("mlsub.submission.layout.templates", "_line", ()),
-    "mlsub/systems/values.py:_placeholder": ("mlsub.systems.values", "_placeholder", ()),
+    "mlsub/systems/fields.py:_placeholder": ("mlsub.systems.fields", "_placeholder", ()),
     "mlsub/rules/arithmetic.py:token": ("mlsub.rules.formula", "FORMULAS.token", ()),
     "mlsub/systems/chips.py:_within": ("mlsub.systems.chips", "_within", ()),
 }
@@ -46,7 +46,7 @@ HELD = frozenset(
         "mlsub/commands/redact/document.py:patterns",
         "mlsub/commands/redact/names.py:__init__",
         "mlsub/submission/layout/strays.py:_patterns",
-        "mlsub/systems/values.py:is_meaningful",
+        "mlsub/systems/fields.py:is_meaningful",
     )
 )
 
@@ -70,8 +70,7 @@ def of_data() -> Iterator[Expression]:
     from mlsub.commands.redact.document import Kind
     from mlsub.commands.redact.names import Names
     from mlsub.submission.layout.strays import _patterns
-    from mlsub.systems.fields import fields
-    from mlsub.systems.values import pattern_of
+    from mlsub.systems.fields import fields, pattern_of
 
     for table in ("folders", "files"):
         for kind, pattern in _patterns(table).items():

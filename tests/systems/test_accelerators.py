@@ -11,15 +11,20 @@ import pytest
 from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import known_rounds
-from mlsub.systems import accelerators as module
-from mlsub.systems.accelerators import Accelerator, accelerators, facts_of_model, find_accelerator, find_known
-from mlsub.systems.catalogue import System, Value
+from mlsub.systems import catalogue as module
+from mlsub.systems.catalogue import (
+    Accelerator,
+    System,
+    Value,
+    accelerators,
+    facts_of_model,
+    find_accelerator,
+    find_known,
+)
 from mlsub.systems.description import read_description
-from mlsub.systems.draft import NOT_PUBLISHED, TO_FILL_IN, Asked, facts_of, new_with
-from mlsub.systems.fields import fields
+from mlsub.systems.draft import NOT_PUBLISHED, TO_FILL_IN, Asked, facts_of, new_from_file, new_with
+from mlsub.systems.fields import fields, is_meaningful
 from mlsub.systems.names import find, registry
-from mlsub.systems.reuse import new_from_file
-from mlsub.systems.values import is_meaningful
 from tests.commands.runner import run
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import make_description

@@ -13,11 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
-from mlsub.systems.capture import accelerators, hardware
+from mlsub.systems.capture import accelerators, host
 from mlsub.systems.capture.accelerators import find_accelerators
-from mlsub.systems.capture.machine import Capture, Captured, capture_here, from_json, read_capture, to_json
-from mlsub.systems.capture.merge import merge
-from mlsub.systems.capture.remote import capture_hosts, hosts_in
+from mlsub.systems.capture.machine import (
+    Capture,
+    Captured,
+    capture_here,
+    capture_hosts,
+    from_json,
+    hosts_in,
+    merge,
+    read_capture,
+    to_json,
+)
 from mlsub.systems.capture.tools import run_tool
 from mlsub.systems.fields import fields
 from tests.effort import HUNG
@@ -182,7 +190,7 @@ def test_ipus_and_their_sdk(machine: Machine) -> None:
 def test_lscpu_in_its_nested_form_and_with_one_socket(machine: Machine) -> None:
     inner = [{"field": "Socket(s):", "data": "1"}, {"field": "Model name:", "data": "Some CPU @ 2.60GHz"}]
     machine.tool("lscpu", json.dumps({"lscpu": [{"field": "Vendor ID:", "data": "x", "children": inner}]}))
-    found = {name: value.value for name, value in hardware.find_processor().items()}
+    found = {name: value.value for name, value in host.find_processor().items()}
     assert found["host_processors_per_node"] == "1"
     assert found["host_processor_frequency"] == "2.60GHz (base)"
     assert found["host_processor_interconnect"] == "N/A"
@@ -224,10 +232,10 @@ def test_tools_that_write_nonsense(machine: Machine, output: str) -> None:
 def test_no_document_of_a_tool_raises(document: object, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlsub.systems.capture.tools import Ran
 
-    for module in (accelerators, hardware):
+    for module in (accelerators, host):
         monkeypatch.setattr(module, "run_tool", lambda _: Ran(0, json.dumps(document), ""))
-    hardware.find_processor()
-    hardware.find_storage()
+    host.find_processor()
+    host.find_storage()
     for find in (accelerators.find_amd, accelerators.find_nvidia, accelerators.find_graphcore):
         assert find() is not None
 

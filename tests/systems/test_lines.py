@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.systems import lines
+from mlsub.systems import audit
+from mlsub.systems.audit import Lines
 from mlsub.systems.description import read_description
-from mlsub.systems.lines import Lines
 from tests.make_tree import make_tree
 
 
@@ -32,8 +32,8 @@ def test_thousands_of_fields_that_are_there_twice_are_one_pass_over_the_text(
             passes.append(len(text))
             return pattern.finditer(text)
 
-    pattern = lines._TEXT
-    monkeypatch.setattr(lines, "_TEXT", Counted())
+    pattern = audit._TEXT
+    monkeypatch.setattr(audit, "_TEXT", Counted())
     found = [f for f in read_description(file, "x.json").findings if f.rule == "system.duplicate-key"]
     assert len(found) == 8_000
     assert [f.line for f in found[:3]] == [2, 3, 4]

@@ -13,8 +13,8 @@ from mlsub.divisions import division_name
 from mlsub.io.show import show
 from mlsub.rounds import get_round, normalise_round
 from mlsub.submission.tree import TreeReader
-from mlsub.systems.availability import category
 from mlsub.systems.description import read_description
+from mlsub.systems.facts import category
 
 #: The fields of a system description whose product is a count.
 COUNTS = {

@@ -20,10 +20,9 @@ from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import SystemResult
-from mlsub.systems.availability import category
 from mlsub.systems.chips import chip_of
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import SystemFacts
+from mlsub.systems.facts import SystemFacts, category
 from mlsub.workspace import Checked
 
 if TYPE_CHECKING:

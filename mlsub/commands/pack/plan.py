@@ -27,7 +27,7 @@ from mlsub.submission.layout.strays import stray_paths
 from mlsub.submission.layout.templates import Template, is_unfilled, templates
 from mlsub.submission.layout.walk import begins_as_template, list_tree, may_be_template
 from mlsub.systems.description import read_description
-from mlsub.systems.values import is_placeholder
+from mlsub.systems.fields import is_placeholder
 from mlsub.workspace import AS_FOUND, Settings
 
 #: Why a template stays out.

@@ -13,7 +13,7 @@ from mlsub.findings import Verdict
 from mlsub.present.entries import rcp_words
 from mlsub.present.findings import grouped
 from mlsub.submission.report import RcpResult
-from mlsub.systems.values import is_unsaid
+from mlsub.systems.fields import is_unsaid
 
 #: Rows of one table on a page about what results share; which ones are left out is said.
 MAX_ROWS = 400

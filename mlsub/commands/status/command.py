@@ -15,7 +15,7 @@ from mlsub.commands.options import Target, output_options
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.commands.status.model import Status
+    from mlsub.commands.status.run import Status
 
 
 @click.command("status", cls=Command, example="mlsub status submission.yaml")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlsub.commands.status.model import EntryStatus, Status, Task
+from mlsub.commands.status.run import Status
+from mlsub.commands.status.tasks import EntryStatus, Task
 from mlsub.findings import Verdict
 from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
 from mlsub.present.verdict import MEANINGS

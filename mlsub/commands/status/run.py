@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -15,12 +16,12 @@ from mlsub.commands.pack.run import Request, pack
 from mlsub.commands.pack.waivers import deciding
 from mlsub.commands.rcp.run import margins_of
 from mlsub.commands.seal.run import MANIFEST_SUFFIX
-from mlsub.commands.status.model import EntryStatus, State, Status, Task
-from mlsub.commands.status.tasks import fill_in, rejections, tasks_of_plan
+from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
 from mlsub.commands.verify.run import verify_tree
 from mlsub.convergence.chance import USUAL
-from mlsub.findings import Kind, Verdict
+from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.locate import Place, Target, folders, is_folder, locate, manifest_near, names_round
@@ -31,6 +32,42 @@ from mlsub.workspace import AS_FOUND, Settings, check_paths, in_one_line, organi
 
 #: As mlsub seal names its files beside a package.
 _SEALED = (".tar.gz.age", ".tar.gz.enc", ".tar.gz")
+
+State = Literal["unfinished", "to-be-written", "to-be-sealed", "sealed"]
+
+
+class Status(Answer, frozen=True, kw_only=True):
+    """Where a submission stands.
+
+    ``manifest`` is null where there is none, ``package`` the folder of the package, ``sealed`` the file that the
+    package is sealed in as it is now. ``days_left`` are those until the deadline, 0 on its day, negative after it.
+    ``official`` is the verdict on what there is, null where there is no run yet. ``tasks`` are in the order in which
+    they are done; ``next`` is the command to run, and ``why`` says what for.
+    """
+
+    SCHEMA: ClassVar[int] = 1
+
+    organisation: str
+    usage: str
+    round: str
+    manifest: str | None
+    package: str
+    written: Annotated[bool, Says("Whether there is a package.")]
+    sealed: str | None
+    deadline: date | None
+    days_left: int | None
+    state: State
+    official: str | None
+    entries: tuple[EntryStatus, ...]
+    tasks: tuple[Task, ...]
+    review: Annotated[int, Says("How many review findings there are.", minimum=0)]
+    next: str
+    why: str
+
+    @property
+    def exit_status(self) -> int:
+        """1 while something is left to do before the package can be sealed."""
+        return int(self.state in ("unfinished", "to-be-written"))
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

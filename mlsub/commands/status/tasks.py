@@ -7,14 +7,50 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from mlsub.commands.pack.plan import UNFILLED, Plan
 from mlsub.commands.pack.run import Packing
-from mlsub.commands.status.model import EntryStatus, Task
 from mlsub.findings import Finding, Severity
 from mlsub.submission.locate import is_folder
 from mlsub.submission.unfilled import Unfilled, content_of, may_be_unfilled, unfilled_of
-from mlsub.systems.values import is_placeholder
+from mlsub.systems.fields import is_placeholder
+
+What = Literal["description", "plan", "runs", "rejected", "fill-in", "template", "code"]
+
+
+class EntryStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One system and benchmark: ``runs`` of ``needed``; the rest is null where there is nothing to look at yet.
+
+    ``rcp`` is the verdict of the convergence test, ``open`` where runs are missing; ``percent`` says how far the mean
+    of the runs lies above the limit of that test (below 0: under it); ``minutes`` is the score.
+    """
+
+    entry: str
+    division: str | None
+    runs: int
+    needed: int
+    official: str | None = None
+    rcp: str | None = None
+    percent: float | None = None
+    minutes: float | None = None
+
+    @property
+    def missing(self) -> int:
+        """How many runs are missing."""
+        return max(self.needed - self.runs, 0)
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Something that is left to do: what kind of thing, where, in words, and the command that helps."""
+
+    kind: What
+    where: str
+    words: str
+    command: str
+
 
 #: What says that runs are missing, which is a task of its own.
 _RUNS = ("package.runs-missing", "package.no-window", "entry.run-count")

@@ -280,7 +280,7 @@ def capture(
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
     from mlsub.present.terminal import busy
-    from mlsub.systems.capture.merge import merge as joined
+    from mlsub.systems.capture.machine import merge as joined
     from mlsub.systems.draft import finish
 
     with busy("asking the tools of each host" if hosts else "asking the tools of this host"):
@@ -299,8 +299,7 @@ def capture(
 
 
 def _captures(files: tuple[str, ...], *, merge: bool, hosts: str | None) -> list[tuple[str, Capture]]:
-    from mlsub.systems.capture.machine import capture_here, read_capture
-    from mlsub.systems.capture.remote import capture_hosts, hosts_in
+    from mlsub.systems.capture.machine import capture_here, capture_hosts, hosts_in, read_capture
 
     if merge and hosts is not None:
         raise MlsubError("--merge and --hosts exclude each other: the one joins captures, the other makes them.")

@@ -25,8 +25,7 @@ from mlsub.present.entries import read_off
 from mlsub.present.findings import View, answer
 from mlsub.present.verdict import verdict_line
 from mlsub.submission.report import Report, SystemResult, choose
-from mlsub.systems.accelerators import Accelerator
-from mlsub.systems.catalogue import System
+from mlsub.systems.catalogue import Accelerator, System
 from mlsub.systems.draft import Draft
 
 _SYSTEMS = (

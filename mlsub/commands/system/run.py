@@ -15,11 +15,9 @@ from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rounds.names import find_round, find_usage
 from mlsub.submission.locate import Place, Target, infer_round
 from mlsub.submission.report import Choice
-from mlsub.systems.accelerators import Accelerator, accelerators, find_known
-from mlsub.systems.catalogue import System, find_system, system_names
+from mlsub.systems.catalogue import Accelerator, System, accelerators, find_known, find_system, system_names
 from mlsub.systems.description import read_description
-from mlsub.systems.draft import Asked, Draft, example_of, facts_of, new_from, new_with
-from mlsub.systems.reuse import new_from_file
+from mlsub.systems.draft import Asked, Draft, example_of, facts_of, new_from, new_from_file, new_with
 
 _How = Literal["given", "folder", "newest"]
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mlsub.systems.accelerators import facts_of_model
 from mlsub.systems.capture.tools import Found, children, counted, decoded, output_of, read_text, run_tool, unknown
-from mlsub.systems.catalogue import Value
+from mlsub.systems.catalogue import Value, facts_of_model
 from mlsub.systems.draft import TO_FILL_IN
 from mlsub.systems.names import find as known_name
 from mlsub.systems.names import normalised, registry

@@ -1,21 +1,27 @@
-"""A capture: everything one host reports of itself, and its document."""
+"""Capture this host, or others over ssh, and join captures of several."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 
+from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import show
 from mlsub.io.version import VERSION
+from mlsub.rules.catalogue import finding
 from mlsub.systems.capture.accelerators import find_accelerators
-from mlsub.systems.capture.hardware import find_memory, find_processor, find_storage
-from mlsub.systems.capture.network import find_network
-from mlsub.systems.capture.software import find_software
-from mlsub.systems.capture.tools import Found, read_text, unknown
+from mlsub.systems.capture.host import find_memory, find_network, find_processor, find_software, find_storage
+from mlsub.systems.capture.tools import Found, read_text, run_tool, unknown
+from mlsub.systems.catalogue import Value
 from mlsub.systems.fields import fields
 
 #: A capture is below 10 KiB.
@@ -111,3 +117,79 @@ def read_capture(file: Path) -> Capture:
             raise
         raise MlsubError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return from_json(raw, str(file))
+
+
+def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding, ...]]:
+    """One host for all, and what contradicts that.
+
+    A host that was captured by several processes counts once. Where hosts differ, most of them are right, and each
+    of the others is a finding that names its capture.
+
+    Args:
+        captures: each with where it is from; at least one.
+    """
+    hosts: dict[str, tuple[str, Capture]] = {}
+    for where, capture in captures:
+        hosts.setdefault(capture.host, (where, capture))
+    count = len(hosts)
+    merged: Found = {"number_of_nodes": Value(str(count), f"{'one host' if count == 1 else f'{count} hosts'} captured")}
+    findings: list[Finding] = []
+    for name in fields().required:
+        values = {where: capture.values[name] for where, capture in hosts.values() if name in capture.values}
+        if not values:
+            continue
+        most, agreeing = Counter(one.value for one in values.values()).most_common(1)[0]
+        source = next(one.source for one in values.values() if one.value == most)
+        merged[name] = Value(most, source if count == 1 else f"{source} ({agreeing} of {count} hosts)")
+        for where, one in values.items():
+            if one.value != most:
+                message = f"A host differs from most in {name}"
+                findings.append(
+                    finding("system.hosts-differ", where, message, expected=show(most), actual=show(one.value))
+                )
+    return merged, tuple(findings)
+
+
+#: What ssh takes for a host: a name, an address, or user@host; never an option.
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:%-]{0,253}")
+#: What runs there. ssh hands it to a shell, so nothing from outside may ever be in it.
+_COMMAND = "mlsub system capture --format json"
+_TIMEOUT_S = 120.0
+_AT_ONCE = 16
+
+
+def hosts_in(text: str) -> list[str]:
+    """The hosts of a list with commas, each once.
+
+    Raises:
+        MlsubError: one is not the name of a host, or there is none.
+    """
+    hosts = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not hosts:
+        raise MlsubError("--hosts names no host; write --hosts a,b.")
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise MlsubError(f"--hosts: {host[:60]!r} is not a host name.")
+    return hosts
+
+
+def capture_hosts(hosts: list[str]) -> list[tuple[str, Capture]]:
+    """The capture of each host; all, or none.
+
+    Raises:
+        MlsubError: a host gave none.
+    """
+    with ThreadPoolExecutor(max_workers=min(_AT_ONCE, len(hosts))) as pool:
+        return list(zip(hosts, pool.map(_capture, hosts), strict=True))
+
+
+def _capture(host: str) -> Capture:
+    ran = run_tool(["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, _COMMAND], _TIMEOUT_S)
+    if ran is None:
+        raise MlsubError("ssh is not on PATH. Run the capture on each host, and join the results with --merge.")
+    if ran.status == 127:
+        raise MlsubError(f"{host}: mlsub is not there. Install it on that host, or capture there and use --merge.")
+    if not ran.well:
+        raise MlsubError(f"{host}: ssh failed: {ran.complaint or f'exit status {ran.status}'}")
+    # A shell may greet before it runs anything.
+    return from_json(ran.output[max(0, ran.output.find("{")) :].encode(), f"What {host} answered")

@@ -28,8 +28,7 @@ from mlsub.rounds import get_round
 from mlsub.score.scaled import FILE, read_scaling
 from mlsub.submission.params import FILE as FLAGS
 from mlsub.submission.params import read_flags
-from mlsub.systems.capture.machine import from_json, to_json
-from mlsub.systems.capture.merge import merge
+from mlsub.systems.capture.machine import from_json, merge, to_json
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.provider import one_in
 from tests.fuzz.scratch import scratch

@@ -14,10 +14,9 @@ from mlperf_logging.system_desc_checker.system_desc_checker import check_system_
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds, usages
 from mlsub.systems.description import SystemDescription, read_description
-from mlsub.systems.draft import Asked
+from mlsub.systems.draft import Asked, new_from_file
 from mlsub.systems.facts import facts_of
 from mlsub.systems.fields import fields
-from mlsub.systems.reuse import new_from_file
 from mlsub.systems.schema import schema_of
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.provider import one_in
