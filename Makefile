@@ -1,4 +1,4 @@
-# Everything a fresh machine needs is Python (3.11.4 or newer) and make.
+# Everything a fresh machine needs is Python (3.11 or newer) and make.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from mlsub.commands.db.schema import stored
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import content_digest
 from mlsub.judge.result import Result, round_key
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
@@ -136,12 +136,9 @@ def _minutes(start: object, stop: object) -> float | None:
 
 
 def _file(file: Path) -> Row:
-    """The SHA-256 and the size of a file; nothing of one that cannot be read any more."""
-    try:
-        with file.open("rb") as stream:
-            return {"sha256": hashlib.file_digest(stream, "sha256").hexdigest(), "bytes": stream.tell()}
-    except OSError:
-        return {}
+    """The SHA-256 and the size of a file; nothing of one that is no regular file, or cannot be read any more."""
+    digest = content_digest(file)
+    return {} if digest is None else {"sha256": digest.hex(), "bytes": file.stat().st_size}
 
 
 def _system(folder: Path, round_: Round, system: SystemResult) -> Row:

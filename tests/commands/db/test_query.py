@@ -55,7 +55,7 @@ def test_columns_of_arrow_are_the_same_answer_and_as_bounded(place: Place) -> No
 
 @pytest.mark.parametrize(
     "statement",
-    ["DESCRIBE runs", "SUMMARIZE rounds", "SHOW TABLES", "EXPLAIN SELECT 1", "VALUES (1)", "FROM rounds", "SELECT 1;"],
+    ["DESCRIBE runs", "SUMMARIZE runs", "SHOW TABLES", "EXPLAIN SELECT 1", "VALUES (1)", "FROM runs", "SELECT 1;"],
 )
 def test_statements_that_only_look_are_answered(statement: str, place: Place) -> None:
     rows = query_rows(place.database, statement, 100).rows
