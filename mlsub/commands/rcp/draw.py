@@ -6,15 +6,13 @@ import io
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mlsub.commands.rcp.run import Entry, Picture
 from mlsub.convergence.curves import limit_lines, mean_line, spans_a_decade
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain
 from mlsub.io.version import VERSION
-
-if TYPE_CHECKING:
-    from mlsub.commands.rcp.plot import Entry, Picture
 
 #: Inches, and dots an inch of a PNG.
 WIDTH, HEIGHT, DPI = 11.0, 6.2, 150

@@ -12,6 +12,7 @@ import msgspec
 from mlsub.commands.asked import Asked
 from mlsub.commands.options import tell, tell_unchecked
 from mlsub.commands.rcp.draw import check_matplotlib, draw
+from mlsub.commands.rcp.run import Entry, Picture
 from mlsub.convergence.curves import Reference, reference_of
 from mlsub.convergence.in_force import Which
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
@@ -53,48 +54,6 @@ def check_before(output: str, force: bool) -> str:
     check_output(Path(output), force=force)
     check_matplotlib()
     return suffix
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry in a picture.
-
-    ``number`` is that of its mark and in the key; ``points`` are the runs that converged, ``failed`` counts the others;
-    ``mean`` is the olympic mean, None without one. All are in the unit of the picture's reference.
-    """
-
-    number: int
-    organisation: str
-    system: str
-    verdict: str
-    batch_size: float
-    points: tuple[float, ...]
-    failed: int
-    mean: float | None
-    limit: float | None
-
-    @property
-    def distance(self) -> str | None:
-        """How far the olympic mean lies from the limit, None where one is missing."""
-        return f"{100 * (self.mean / self.limit - 1):+.2f} %" if self.mean is not None and self.limit else None
-
-
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
-    """One benchmark of one round; ``left_out`` are entries of it that cannot be drawn, and why.
-
-    ``title`` is that of the benchmark, ``unit`` that of all values.
-    """
-
-    round: Round
-    title: str
-    unit: str
-    reference: Reference
-    entries: tuple[Entry, ...] = ()
-    left_out: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def organisations(self) -> tuple[str, ...]:
-        """Those whose entries are shown."""
-        return tuple(dict.fromkeys(entry.organisation for entry in self.entries))
 
 
 def pictures_for(asked: Asked, benchmarks: Sequence[str]) -> tuple[Picture, ...]:

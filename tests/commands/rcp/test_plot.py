@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from mlsub.commands.rcp.draw import DPI, VERDICTS, WIDTH, check_matplotlib, cut, draw
-from mlsub.commands.rcp.plot import Entry, Picture, picture_of_reference, with_entries
+from mlsub.commands.rcp.plot import picture_of_reference, with_entries
+from mlsub.commands.rcp.run import Entry, Picture
 from mlsub.convergence.curves import (
     Reference,
     limit_lines,
