@@ -291,7 +291,7 @@ def _paths(ctx: click.Context) -> list[str]:
 def _close_cache(cache: Cache, ctx: click.Context) -> None:
     """Let a cache end with the command; with ``-v``, say what was reused."""
     cache.close()
-    if cache.asked and ctx.params.get("detail") == "full":
+    if cache.asked and cache.folder.is_dir() and ctx.params.get("detail") == "full":
         reused = ", ".join(f"{cache.reused[kind]} of {count} {kind}" for kind, count in cache.asked.items() if count)
         click.echo(f"mlsub {ctx.command.name}: cache: reused {reused}", err=True)
 
