@@ -73,11 +73,17 @@ def test_reports_come_in_order_as_soon_as_they_can(tmp_path: Path) -> None:
     assert seen[-1] == (25, 25)
 
 
+def forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let processes begin as forks, which know what a test has replaced, whatever threads earlier tests left."""
+    monkeypatch.setattr("threading.active_count", lambda: 1)
+
+
 def test_a_defect_of_ours_is_raised_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("inside")
 
     monkeypatch.setattr(schedule, "judge_package", broken)
+    forks(monkeypatch)
     for jobs in (1, 2):
         with pytest.raises(ZeroDivisionError):
             check_paths([make_tree(tmp_path / str(jobs)).folder], Settings(jobs=jobs))
@@ -105,6 +111,7 @@ def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
         return real(*words)
 
     monkeypatch.setattr(module, name, gone)
+    forks(monkeypatch)
     first, second = check_paths([tree], Settings(jobs=jobs))
     assert first == good
     assert second.official is Verdict.NOT_CHECKED
