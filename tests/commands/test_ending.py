@@ -382,6 +382,8 @@ def test_ctrl_c_while_logs_are_read_is_status_130_without_a_word(jobs: str, whol
         "    open(task.file + '.read', 'w').close()\n"
         "    time.sleep(600)\n"
         "mlsub.workspace.logs.judge_log = slow\n"
+        # Each log is a chunk of its own, so that both processes read.
+        "mlsub.workspace.logs._LEAST = mlsub.workspace.logs._MOST = 1\n"
         "main(sys.argv[1:])\n"
     )
     with subprocess.Popen(
