@@ -172,5 +172,5 @@ def _refuse_others(versions: dict[str, object]) -> None:
     own = worker_version()
     for address, found in versions.items():
         if found != own:
-            has = found if isinstance(found, str) else f"no mlsub that could be asked ({type(found).__name__})"
+            has = found if isinstance(found, str) else f"no known version ({type(found).__name__})"
             raise MlsubError(f"Worker {address} has {has}; all need {own}. Nothing was checked.")

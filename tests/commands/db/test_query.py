@@ -85,7 +85,7 @@ def test_statements_that_only_look_are_answered(statement: str, place: Place) ->
         ("SELECT * FROM glob('/*')", "file system operations are disabled"),
         ("SELECT * FROM read_csv('https://example.org/x.csv')", "disabled"),
         ("SELECT * FROM place", "Catalog Error: Table with name place does not exist!"),
-        ("SELECT nope FROM rounds", 'Binder Error: Referenced column "nope" not found in FROM clause!'),
+        ("SELECT nope FROM runs", 'Binder Error: Referenced column "nope" not found in FROM clause!'),
         ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
         ("SELECT repeat('x', 100000000000)", "Out of Range Error: "),
         ("SELECT '\ud800'", "The question is not UTF-8 text"),

@@ -72,12 +72,12 @@ def _manifest(file: Path) -> Any:
     """A manifest: what it takes is named by absolute paths, what it writes lies in the package, drafts are JSON."""
     manifest = read_manifest(file, _HOME)
     taken_from = [Path(run) for entry in manifest.entries for run in entry.runs]
-    taken_from += [one.description for one in manifest.systems if one.description is not None]
+    taken_from += [one.file for one in manifest.systems if one.file is not None]
     taken_to = [Path(one.to) for one in manifest.files]
     if not all(path.is_absolute() for path in taken_from) or any(_leaves(path) for path in taken_to):
         raise BrokenError(f"{taken_from} {taken_to}")
     for system in manifest.systems:
-        if system.made is not None and not isinstance(json.loads(system.made.content), dict):
+        if system.known is not None and not isinstance(json.loads(system.content), dict):
             raise BrokenError(f"{system}")
     return manifest
 
