@@ -236,7 +236,8 @@ def _scatter(axes: Any, points: Sequence[tuple[float, float]], name: str, **look
 def _number(axes: Any, entries: Sequence[Entry]) -> None:
     """Write their numbers beside the means of entries, to the right and to the left in turn where they are close."""
     low, high = axes.get_ylim()
-    placed = sorted((e.batch_size, min(max(e.mean, low), high), e) for e in entries if e.mean is not None)
+    placed = [(e.batch_size, min(max(e.mean, low), high), e) for e in entries if e.mean is not None]
+    placed.sort(key=lambda place: place[:2])
     for at, (x, y, entry) in enumerate(placed):
         left = at % 2 == 1 and placed[at - 1][0] == x
         look: dict[str, Any] = {"fontsize": 7.5, "fontweight": "bold", "color": VERDICTS[entry.verdict][0], "zorder": 8}
