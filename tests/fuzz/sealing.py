@@ -8,10 +8,10 @@ from typing import Any
 import pyrage
 import pyrage.passphrase
 
-from mlsub.commands.seal.forms import Identities, Passphrase, Recipients
+from mlsub.packing.forms import Form, Key
 
 #: The least work that scrypt can be asked for.
-PASSPHRASE = Passphrase(b"correct horse battery staple", work_factor=1)
+PASSPHRASE = Key(Form.PASSPHRASE, passphrase=b"correct horse battery staple", work_factor=1)
 #: The 32 bytes from 0 to 31: no secret, so that inputs of a corpus can be opened by anyone.
 _SECRET = "AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SWRYDWG"  # noqa: S105
 
@@ -22,16 +22,16 @@ def identity() -> Any:
 
 
 @cache
-def recipient() -> tuple[Recipients, Identities]:
+def recipient() -> tuple[Key, Key]:
     """A public key, and the secret one."""
-    return Recipients((str(identity().to_public()),)), Identities(_SECRET.encode())
+    return Key(Form.RECIPIENTS, recipients=(str(identity().to_public()),)), Key(Form.RECIPIENTS, identities=_SECRET.encode())
 
 
 def opened_by_pyrage(sealed: bytes, *, passphrase: bool) -> bytes | None:
     """What the library takes out of an age file; None where it refuses it."""
     try:
         if passphrase:
-            return pyrage.passphrase.decrypt(sealed, PASSPHRASE.secret.decode())
+            return pyrage.passphrase.decrypt(sealed, PASSPHRASE.passphrase.decode())
         return pyrage.decrypt(sealed, [identity()])
     except (pyrage.DecryptError, OSError):
         return None
