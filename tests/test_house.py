@@ -55,7 +55,12 @@ MEASURES = re.compile(
 )
 #: Programs that no test of `make test` decides by: the fuzzer bounds its inputs, and the faults are spread over a run.
 MEASURING = frozenset(
-    ("tests/limits/__main__.py", "tests/fuzz/guard.py", "tests/fuzz/__main__.py", "tests/faults/engines.py")
+    (
+        "tests/campaigns/limits/__main__.py",
+        "tests/campaigns/fuzz/guard.py",
+        "tests/campaigns/fuzz/__main__.py",
+        "tests/campaigns/faults/engines.py",
+    )
 )
 
 
