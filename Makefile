@@ -162,7 +162,7 @@ long: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) --hypothesis-seed=$(SEED)
 
 fuzz: $(STAMP)
-	$(BIN)/python -m tests.campaigns.fuzz run --seconds 600 --seed $(SEED)
+	$(BIN)/python -m tests.campaigns.fuzz --seconds 600 --seed $(SEED)
 
 # Needs Linux and a C compiler.
 faults: $(STAMP)
