@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested
-from mlsub.convergence.in_force import runs_in_force
-from mlsub.convergence.reference import reference_file
+from mlsub.convergence.reference import reference_file, runs_in_force
 from mlsub.convergence.runs import paired_rule, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
