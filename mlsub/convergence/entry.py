@@ -29,8 +29,7 @@ from mlsub.convergence.reference import (
     points_of,
     reference_file,
 )
-from mlsub.convergence.runs import Progress, paired_rule, progress_of
-from mlsub.convergence.verdict import Result, judge_convergence
+from mlsub.convergence.verdict import Progress, Result, judge_convergence, paired_rule, progress_of
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError

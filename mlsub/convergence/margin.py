@@ -12,8 +12,8 @@ import msgspec
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.curves import reference_of
 from mlsub.convergence.reference import which_of
-from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of, mean_of
+from mlsub.convergence.verdict import BEYOND
 from mlsub.convergence.words import number, words_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show

@@ -1,4 +1,4 @@
-"""Reference convergence points: what the reference implementation needed at each batch size."""
+"""Reference convergence points: what the reference needed at each batch size, and which points count on which day."""
 
 from __future__ import annotations
 

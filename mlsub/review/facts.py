@@ -1,4 +1,4 @@
-"""Facts of the written rules, as data: a table a subject, read when first asked for."""
+"""Facts of the written rules as tables, and the sizes of data sets: train_samples and eval_samples that do not fit."""
 
 from __future__ import annotations
 

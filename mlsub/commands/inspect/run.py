@@ -13,12 +13,10 @@ from mlsub.findings import Finding, Severity
 from mlsub.present.envelope import Answer
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.copies import find_copies, find_shared_seeds
-from mlsub.review.runs.evaluations import find_small_spread
 from mlsub.review.runs.model import Entry, Observation
-from mlsub.review.runs.numbers import find_holes, find_order
+from mlsub.review.runs.numbers import find_holes, find_jumps, find_order, find_stated_time, find_throughput
 from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pauses, find_slow_intervals
-from mlsub.review.runs.quality import find_met_earlier, find_stops_below
-from mlsub.review.runs.statements import find_jumps, find_stated_time, find_throughput
+from mlsub.review.runs.quality import find_met_earlier, find_small_spread, find_stops_below
 from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.organisations import organisation

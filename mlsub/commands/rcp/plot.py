@@ -16,7 +16,7 @@ from mlsub.commands.rcp.run import Entry, Picture
 from mlsub.convergence.curves import Reference, reference_of
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
 from mlsub.convergence.reference import Which
-from mlsub.convergence.runs import BEYOND
+from mlsub.convergence.verdict import BEYOND
 from mlsub.convergence.words import number
 from mlsub.io.errors import MlsubError
 from mlsub.io.version import VERSION

@@ -1,4 +1,4 @@
-"""What an auditor asks about power files, and no official tool does: their content, and the times of their readings."""
+"""What the official power checker faults about names and numbers of files, and what an auditor asks of their content."""
 
 from __future__ import annotations
 

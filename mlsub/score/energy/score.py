@@ -1,4 +1,4 @@
-"""From the records of a node to its mean power, and from that to the energy of a run and of an entry."""
+"""What the power files of a run say, and what the official formula makes of it: mean power, and the energy of runs."""
 
 from __future__ import annotations
 
