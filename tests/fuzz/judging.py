@@ -147,10 +147,7 @@ def bears_out(judged: LogReport) -> None:
 
 def report_of(round_id: str, judged: LogReport) -> Report:
     """The report of a check of this log alone."""
-    part, (usage, name) = single_log(Path(judged.path), judged), usage_and_round(round_id)
-    return Report(
-        usage=usage, round=name, root=".", official=part.official, logs=part.logs, findings=tuple(part.findings)
-    )
+    return single_log(Path(judged.path), Path(), judged, round_of(round_id))
 
 
 def check_document(round_id: str, judged: LogReport) -> Document:

@@ -22,7 +22,6 @@ from mlsub.review.cross import audit_organisation_seeds, audit_same_runs
 from mlsub.review.runs.model import Entry
 from mlsub.rules.load import benchmark
 from mlsub.submission.model import Entry as JudgedEntry
-from mlsub.submission.model import EntryFiles
 from mlsub.systems.description import SystemDescription, read_description
 from tests.differential.generate import usage_and_round
 from tests.differential.log import content
@@ -97,20 +96,21 @@ def _judge(round_id: str, logs: Sequence[bytes], named: str, *, in_tree: bool) -
     folder, (usage, name) = scratch("review"), usage_and_round(round_id)
     path = f"ACME/results/rack1/{named}"
     judged = tuple(judge(round_id, [log], f"{path}/result_{n}.txt") for n, log in enumerate(logs))
-    files = EntryFiles(
+    entry = JudgedEntry(
+        path=path,
         organisation="ACME",
         system="rack1",
         benchmark=named,
         folder=folder,
         results=tuple(folder / f"result_{number}.txt" for number in range(len(logs))),
-        strays=(),
+        logs=judged,
+        description=_description(round_id) if in_tree else None,
+        in_tree=in_tree,
     )
-    description = _description(round_id) if in_tree else None
-    entry = JudgedEntry(files=files, path=path, logs=judged, description=description, in_tree=in_tree)
     _, found = judge_entry(entry, benchmark(usage, name, named), round_of(round_id))
     sound([*found, *(one for log in judged for one in log.findings)][: len(found) + 500])
     sound(list(audit_same_runs(judged)))
-    other = msgspec.structs.replace(entry, files=msgspec.structs.replace(files, system="rack2"))
+    other = msgspec.structs.replace(entry, system="rack2")
     sound(list(audit_organisation_seeds([entry, other])))
 
 
