@@ -210,7 +210,7 @@ def may_be_template(path: str) -> bool:
 def _is_unfilled_template(folder: Path, item: Item, unread: dict[str, str]) -> bool:
     if item.kind is not ItemKind.FILE or not may_be_template(item.path) or item.path in unread:
         return False
-    from mlsub.submission.unfilled import begins_as_template
+    from mlsub.submission.templates import begins_as_template
 
     try:
         return begins_as_template(folder / item.path)

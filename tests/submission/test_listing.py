@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.listing import MAX_DEPTH, Item, ItemKind, Listing, list_tree
-from mlsub.submission.unfilled import is_unfilled, templates
+from mlsub.submission.templates import is_unfilled, templates
 from tests.corpus import CORPUS
 from tests.make_tree import make_tree, snapshot
 

@@ -29,7 +29,7 @@ from mlsub.submission.listing import (
     parents,
     stray_paths,
 )
-from mlsub.submission.unfilled import Template, begins_as_template, is_unfilled, templates
+from mlsub.submission.templates import Template, begins_as_template, is_unfilled, templates
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import is_placeholder
 from mlsub.workspace import AS_FOUND, Settings

@@ -27,7 +27,7 @@ from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import Place, Target, infer_round, is_organisation
 from mlsub.submission.listing import Item, ItemKind, Listing, may_be_template, parents
 from mlsub.submission.report import Report
-from mlsub.submission.unfilled import begins_as_template
+from mlsub.submission.templates import begins_as_template
 from mlsub.workspace import Settings, check_paths
 from mlsub.workspace.package import write_package
 

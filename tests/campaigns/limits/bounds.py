@@ -184,7 +184,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.watch.logs": "_MAX_NAMES",
         "commands.watch.source": "LIMIT",
         "convergence.filecheck": "_MAX_DEPTH",
-        "submission.unfilled": "MOST _MAX_BYTES",
+        "submission.templates": "MOST _MAX_BYTES",
         "systems.capture.machine": "_LONGEST",
     },
     "the caller's own settings, files, processes and receivers": {

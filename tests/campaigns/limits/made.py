@@ -33,7 +33,7 @@ CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "mlsub/commands/redact/names.py:literal": ("mlsub.commands.redact.names", "literal", ("ab*cd",)),
     "mlsub/io/spelling.py:spellings": ("mlsub.io.spelling", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
     "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),
-    "mlsub/submission/unfilled.py:_line": ("mlsub.submission.unfilled", "_line", ()),
+    "mlsub/submission/templates.py:_line": ("mlsub.submission.templates", "_line", ()),
     "mlsub/systems/fields.py:_placeholder": ("mlsub.systems.fields", "_placeholder", ()),
     "mlsub/rules/arithmetic.py:token": ("mlsub.rules.formula", "FORMULAS.token", ()),
     "mlsub/systems/chips.py:_within": ("mlsub.systems.chips", "_within", ()),
