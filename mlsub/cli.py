@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from mlsub import VERSION
 from mlsub.commands.ending import closed_pipe_passed_on, end
 from mlsub.commands.lazy import LazyGroup
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
 
 _STAGES = {
     "Prepare": {

@@ -12,6 +12,7 @@ import pytest
 
 from mlsub.findings import Verdict
 from mlsub.io.problems import FileProblemsError, Problem
+from mlsub.io.read import Tree
 from tests.fuzz.harness import BrokenError, harnesses
 from tests.fuzz.surfaces import (
     documents_json,
@@ -66,10 +67,10 @@ _BASELINE = documents_json._SEEDS["baseline"][0]
 _ONE_POINT = documents_json._SEEDS["reference-points"][1].replace(b"[40, ", b"[39, ")
 #: Harness, where a function is looked up and its name, what a defect makes of its answer, an input that shows it.
 DEFECTS: tuple[tuple[str, Any, str, Spoil, bytes], ...] = (
-    ("yaml", documents_yaml, "content_of", lambda found: {**found, "a": True}, b"a: 1\n"),
-    ("yaml", documents_yaml, "content_of", lambda found: {**found, "a": "\n"}, b"a: 'x'\n"),
-    ("yaml", documents_yaml, "read", refused("not YAML: no"), b"a: 1\n"),
-    ("yaml", documents_yaml, "read", refused("aliases (*name) are not allowed", 9), b"a: 1\n"),
+    ("yaml", Tree, "content", lambda found: {**found, "a": True}, b"a: 1\n"),
+    ("yaml", Tree, "content", lambda found: {**found, "a": "\n"}, b"a: 'x'\n"),
+    ("yaml", documents_yaml, "read_tree", refused("not YAML: no"), b"a: 1\n"),
+    ("yaml", documents_yaml, "read_tree", refused("aliases (*name) are not allowed", 9), b"a: 1\n"),
     ("manifest", documents_kinds, "read_manifest", leaving, b""),
     ("claims", documents_kinds, "audit_of", without_last("claims"), _CLAIMS),
     ("records", documents_kinds, "shown", another, b""),

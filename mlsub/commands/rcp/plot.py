@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub import VERSION
 from mlsub.commands.asked import Asked
 from mlsub.commands.options import tell, tell_unchecked
 from mlsub.commands.rcp.draw import check_matplotlib, draw
@@ -19,7 +20,6 @@ from mlsub.convergence.margin import benchmark_held, untested, verdict_of
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.words import number
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
 from mlsub.io.write import check_output
 from mlsub.present.document import Block, Column, Items, Section, Table, Text, document, section
 from mlsub.present.html import render

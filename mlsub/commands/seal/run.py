@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from mlsub import VERSION
 from mlsub.commands.seal import age, openssl, recipients
 from mlsub.commands.seal.forms import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
 from mlsub.commands.seal.names import MANIFEST, name_problem
@@ -24,9 +25,8 @@ from mlsub.commands.seal.tar import TarWriter
 from mlsub.commands.seal.tree import Tree, real_folder, scan
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
+from mlsub.io.folders import back_up_foreign, digest, digest_of, record
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, sync_folder
-from mlsub.io.written import back_up_foreign, digest, digest_of, record
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import folders, infer_round, is_organisation, locate

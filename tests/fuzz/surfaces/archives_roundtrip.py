@@ -21,7 +21,7 @@ from mlsub.commands.seal.tree import Member, MemberKind, Tree, scan
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed, verify_tree
 from mlsub.io.errors import MlsubError
-from mlsub.io.spelling import folded
+from mlsub.io.show import folded
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.opening import tree_of
 from tests.fuzz.provider import END, Provider, one_in

@@ -26,7 +26,7 @@ from mlsub.commands.pack.read import read_manifest
 from mlsub.convergence.entry import USUAL
 from mlsub.io.documents import Form, read_document
 from mlsub.io.problems import FileProblemsError
-from mlsub.io.read import read
+from mlsub.io.read import read_tree
 from mlsub.rounds import normalise_round
 from mlsub.rules.overlay import overlay_schema
 from mlsub.submission.ids import FORM as IDS
@@ -49,7 +49,9 @@ _LONGEST = 2_500
 def _written_again(form: Form[Any], file: Path) -> None:
     """A document that is taken is the same when PyYAML writes it anew, and has the same type when it is read twice."""
     first = shown(read_document(file, form)[0])
-    text = yaml.serialize(read(file, kind=form.kind, top=""), Dumper=yaml.SafeDumper, canonical=True, width=1 << 20)
+    text = yaml.serialize(
+        read_tree(file, kind=form.kind, top="").node, Dumper=yaml.SafeDumper, canonical=True, width=1 << 20
+    )
     again = placed(text.encode(), f"again-{file.name}")
     try:
         found = shown(read_document(again, form)[0])

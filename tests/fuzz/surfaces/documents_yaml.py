@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from mlsub.io.problems import MAX_DEPTH, FileProblemsError
-from mlsub.io.read import content_of, read, twice
+from mlsub.io.read import read_tree
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.surfaces.documents_shared import check_problems, placed, same
 from tests.io.mutate_yaml import KEYS, VALUES, mutated
@@ -25,14 +25,14 @@ _DOCUMENTED = re.compile(
 def _read(data: bytes) -> None:
     file = placed(data, "fuzz.yaml")
     try:
-        node = read(file, kind="documents", top="keys")
+        tree = read_tree(file, kind="documents", top="keys")
     except FileProblemsError as error:
         check_problems(error, data, file)
         if not all(_DOCUMENTED.search(problem.message) for problem in error.problems):
             _refused_by_both(data, error)
         return
-    content = content_of(node)
-    if not any(True for _ in twice(node)):
+    node, content = tree.node, tree.content()
+    if not tree.found:
         _compare(node, content, data)
     for canonical in (True, False):
         _written_again(node, content, canonical=canonical)
@@ -82,7 +82,7 @@ def _written_again(node: yaml.Node, content: Any, *, canonical: bool) -> None:
     text = yaml.serialize(node, Dumper=yaml.SafeDumper, canonical=canonical, allow_unicode=canonical, width=1 << 20)
     file: Path = placed(text.encode("utf-8"), "again.yaml")
     try:
-        again = content_of(read(file, kind="documents", top="keys"))
+        again = read_tree(file, kind="documents", top="keys").content()
     except FileProblemsError as error:
         raise BrokenError(f"written by PyYAML it is refused: {error}: {text!r:.300}") from error
     if not same(content, again):
