@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from os import PathLike
 
+from mlsub.io import VERSION
+
 #: As in typing, which takes longer to import than the rest of this.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["__version__", "check"]
 
-#: The version, which every answer names.
-VERSION = __version__ = "0.2.0"
+__version__ = VERSION
 
 
 def check(

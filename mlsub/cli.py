@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from mlsub import VERSION
 from mlsub.commands.ending import closed_pipe_passed_on, end
 from mlsub.commands.lazy import LazyGroup
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
 
 _STAGES = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub import VERSION
+from mlsub.io import VERSION
 
 REPOSITORY = Path(__file__).parents[1]
 #: For people who read the source.
@@ -44,7 +44,7 @@ def test_every_package_is_found() -> None:
 def test_the_version_stands_in_one_place() -> None:
     config = configparser.ConfigParser()
     config.read(REPOSITORY / "setup.cfg")
-    assert config["metadata"]["version"] == "attr: mlsub.VERSION"
+    assert config["metadata"]["version"] == "attr: mlsub.io.VERSION"
     elsewhere = [
         file.relative_to(REPOSITORY).as_posix()
         for folder in ("mlsub", "docs", "tests")

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from mlsub import VERSION
 from mlsub.findings import Severity
+from mlsub.io import VERSION
 from mlsub.io.show import plain
 from mlsub.present import markdown, text
 from mlsub.present.ci import CiFinding, CiReport

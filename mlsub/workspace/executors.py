@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from mlsub import VERSION
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub import VERSION
 from mlsub.commands.options import Target
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import RECORDS, Place
 from tests.commands.runner import Stream, call, run

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub import VERSION
 from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
+from mlsub.io import VERSION
 from mlsub.present import github, gitlab, junit, sarif
 from mlsub.present.ci import CiReport, Outcome, judged_part, part
 from mlsub.present.explanation import Explanation, explanations

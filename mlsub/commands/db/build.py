@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-import mlsub
+from mlsub import io
 from mlsub.commands.db.insert import Inserter, Row
 from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import add_package, record_rows
@@ -176,7 +176,7 @@ def _known_state(file: Path) -> str:
     remedy = " Name another file, or add --force to replace it."
     with _connected(file, f"{file} is not a database of mlsub db, or is in use", remedy) as connection:
         about = connection.execute(f"SELECT * FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
-        current = about is not None and about[:2] == (FORMAT, mlsub.VERSION)
+        current = about is not None and about[:2] == (FORMAT, io.VERSION)
         return str(about[2]) if about is not None and current else _OLDER
 
 
@@ -229,7 +229,7 @@ def _write(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]],
 
 
 def _about(state: str) -> list[int | str]:
-    return [FORMAT, mlsub.VERSION, state]
+    return [FORMAT, io.VERSION, state]
 
 
 def _export(connection: DuckDBPyConnection, folder: Path) -> None:

@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from mlsub import VERSION
 from mlsub.commands.rcp.run import Entry, Picture
 from mlsub.convergence.curves import limit_lines, mean_line, spans_a_decade
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub import VERSION
 from mlsub.commands.asked import Asked
 from mlsub.commands.options import tell, tell_unchecked
 from mlsub.commands.rcp.draw import check_matplotlib, draw
@@ -19,6 +18,7 @@ from mlsub.convergence.in_force import Which
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
 from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.words import number
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
 from mlsub.io.write import check_output
 from mlsub.present.document import Block, Column, Items, Section, Table, Text, document, section

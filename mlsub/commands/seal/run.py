@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mlsub import VERSION
 from mlsub.commands.seal import age, openssl, recipients
 from mlsub.commands.seal.forms import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
 from mlsub.commands.seal.names import MANIFEST, name_problem
@@ -24,6 +23,7 @@ from mlsub.commands.seal.streams import Counted, compress, failing_as, file_dige
 from mlsub.commands.seal.tar import TarWriter
 from mlsub.commands.seal.tree import Tree, real_folder, scan
 from mlsub.findings import Finding, Verdict
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import back_up_foreign, digest, digest_of, record
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, sync_folder

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub import VERSION
 from mlsub.findings import Finding
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
