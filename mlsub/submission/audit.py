@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 from mlsub.findings import Finding
-from mlsub.io.spelling import folded
+from mlsub.io.show import folded
 from mlsub.rules.catalogue import finding
 from mlsub.submission.code import CODE_USAGES, audit_code
 from mlsub.submission.listing import (

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.data import loads
 from mlsub.io.errors import reason_of
-from mlsub.io.jsontext import loads
 from mlsub.submission.listing import list_tree, may_be_template
 from mlsub.submission.templates import MARKER, content_of, is_unfilled
 from mlsub.systems.fields import placeholders_in
