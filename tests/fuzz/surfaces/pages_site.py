@@ -6,9 +6,7 @@ import json
 import re
 from typing import Any
 
-from mlsub.commands.site.claims import Card
-from mlsub.commands.site.numberline import Mark, NumberLine, Reading
-from mlsub.commands.site.page import Cell, Chart, Page, Quote, Section, Series, Table, clean, number_text
+from mlsub.commands.site.page import Card, Cell, Chart, Page, Quote, Section, Series, Table, clean, number_text
 from mlsub.commands.site.render import render_page, safe_json, shared_series
 from mlsub.commands.site.results import slug
 from mlsub.present.document import Share
@@ -72,25 +70,21 @@ class _Maker:
         data: dict[str, Any] = {self._plain(): self._plain(), "list": [self._plain()]}
         if self._said.below(2):
             self.data.append(data)
-            return Chart(kind="dots", key="k", title=self._text(), about=self._text(), data=data, href="index.html")
+            return Chart(kind="dots", title=self._text(), about=self._text(), data=data, href="index.html")
         points = tuple((self._number(), self._number()) for _ in range(self._said.below(3)))
         series = Series(self._plain(), "line", 1, points)
         self.data.append({"x": self._plain(), "name": series.name})
         data = {"x": {"title": self.data[-1]["x"]}, "series": [series]}
-        return Chart(kind="series", key="k", title=self._text(), about=self._text(), data=data)
+        return Chart(kind="series", title=self._text(), about=self._text(), data=data)
 
     def _plain(self) -> str:
         """A text that only scripts read; JSON has no halves of surrogate pairs."""
         return self._change(clean(self._said.text(), 60))
 
     def _card(self, number: int) -> Card:
-        mark = Mark("published", 3.5, self._text())
-        reading = Reading(self._text() or "r", (mark,), (1.0, 5.0))
-        about = self._change(clean(self._said.text()))
-        line = NumberLine(about=about, low=1.0, high=None, ends=(self._text(), ""), readings=(reading,))
         rows = ((self._text(), (self._text(), self._text())),)
-        words = [self._text() for _ in range(3)]
-        return Card(f"claim-{number}", words[0], "holds", words[1], words[2], (line,), None, rows, ())
+        words = {name: self._text() for name in ("id", "headline", "text")}
+        return Card(key=f"claim-{number}", kind="holds", charts=(self._chart(),), first=rows, **words)
 
     def _section(self, number: int) -> Section:
         how = self._said.byte()
