@@ -162,15 +162,15 @@ long: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) --hypothesis-seed=$(SEED)
 
 fuzz: $(STAMP)
-	$(BIN)/python -m tests.fuzz run --seconds 600 --seed $(SEED)
+	$(BIN)/python -m tests.campaigns.fuzz --seconds 600 --seed $(SEED)
 
 # Needs Linux and a C compiler.
 faults: $(STAMP)
-	$(BIN)/python -m tests.faults --kills 200 --seed $(SEED)
+	$(BIN)/python -m tests.campaigns.faults --kills 200 --seed $(SEED)
 
 limits: $(STAMP)
-	$(BIN)/python -m tests.limits
-	$(BIN)/python -m pytest tests/limits/measured_*.py
+	$(BIN)/python -m tests.campaigns.limits
+	$(BIN)/python -m pytest tests/campaigns/limits/measured_*.py
 
 long-parity: $(STAMP)
 	mkdir -p build/parity

@@ -53,10 +53,8 @@ def test_no_module_is_long_or_imports_a_private_name(module: str) -> None:
 MEASURES = re.compile(
     r"process_time|perf_counter|thread_time|getrusage|RUSAGE|maxrss|tracemalloc|timeit|VmHWM|VmRSS|os\.times|time\.time\(|deadline=\d"
 )
-#: Programs that no test of `make test` decides by: the fuzzer bounds its inputs, and the faults are spread over a run.
-MEASURING = frozenset(
-    ("tests/limits/__main__.py", "tests/fuzz/guard.py", "tests/fuzz/__main__.py", "tests/faults/engines.py")
-)
+#: Programs that no test of `make test` decides by: limits are measured there, and the faults are spread over a run.
+MEASURING = frozenset(("tests/campaigns/limits/__main__.py", "tests/campaigns/faults/engines.py"))
 
 
 def test_no_test_measures_time_or_memory() -> None:
