@@ -11,8 +11,8 @@ import msgspec
 
 from mlsub.convergence.algorithm import Algorithm, traits_of
 from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
+from mlsub.io.data import loads
 from mlsub.io.errors import MlsubError
-from mlsub.io.jsontext import loads
 from mlsub.log.reading import usable_number
 
 #: Reference files are below a megabyte.

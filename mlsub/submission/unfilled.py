@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.data import loads
 from mlsub.io.errors import reason_of
-from mlsub.io.jsontext import loads
 from mlsub.io.look import is_nothing
 from mlsub.submission.layout.templates import MARKER, is_unfilled
 from mlsub.submission.layout.walk import list_tree, may_be_template

@@ -29,7 +29,7 @@ from mlsub.convergence.entry import USUAL
 from mlsub.divisions import division_name
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.review.runs.stretch import stretch_of_lengths

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
+from mlsub import io
 from mlsub.commands.db.insert import Inserter, Row
 from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import add_package, record_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
-from mlsub.io import version
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
-from mlsub.io.written import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.judge.result import round_key
 from mlsub.present.envelope import Answer
 from mlsub.submission.locate import Target
@@ -176,7 +176,7 @@ def _known_state(file: Path) -> str:
     remedy = " Name another file, or add --force to replace it."
     with _connected(file, f"{file} is not a database of mlsub db, or is in use", remedy) as connection:
         about = connection.execute(f"SELECT * FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
-        current = about is not None and about[:2] == (FORMAT, version.VERSION)
+        current = about is not None and about[:2] == (FORMAT, io.VERSION)
         return str(about[2]) if about is not None and current else _OLDER
 
 
@@ -229,7 +229,7 @@ def _write(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]],
 
 
 def _about(state: str) -> list[int | str]:
-    return [FORMAT, version.VERSION, state]
+    return [FORMAT, io.VERSION, state]
 
 
 def _export(connection: DuckDBPyConnection, folder: Path) -> None:

@@ -12,8 +12,8 @@ import click
 import yaml
 
 from mlsub.divisions import CLOSED, DIVISIONS
+from mlsub.io.folders import named
 from mlsub.io.problems import meant
-from mlsub.io.written import named
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.submission.layout.model import Item, ItemKind, parents
 from mlsub.submission.layout.strays import stray_paths

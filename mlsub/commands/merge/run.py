@@ -10,10 +10,9 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Finding, Verdict
-from mlsub.io.assemble import Piece
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
-from mlsub.io.written import check_free
 from mlsub.log.changes import fields
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round

@@ -16,8 +16,8 @@ import msgspec
 from mlsub.commands.pack.manifest import Entry, Item, Manifest
 from mlsub.commands.pack.runs import Chosen, LeftOut, choose_runs
 from mlsub.findings import Finding, Severity
-from mlsub.io.assemble import Piece
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import Piece
 from mlsub.io.write import make_folder, write_file
 from mlsub.submission.layout.audit import CODE_USAGES
 from mlsub.submission.layout.expected import PlannedEntry

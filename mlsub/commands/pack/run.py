@@ -17,10 +17,9 @@ from mlsub.commands.pack.plan import Plan, Scaffolded, make_plan, missing_files,
 from mlsub.commands.pack.runs import LeftOut
 from mlsub.commands.pack.waivers import Waived, apply_waivers
 from mlsub.findings import Finding, Severity
-from mlsub.io.assemble import Piece, Way, assemble
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import Piece, Way, adopt, assemble, digest, foreign_files, named
 from mlsub.io.write import remove_leftovers, temporary_folder
-from mlsub.io.written import adopt, digest, foreign_files, named
 from mlsub.present.envelope import Answer
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.audit import audit_layout

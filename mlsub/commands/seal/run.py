@@ -23,10 +23,10 @@ from mlsub.commands.seal.streams import Counted, compress, failing_as, file_dige
 from mlsub.commands.seal.tar import TarWriter
 from mlsub.commands.seal.tree import Tree, real_folder, scan
 from mlsub.findings import Finding, Verdict
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
+from mlsub.io.folders import back_up_foreign, digest, digest_of, record
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, sync_folder
-from mlsub.io.written import back_up_foreign, digest, digest_of, record
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.locate import folders, infer_round, is_organisation, locate

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Chart, Page, Series, Table
+from mlsub.io import VERSION
 from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
-from mlsub.io.version import VERSION
 from mlsub.present.html import bar
 from mlsub.score.columns import encodable
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from mlsub.findings import Finding
-from mlsub.io.spelling import folded
+from mlsub.io.show import folded
 from mlsub.rules.catalogue import finding
 from mlsub.submission.layout.code import audit_code
 from mlsub.submission.layout.links import audit_links

@@ -8,7 +8,7 @@ from typing import Any
 #: Rows of the table under "Limits", and of each the constants with their figures as they are written there.
 BOUNDS: dict[str, dict[str, str]] = {
     "a record of a log": {"log.reader:MAX_RECORD": "16 MiB", "log.reader:_HEAD": "256 bytes"},
-    "nesting of JSON": {"io.jsontext:MAX_LEVELS": "500 levels"},
+    "nesting of JSON": {"io.data:MAX_LEVELS": "500 levels"},
     "records of a log that are held": {"judge.rules:MAX_HELD": "50,000", "judge.rules:MAX_HELD_BYTES": "32 MiB"},
     "records for the convergence test": {"log.reading:MAX_STOPS": "1,000", "log.reading:MAX_STEPS": "100,000 steps"},
     "steps whose measures": {"rules.values:MAX_STEPS": "200,000"},
@@ -136,7 +136,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "convergence.entry": "_MOST_SIZES",
         "convergence.filecheck": "_MAX_PROBLEMS",
         "io.problems": "_LONGEST _LONGEST_VALUE _MOST _MOST_FLAWS",
-        "io.spelling": "LONGEST",
+        "io.show": "LONGEST",
         "judge.preflight": "_LONGEST _MOST",
         "judge.scoring": "_MOST_SCALES",
         "log.reading": "_MAX_TEXT",

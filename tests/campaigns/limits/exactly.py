@@ -24,8 +24,7 @@ from mlsub.config.baseline import read_baseline
 from mlsub.convergence.filecheck import check_records, check_reference_file
 from mlsub.convergence.reference import runs_of
 from mlsub.findings import Finding
-from mlsub.io.read import read as read_yaml
-from mlsub.io.read import read_toml
+from mlsub.io.read import read_toml, read_tree
 from mlsub.log.event import Event
 from mlsub.log.rewrite import find_logs
 from mlsub.rounds import get_round
@@ -145,7 +144,7 @@ def _groups(_: Path, count: int) -> object:
 
 
 def _yaml(file: Path) -> object:
-    return read_yaml(file, kind="files", top="a")
+    return read_tree(file, kind="files", top="a")
 
 
 def _document(file: Path) -> object:

@@ -31,7 +31,7 @@ PARTS = {
 #: Functions that make an expression, and what they are called with; the place is that of the call of re.
 CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "mlsub/commands/redact/names.py:literal": ("mlsub.commands.redact.names", "literal", ("ab*cd",)),
-    "mlsub/io/spelling.py:spellings": ("mlsub.io.spelling", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
+    "mlsub/io/show.py:spellings": ("mlsub.io.show", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
     "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),
     "mlsub/submission/layout/templates.py:_line": ("mlsub.submission.layout.templates", "_line", ()),
     "mlsub/systems/fields.py:_placeholder": ("mlsub.systems.fields", "_placeholder", ()),

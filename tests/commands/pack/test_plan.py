@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.pack.plan import Plan, make_plan
-from mlsub.io.assemble import assemble
+from mlsub.io.folders import assemble
 from tests.commands import runner
 from tests.commands.pack.workplace import Workplace, files
 from tests.make_tree import make_description
