@@ -12,9 +12,8 @@ import msgspec
 
 from mlsub.convergence.algorithm import Algorithm, traits_of
 from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
-from mlsub.io.data import shipped
+from mlsub.io.data import loads, shipped
 from mlsub.io.errors import MlsubError
-from mlsub.io.jsontext import loads
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
 from mlsub.rounds.publication import Day, published

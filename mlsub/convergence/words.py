@@ -142,7 +142,7 @@ def _several(entry: Entry, names: Sequence[str]) -> Finding:
     stated = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
     fix = None
     if key == "submission_benchmark":
-        own = show(entry.files.benchmark)
+        own = show(entry.benchmark)
         strangers = {value: some for value, some in users.items() if value != own}
         moves = "; ".join(f"{several(some, 3)} to the folder of {value}" for value, some in strangers.items())
         fix = f"These logs are of another benchmark. Move {moves}, and put runs of {own} in their place."[:400]

@@ -12,15 +12,16 @@ import msgspec
 from mlsub.convergence.algorithm import manner_of
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
-from mlsub.judge.package import Package, list_packages
+from mlsub.judge.package import list_package, tasks_of
 from mlsub.log.events import LogReader, Tally, read_log
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import RunFold
 from mlsub.log.trace import Trace, TraceFold, trace_of
 from mlsub.review.runs.model import Entry
 from mlsub.rounds import Round, get_round
-from mlsub.submission.locate import Target
-from mlsub.workspace import Found, Settings, find, in_one_line
+from mlsub.submission.find import Place, Target, packages
+from mlsub.submission.model import Package
+from mlsub.workspace import Settings, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, file_fingerprint, scan_tree
 from mlsub.workspace.logs import map_logs
 
@@ -38,17 +39,19 @@ class Gathered(NamedTuple):
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """An organisation's files, and the round they are of."""
+    """An organisation's files, the logs among them, and the round they are of."""
 
     package: Package
+    tasks: tuple[LogTask, ...]
     round: Round
 
 
 class Sides(NamedTuple):
     """Places to report on, those to compare them with, the folder that all have in common, and how both were named."""
 
-    found: tuple[Found, ...]
-    beside: tuple[Found, ...]
+    found: tuple[Place, ...]
+    beside: tuple[Place, ...]
+    overlay: str | None
     root: Path
     names: tuple[Sequence[str], Sequence[str]]
 
@@ -56,14 +59,14 @@ class Sides(NamedTuple):
         """The digest of all that an inspection of these places rests on; None where it cannot be known."""
         both = (*self.found, *self.beside)
         try:
-            words = [(one.round.usage, one.round.name, content_digest(one.round.overlay)) for one in both]
+            words = [(one.usage, one.round, content_digest(self.overlay)) for one in both]
         except OSError:
             return None
         trees = [
             file_fingerprint(place.path)
             if place.target is Target.LOG
             else scan_tree(place.organisation or place.path).fingerprint
-            for place in (one.place for one in both)
+            for place in both
         ]
         return None if None in trees else digest_of(words, trees)
 
@@ -88,8 +91,8 @@ def sides_of(
     """
     found = _found(paths, settings, skip)
     others = _found(beside, msgspec.structs.replace(settings, round=None), skip)
-    root = Path(os.path.commonpath([one.place.root for one in (*found, *others)]))
-    return Sides(tuple(found), tuple(others), root, (paths, beside))
+    root = Path(os.path.commonpath([place.root for place in (*found, *others)]))
+    return Sides(tuple(found), tuple(others), settings.overlay, root, (paths, beside))
 
 
 def read_sides(sides: Sides, settings: Settings) -> Gathered:
@@ -99,24 +102,24 @@ def read_sides(sides: Sides, settings: Settings) -> Gathered:
         MlsubError: no log is below a path.
     """
     root = sides.root
-    parts, parts_beside = _parts(sides.found, root), _parts(sides.beside, root)
+    parts, parts_beside = _parts(sides.found, sides), _parts(sides.beside, sides)
     for names, of in zip(sides.names, (parts, parts_beside), strict=True):
-        if names and not any(part.package.tasks for part in of):
+        if names and not any(part.tasks for part in of):
             raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
-    tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.package.tasks))
+    tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.tasks))
     traces = dict(zip(tasks, map_logs(_safe_trace, tasks, settings, Trace), strict=True))
     return Gathered(
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],
         root,
-        not any(finding.transient for part in (*parts, *parts_beside) for finding in part.package.files.findings)
+        not any(finding.transient for part in (*parts, *parts_beside) for finding in part.package.findings)
         and all(trace.lasting for trace in traces.values()),
     )
 
 
-def _found(paths: Sequence[str], settings: Settings, skip: Callable[[str], None] | None) -> list[Found]:
-    found, problems = find(paths, settings)
-    lines = dict.fromkeys(in_one_line(problem.finding) for problem in problems)
+def _found(paths: Sequence[str], settings: Settings, skip: Callable[[str], None] | None) -> list[Place]:
+    found, failed = find_places(paths, settings)
+    lines = dict.fromkeys(in_one_line(place.problem) for place in failed if place.problem)
     if not lines:
         return found
     if skip is None or not found:
@@ -126,16 +129,18 @@ def _found(paths: Sequence[str], settings: Settings, skip: Callable[[str], None]
     return found
 
 
-def _parts(found: Sequence[Found], root: Path) -> list[_Part]:
+def _parts(places: Sequence[Place], sides: Sides) -> list[_Part]:
     parts: list[_Part] = []
-    for one in found:
+    for place in places:
+        round_ = get_round(place.usage, place.round, sides.overlay)
         try:
-            parts += [_Part(package, one.round) for package in list_packages(one.place, root, one.round)]
+            listed = [list_package(one, sides.root, round_) for one in packages(place)]
+            parts += [_Part(package, tasks_of(package, round_), round_) for package in listed]
         except OSError as error:
             reason = error.strerror or error
-            raise MlsubError(f"{one.place.path} cannot be read: {reason}. Check your permissions.") from error
-    whole = {task for part in parts if part.package.in_tree for task in part.package.tasks}
-    return [part for part in parts if part.package.in_tree or not whole.issuperset(part.package.tasks)]
+            raise MlsubError(f"{place.path} cannot be read: {reason}. Check your permissions.") from error
+    whole = {task for part in parts if part.package.in_tree for task in part.tasks}
+    return [part for part in parts if part.package.in_tree or not whole.issuperset(part.tasks)]
 
 
 def _safe_trace(task: LogTask) -> Trace:
@@ -148,7 +153,7 @@ def _safe_trace(task: LogTask) -> Trace:
 
 def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:
     by_folder: dict[Path, list[Trace]] = {}
-    for task in part.package.tasks:
+    for task in part.tasks:
         by_folder.setdefault(Path(task.file).parent, []).append(traces[task])
     return [
         Entry(
@@ -160,7 +165,7 @@ def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:
             scaling_type=files.scaling_type,
             traces=tuple(of),
         )
-        for files in part.package.files.entries
+        for files in part.package.entries
         if (of := by_folder.get(files.folder))
     ]
 

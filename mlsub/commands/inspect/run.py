@@ -123,7 +123,7 @@ def inspection_of(sides: Sides, settings: Settings) -> Inspection:
     Raises:
         MlsubError: no log is below a path.
     """
-    cache, places = settings.cache, [[one.place for one in side] for side in (sides.found, sides.beside)]
+    cache, places = settings.cache, (sides.found, sides.beside)
     name, state = record_name("inspect", *places), sides.fingerprint() if cache is not None else None
     if cache is not None and state is not None and (known := cache.read("answers", name, state, Inspection)):
         return known

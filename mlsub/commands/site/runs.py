@@ -67,7 +67,7 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
         of = {"name": "evaluation", "style": "marks", "colour": _EVALUATION}
         data["table"] = {"id": f"table-{evaluations.key}", "x": MINUTES} | of
     about = f"{len(series[1].points)} of {len(shown)} runs have a timed part; the table below has their times."
-    chart = Chart(kind="series", key="timeline", title="Runs, each from its own run_start", about=about, data=data)
+    chart = Chart(kind="series", title="Runs, each from its own run_start", about=about, data=data)
     more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
     table = build_table("Runs and their times", logs, _RUNS)
     charts = (chart,) if drawn else ()
@@ -209,7 +209,6 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
     unit = rcp.unit or reference.unit
     return Chart(
         kind="series",
-        key="rcp",
         title=f"Points of convergence, {unit}",
         about=_words(rcp)[0],
         data={

@@ -1,4 +1,4 @@
-"""Result files left out or numbered against their times, and what logs state that cannot be: clock, length, throughput."""
+"""Result files left out or numbered against their times, and what logs state that cannot be: clock, length, pace."""
 
 from __future__ import annotations
 

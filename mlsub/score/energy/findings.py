@@ -1,4 +1,4 @@
-"""What the official power checker faults about names and numbers of files, and what an auditor asks of their content."""
+"""What the official power checker faults about names of files, and what an auditor asks about their content."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
     From v5.0 the official checker looks at names and numbers of the files; before, no tool does, and the same defects
     are review findings.
     """
-    if FOLDER not in entry.files.strays:
+    if FOLDER not in entry.strays:
         return None
-    folder = entry.files.folder / FOLDER
+    folder = entry.folder / FOLDER
     path = FOLDER if entry.path in ("", ".") else f"{entry.path}/{FOLDER}"
     names = [PurePath(log.path).name for log in entry.logs]
     if (why := _why_nothing(folder)) is not None:
@@ -93,7 +93,7 @@ def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]
 def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
     """Measurements of no result: of a run that was left out, or misspelled."""
     try:
-        names = list_names(entry.files.folder / FOLDER)
+        names = list_names(entry.folder / FOLDER)
     except NotADirectoryError:
         return []  # Then every run is missing, which is reported.
     except (MlsubError, OSError) as error:
