@@ -86,7 +86,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(Path(file).name)
         read_log(file, reader)
 
-    for module in ("mlsub.judge.log", "mlsub.commands.inspect.gather"):
+    for module in ("mlsub.judge.log", "mlsub.commands.inspect.run"):
         monkeypatch.setattr(f"{module}.read_log", reading)
     return found
 
