@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from mlsub.findings import Severity
+from mlsub.io import VERSION
 from mlsub.io.show import plain
-from mlsub.io.version import VERSION
 from mlsub.present import markdown, text
 from mlsub.present.ci import CiFinding, CiReport
 from mlsub.present.explanation import Explanation, explanation_document

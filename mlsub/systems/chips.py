@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.io.spelling import LONGEST, Spellings, flat, spellings
+from mlsub.io.show import LONGEST, Spellings, flat, spellings
 
 _MEMORY = re.compile(r"(?<![\d.])(\d{1,4}) ?gi?b?(?!\w)")
 

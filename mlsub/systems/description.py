@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.data import loads
 from mlsub.io.errors import reason_of
-from mlsub.io.jsontext import loads
 from mlsub.io.look import status_of
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses

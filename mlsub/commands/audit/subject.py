@@ -34,7 +34,7 @@ from mlsub.commands.audit.vocabulary import (
     vocabulary,
 )
 from mlsub.commands.audit.wording import accepted, step_of
-from mlsub.io.spelling import flat, spaced
+from mlsub.io.show import flat, spaced
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.systems.chips import all_chips

@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.commands.audit.quoting import mentions, names
 from mlsub.io.data import shipped
-from mlsub.io.spelling import Spellings, flat, spaced, spellings
+from mlsub.io.show import Spellings, flat, spaced, spellings
 from mlsub.rounds import known_rounds
 from mlsub.submission import organisations
 from mlsub.systems import chips

@@ -17,8 +17,8 @@ import msgspec
 
 from mlsub.commands.fix.model import ALL, BLANKS, DUPLICATE, LINE_ENDS, MARK, STATUS, Repair, Repaired
 from mlsub.divisions import division_of
+from mlsub.io.data import loads
 from mlsub.io.errors import MlsubError
-from mlsub.io.jsontext import loads
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN
 from mlsub.log.rewrite import MARK as RECORD_MARK

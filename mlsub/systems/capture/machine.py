@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
-from mlsub.io.version import VERSION
 from mlsub.rules.catalogue import finding
 from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.host import find_memory, find_network, find_processor, find_software, find_storage

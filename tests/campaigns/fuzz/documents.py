@@ -24,7 +24,7 @@ from mlsub.findings import Finding
 from mlsub.io.documents import read_pairs
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
-from mlsub.io.read import read
+from mlsub.io.read import read_tree
 from mlsub.io.show import plain
 from mlsub.rounds import get_round
 from mlsub.rules.arithmetic import ExpressionError
@@ -226,7 +226,7 @@ _FORMULAS = (
 )
 #: Of each kind: the name of its file, what reads it, and documents to begin with.
 _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[bytes]]]] = {
-    "yaml": ("a.yaml", lambda file: read(file, kind="documents", top="keys"), lambda: _quoted("claims.md")),
+    "yaml": ("a.yaml", lambda file: read_tree(file, kind="documents", top="keys"), lambda: _quoted("claims.md")),
     "manifest": ("a.yaml", lambda file: read_manifest(file, {}), lambda: (_MANIFEST, *_files("*/submission.yaml"))),
     "claims": ("a.yaml", read_claims, lambda: _quoted("claims.md")),
     "records": ("a.yaml", read_records, lambda: _files("records/*.yaml")),

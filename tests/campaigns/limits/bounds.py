@@ -8,7 +8,7 @@ from typing import Any
 #: Rows of the table under "Limits", and of each the constants with their figures as they are written there.
 BOUNDS: dict[str, dict[str, str]] = {
     "a record of a log": {"log.reader:MAX_RECORD": "16 MiB", "log.reader:_HEAD": "256 bytes"},
-    "nesting of JSON": {"io.jsontext:MAX_LEVELS": "500 levels"},
+    "nesting of JSON": {"io.data:MAX_LEVELS": "500 levels"},
     "records of a log that are held": {"judge.rules:MAX_HELD": "50,000", "judge.rules:MAX_HELD_BYTES": "32 MiB"},
     "records for the convergence test": {"log.reading:MAX_STOPS": "1,000", "log.reading:MAX_STEPS": "100,000 steps"},
     "steps whose measures": {"rules.values:MAX_STEPS": "200,000"},
@@ -34,15 +34,15 @@ BOUNDS: dict[str, dict[str, str]] = {
         "present.github:MOST": "10 of",
         "present.github:MOST_OF_SUMMARY": "1 MiB",
     },
-    "names in the folder": {"submission.layout.walk:MAX_ITEMS": "100,000"},
-    "depth of folders": {"submission.layout.walk:MAX_DEPTH": "40"},
+    "names in the folder": {"submission.listing:MAX_ITEMS": "100,000"},
+    "depth of folders": {"submission.listing:MAX_DEPTH": "40"},
     "a link in a package": {
-        "submission.layout.links:_MAX_HOPS": "40 links",
-        "submission.layout.links:_MAX_PARTS": "200 parts",
+        "submission.audit:_MAX_HOPS": "40 links",
+        "submission.audit:_MAX_PARTS": "200 parts",
     },
     "a file or path in a package": {
-        "submission.layout.audit:MAX_BYTES": "50 MiB",
-        "submission.layout.audit:MAX_PATH": "220 characters",
+        "submission.audit:MAX_BYTES": "50 MiB",
+        "submission.audit:MAX_PATH": "220 characters",
     },
     "a system description": {
         "systems.description:MAX_BYTES": "4 MiB",
@@ -136,7 +136,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "convergence.entry": "_MOST_SIZES",
         "convergence.filecheck": "_MAX_PROBLEMS",
         "io.problems": "_LONGEST _LONGEST_VALUE _MOST _MOST_FLAWS",
-        "io.spelling": "LONGEST",
+        "io.show": "LONGEST",
         "judge.preflight": "_LONGEST _MOST",
         "judge.scoring": "_MOST_SCALES",
         "log.reading": "_MAX_TEXT",
@@ -146,7 +146,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "rules.aspects.content": "_LONGEST_NAME",
         "rules.overlay": "_LONGEST_NAME",
         "submission.ids": "_MOST",
-        "submission.layout.model": "_LONGEST",
+        "submission.listing": "_LONGEST",
         "submission.remedies": "_MOST_NAMED",
         "systems.audit": "_MOST_SHOWN",
         "systems.facts": "_LONGEST",
@@ -184,8 +184,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.watch.logs": "_MAX_NAMES",
         "commands.watch.source": "LIMIT",
         "convergence.filecheck": "_MAX_DEPTH",
-        "submission.layout.templates": "MOST",
-        "submission.unfilled": "_MAX_BYTES",
+        "submission.templates": "MOST _MAX_BYTES",
         "systems.capture.machine": "_LONGEST",
     },
     "the caller's own settings, files, processes and receivers": {

@@ -205,7 +205,7 @@ BENCHMARKS = {
 
 @pytest.mark.parametrize("written", BENCHMARKS)
 def test_benchmarks_as_people_write_them(written: str) -> None:
-    from mlsub.io.spelling import spaced
+    from mlsub.io.show import spaced
 
     found = list(benchmarks_in(spaced(f"It trains {written} fast")))
     assert any(BENCHMARKS[written] in one.values for one in found)
