@@ -44,7 +44,7 @@ from mlsub.submission.remedies import of_too_deep
 from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, SystemResult
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import SystemDescription, read_description
-from mlsub.systems.facts import facts_of
+from mlsub.systems.fields import facts_of
 
 
 class Package(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from mlsub.io.show import show
 from mlsub.rounds import get_round, normalise_round
 from mlsub.submission.tree import TreeReader
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import category
+from mlsub.systems.fields import category
 
 #: The fields of a system description whose product is a count.
 COUNTS = {

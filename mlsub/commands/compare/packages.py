@@ -21,7 +21,7 @@ from mlsub.submission.layout.walk import list_tree
 from mlsub.submission.locate import Target
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import SystemResult
-from mlsub.systems.facts import SystemFacts
+from mlsub.systems.fields import SystemFacts
 from mlsub.workspace import Settings
 
 #: Organisation, system, benchmark and kind of scaling, in the words of the new side.

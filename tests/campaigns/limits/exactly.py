@@ -39,7 +39,7 @@ from mlsub.submission.layout.links import audit_links
 from mlsub.submission.layout.model import Item, ItemKind, Listing
 from mlsub.submission.layout.walk import list_tree
 from mlsub.submission.params import read_flags
-from mlsub.systems.capture.machine import read_capture
+from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
 from mlsub.workspace.runs import find_runs
@@ -224,7 +224,7 @@ CASES = (
         "larger than 4 MiB",
     ),
     Case(
-        "mlsub.systems.capture.machine:MAX_BYTES",
+        "mlsub.systems.capture:MAX_BYTES",
         _file("node1.json", b'{"mlsub": "1", "host": "x", "values": {}}', read_capture),
         "larger than 1 MiB",
     ),
