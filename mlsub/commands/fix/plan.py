@@ -27,7 +27,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import Place, Target, locate
+from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
 from mlsub.workspace import Settings, check_paths

@@ -17,8 +17,8 @@ from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.result import Result, results_of
 from mlsub.rounds import Round, get_round
+from mlsub.submission.find import counted
 from mlsub.submission.ids import Ids, ResultIds
-from mlsub.submission.locate import counted
 from mlsub.submission.report import Report
 from mlsub.workspace import Checked
 
