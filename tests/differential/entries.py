@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from mlsub.convergence.entry import Options
-from mlsub.convergence.runs import BEYOND
+from mlsub.convergence.verdict import BEYOND
 from mlsub.submission.params import Flags
 from mlsub.submission.report import RcpResult
 from tests.convergence.logs import judged, write_logs

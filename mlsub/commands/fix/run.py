@@ -34,7 +34,7 @@ from mlsub.log.reader import TOKEN_MLL, read_records
 from mlsub.log.rewrite import rewrite
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import Place, Target, locate
+from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
 from mlsub.workspace import Settings, check_paths

@@ -16,7 +16,7 @@ from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import benchmark
-from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
+from mlsub.submission.find import SCALING_FOLDERS, Place, Target, folders, is_organisation
 from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, other_logs, renamed_benchmark
 
 _RIGHT = re.compile(r"result_.*\.txt")

@@ -13,7 +13,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rounds.names import find_round, find_usage
-from mlsub.submission.locate import Place, Target, infer_round
+from mlsub.submission.find import Place, Target, infer_round
 from mlsub.submission.report import Choice
 from mlsub.systems.catalogue import Accelerator, System, accelerators, find_known, find_system, system_names
 from mlsub.systems.description import read_description
@@ -189,8 +189,8 @@ def _round_of(file: Path, text: str | None, usage: str | None) -> tuple[Round, _
     of = find_usage(usage) if usage is not None else None
     if text is not None:
         return find_round(of or "training", text), "given", None
-    inferred = infer_round(Place(file.absolute(), Target.LOG, None))
-    if inferred is not None and of in (None, inferred.usage) and inferred.round in known_rounds(inferred.usage):
-        return get_round(inferred.usage, inferred.round), "folder", inferred.folder
+    inferred = infer_round(Place(file.absolute(), Target.LOG))
+    if inferred.round and of in (None, inferred.usage) and inferred.round in known_rounds(inferred.usage):
+        return get_round(inferred.usage, inferred.round), "folder", inferred.round_from
     newest = of or "training"
     return get_round(newest, known_rounds(newest)[-1]), "newest", None

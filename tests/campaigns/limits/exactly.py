@@ -33,11 +33,9 @@ from mlsub.rules.model import Gathers
 from mlsub.rules.parse import expand
 from mlsub.rules.values import Gatherer
 from mlsub.score.scaled import read_scaling
+from mlsub.submission.audit import audit_layout, audit_links
 from mlsub.submission.ids import read_ids
-from mlsub.submission.layout.audit import audit_layout
-from mlsub.submission.layout.links import audit_links
-from mlsub.submission.layout.model import Item, ItemKind, Listing
-from mlsub.submission.layout.walk import list_tree
+from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture.machine import read_capture
 from mlsub.systems.description import read_description
@@ -201,7 +199,7 @@ def _gathered(_: Path, steps: int) -> object:
 
 
 def _long_path(_: Path, size: int) -> object:
-    return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), (), "training"), "longer")
+    return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
 
 
 CASES = (
@@ -256,13 +254,13 @@ CASES = (
         "2000 are the limit",
     ),
     Case("mlsub.commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
-    Case("mlsub.submission.layout.walk:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
+    Case("mlsub.submission.listing:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
     Case(
-        "mlsub.submission.layout.links:_MAX_HOPS",
+        "mlsub.submission.audit:_MAX_HOPS",
         lambda _, hops: _linked([f"l{n + 1:03}" for n in range(hops - 1)] + ["z"]),
         "Links are circular",
     ),
-    Case("mlsub.submission.layout.links:_MAX_PARTS", _straight, "Links are broken"),
+    Case("mlsub.submission.audit:_MAX_PARTS", _straight, "Links are broken"),
     Case("mlsub.commands.seal.tree:MAX_MEMBERS", _tree_of, "contains more than 9 files", 9),
     Case(
         "mlsub.commands.seal.names:MAX_NAME",
@@ -322,5 +320,5 @@ CASES = (
     Case(
         "mlsub.rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"
     ),
-    Case("mlsub.submission.layout.audit:MAX_PATH", _long_path, "longer"),
+    Case("mlsub.submission.audit:MAX_PATH", _long_path, "longer"),
 )

@@ -183,7 +183,7 @@ def test_power_measurements_follow_their_runs(workplace: Workplace, tmp_path: Pa
 
 def test_a_folder_of_too_many_files_is_no_code(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlsub.commands.pack import plan
-    from mlsub.submission.layout.walk import list_tree
+    from mlsub.submission.listing import list_tree
 
     code = workplace.add_code()
     for number in range(20):

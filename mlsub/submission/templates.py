@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
+import stat
 from functools import cache
+from pathlib import Path
 
 import msgspec
 
 from mlsub.io.data import shipped
+from mlsub.io.look import is_nothing
 
 #: While a file contains this, it is a template; the audit looks for it.
 MARKER = "mlsub-template"
+#: What people fill in is some kilobytes.
+_MAX_BYTES = 1 << 20
 #: Nobody fills in a template with more bytes than these.
 MOST = 1 << 16
 #: What a line of a template says that asks to be filled in, and the lines that any script may have.
@@ -19,7 +26,7 @@ _ASK, _COMMON = ("TODO", "nobody has filled in"), {"", "#!/bin/bash", "set -euo 
 _NAME = re.compile(r"\{[a-z]+\}")
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _TemplateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file beside a benchmark's code: a word on it, and its template."""
 
     word: str
@@ -27,7 +34,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Shipped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    files: dict[str, _File]
+    files: dict[str, _TemplateFile]
     metadata: dict[str, str]
 
 
@@ -94,3 +101,34 @@ def _line() -> re.Pattern[str]:
 def _texts() -> tuple[str, ...]:
     shapes = shipped(__file__, "templates.yaml", _Shipped)
     return (*(file.content for file in shapes.files.values()), "\n".join(map(json.dumps, shapes.metadata.values())))
+
+
+def begins_as_template(file: Path) -> bool:
+    """Whether a file is a template that nobody has filled in; a link is none.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    return is_unfilled(content_of(file, MOST, os.O_NOFOLLOW))
+
+
+def content_of(file: Path, limit: int = _MAX_BYTES, flags: int = 0) -> bytes:
+    """The first megabyte of a file, or as many bytes as asked for; nothing of what is not a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        # Not even a FIFO that was put there meanwhile may hold up the check.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    except ValueError:
+        return b""
+    except OSError as error:
+        # ENXIO is that of a socket.
+        if is_nothing(error) or error.errno == errno.ENXIO:
+            return b""
+        raise
+    try:
+        return os.read(descriptor, limit) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    finally:
+        os.close(descriptor)

@@ -1,24 +1,32 @@
-"""The audit of a package's tree: all its rules over one listing, among them those on names and on the top level."""
+"""The audit of a package's tree: all its rules over one listing, among them those on names, links and the top level.
+
+All of it is review; the official verdict comes from ``results/`` and ``systems/`` alone.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 from mlsub.findings import Finding
 from mlsub.io.show import folded
 from mlsub.rules.catalogue import finding
-from mlsub.submission.layout.code import audit_code
-from mlsub.submission.layout.links import audit_links
-from mlsub.submission.layout.model import ItemKind, Listing, Place, gathered, named, parents
-from mlsub.submission.layout.strays import audit_strays, stray_paths
+from mlsub.submission.code import CODE_USAGES, audit_code
+from mlsub.submission.listing import (
+    ItemKind,
+    Listing,
+    audit_strays,
+    gathered,
+    is_stray_name,
+    named,
+    parents,
+    stray_paths,
+)
 
 #: The limit of the official repository check (``mlperf_logging.repo_checker``), in bytes.
 MAX_BYTES = 50 * 1024 * 1024
-#: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
-CODE_USAGES = ("training", "hpc")
 _TOP = ("systems", "benchmarks", "results")
 #: Besides those of the rules: papers, a manifest, and what the official tools read or write there.
 _WELCOME = re.compile(
@@ -35,7 +43,7 @@ _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*\\]')
 
 def audit_layout(
     listing: Listing,
-    places: Sequence[Place],
+    systems: Mapping[str, Collection[str]],
     usage: str,
     judged: Collection[str] = (),
     explained: Collection[str] = (),
@@ -44,7 +52,7 @@ def audit_layout(
 
     Args:
         listing: the tree.
-        places: the entries with results.
+        systems: those with results, by their benchmarks.
         usage: ``training``, ``hpc`` or ``rehearsal``; the last asks for no code.
         judged: paths of logs and descriptions, which others read: one that cannot be read has a finding already.
         explained: paths that another finding speaks of, so that they are not reported as left over or unused.
@@ -52,8 +60,8 @@ def audit_layout(
     strays = stray_paths(listing)
     stray = {path for paths in strays.values() for path in paths}
     if usage in CODE_USAGES:
-        yield from audit_code(listing, places)
-        yield from audit_top(listing, places, stray, explained)
+        yield from audit_code(listing, systems)
+        yield from audit_top(listing, systems, stray, explained)
     large = [item.path for item in listing.items if item.kind is ItemKind.FILE and (item.size or 0) > MAX_BYTES]
     yield from gathered("layout.file-size", large)
     special = [item.path for item in listing.items if item.kind is ItemKind.OTHER and item.path not in judged]
@@ -79,7 +87,7 @@ def _unknown(listing: Listing) -> Iterator[Finding]:
 
 
 def audit_top(
-    listing: Listing, places: Sequence[Place], strays: Collection[str], explained: Collection[str] = ()
+    listing: Listing, systems: Mapping[str, Collection[str]], strays: Collection[str], explained: Collection[str] = ()
 ) -> Iterator[Finding]:
     """Names at the top that the rules do not place there, and descriptions of systems without results."""
     top = {item.path.partition("/")[0] for item in listing.items}
@@ -96,11 +104,13 @@ def audit_top(
         odd = [name for name in odd if not (name in listing.folders and name.startswith("bench"))]
     if odd:
         yield finding("layout.top-level", odd[0] if len(odd) == 1 else ".", actual=named(odd) if len(odd) > 1 else None)
-    yield from _unused_descriptions(listing, places, explained)
+    yield from _unused_descriptions(listing, systems, explained)
 
 
-def _unused_descriptions(listing: Listing, places: Sequence[Place], explained: Collection[str]) -> Iterator[Finding]:
-    with_results = {place.system for place in places}
+def _unused_descriptions(
+    listing: Listing, systems: Mapping[str, Collection[str]], explained: Collection[str]
+) -> Iterator[Finding]:
+    with_results = {system for names in systems.values() for system in names}
     unused = sorted(
         item.name.removesuffix(".json")
         for item in listing.items
@@ -167,3 +177,76 @@ def _colliding(paths: list[str]) -> list[str]:
         if other != path and other.rpartition("/")[0] == path.rpartition("/")[0]:
             colliding.append(path)
     return colliding
+
+
+_MAX_HOPS, _MAX_PARTS = 40, 200
+_ESCAPES, _BROKEN, _CIRCLE = "escapes", "broken", "circle"
+
+
+def escaping_links(listing: Listing) -> list[str]:
+    """The links that lead out of the package."""
+    return [path for path, fault in _faults(listing) if fault == _ESCAPES]
+
+
+def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
+    """Each link, by what its text says: the disk is not asked again.
+
+    ``judged`` are paths whose reading has findings of its own; of these only those that lead out are reported.
+    """
+    bad: dict[str, list[str]] = {}
+    for path, fault in _faults(listing):
+        if fault == _ESCAPES or path not in judged:
+            bad.setdefault(fault, []).append(path)
+    yield from gathered("layout.link-escapes", bad.get(_ESCAPES, ()))
+    yield from gathered("layout.link-broken", bad.get(_BROKEN, ()))
+    yield from gathered("layout.link-broken", bad.get(_CIRCLE, ()), "Links are circular")
+
+
+def _faults(listing: Listing) -> Iterator[tuple[str, str]]:
+    links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
+    for path in links:
+        fault = _follow(path, links, listing.paths, listing)
+        if fault is not None:
+            yield path, fault
+
+
+def _follow(path: str, links: dict[str, str], there: Collection[str], listing: Listing) -> str | None:
+    """What is wrong with where a link leads in the end; None where nothing is, or where it cannot be known."""
+    done: list[str] = path.split("/")[:-1]
+    todo = _parts(links[path])
+    if links[path].startswith("/"):
+        return _ESCAPES
+    hops = 1
+    while todo:
+        if len(todo) > _MAX_PARTS:
+            return _BROKEN
+        part = todo.pop(0)
+        if part == "..":
+            if not done:
+                return _ESCAPES
+            done.pop()
+            continue
+        done.append(part)
+        here = "/".join(done)
+        if here in links:
+            hops += 1
+            if hops > _MAX_HOPS:
+                return _CIRCLE
+            if links[here].startswith("/"):
+                return _ESCAPES
+            done.pop()
+            todo = _parts(links[here]) + todo
+        elif here not in there:
+            return None if _not_listed(here, listing) else _BROKEN
+    return None
+
+
+def _parts(target: str) -> list[str]:
+    return [part for part in target.split("/") if part not in ("", ".")]
+
+
+def _not_listed(path: str, listing: Listing) -> bool:
+    """Whether a path lies where the listing did not look."""
+    *folders, _ = path.split("/")
+    parent = "/".join(folders)
+    return listing.cut is not None or parent in listing.closed or any(is_stray_name(folder) for folder in folders)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.submission.locate import Target, infer_round, locate
+from mlsub.submission.find import Target, find, locate
 from tests.commands.runner import check
 from tests.corpus import CORPUS
 from tests.make_tree import ORG, SYSTEM, make_tree
@@ -77,15 +77,14 @@ UNNAMED = [
 
 @pytest.mark.parametrize("folder", NAMED)
 def test_the_round_is_read_off_the_folder_above_the_organisation(folder: str, tmp_path: Path) -> None:
-    inferred = infer_round(locate(make_tree(tmp_path, folder).folder))
-    assert inferred is not None
-    assert (inferred.usage, inferred.round, inferred.folder) == (*NAMED[folder], folder)
+    inferred = find(make_tree(tmp_path, folder).folder)
+    assert (inferred.usage, inferred.round, inferred.round_from) == (*NAMED[folder], folder)
 
 
 @pytest.mark.parametrize("folder", UNNAMED)
 def test_other_names_are_no_rounds(folder: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path, folder)
-    assert infer_round(locate(tree.folder)) is None
+    assert find(tree.folder).round == ""
     outcome = check(tree.folder)
     assert outcome.status == 2
     assert "1.0, 1.1" in outcome.of("check.no-round")[0]["expected"]
@@ -127,8 +126,7 @@ def test_names_inside_results_are_no_rounds_to_what_lies_too_deep(path: str, tmp
     deep = tree.add_entry(system="v5.0") / "bert"
     deep.mkdir()
     tree.log(system="v5.0").rename(deep / "result_0.txt")
-    inferred = infer_round(locate(deep.parent / path))
-    assert inferred is not None
+    inferred = find(deep.parent / path)
     assert inferred.round == "1.0"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mlsub.findings import Kind
-from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
+from mlsub.submission.listing import Item, ItemKind, Listing
 from tests.corpus import CORPUS
-from tests.submission.layout.listings import ENTRY, audited, listing, places_of, published, told
+from tests.submission.listings import ENTRY, audited, listing, published, systems_of, told
 
 
 def test_a_complete_package_has_no_finding() -> None:
@@ -55,8 +55,8 @@ def test_what_is_missing_everywhere_is_one_finding_a_benchmark() -> None:
         for system in systems
         for name in ("readme.md", "setup.sh", "run_and_time.sh", f"{system}_pytorch.json")
     ]
-    places = (*ENTRY, *(Place(system, "bert") for system in systems))
-    assert told(listing(*more), places) == [
+    entries = {"bert": {"rack1", *systems}}
+    assert told(listing(*more), entries) == [
         ("files-missing", "benchmarks/bert", "no init_datasets.sh in 5: rack2, rack3, rack4, and 2 more")
     ]
 
@@ -66,15 +66,15 @@ def test_a_folder_among_the_implementations_counts_as_the_systems() -> None:
         Item(f"benchmarks/bert/implementations/rack2/{name}", executable=True)
         for name in ("README.md", "setup.sh", "init_datasets.sh", "run_and_time.sh", "rack2_x.json")
     ]
-    assert told(listing(*more), (*ENTRY, Place("rack2", "bert"))) == []
+    assert told(listing(*more), {"bert": {"rack1", "rack2"}}) == []
 
 
 def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> None:
-    (found,) = audited(listing(), (*ENTRY, Place("G492-ZD2_A100_20210517", "bert")))
+    (found,) = audited(listing(), {"bert": {"rack1", "G492-ZD2_A100_20210517"}})
     assert found.fix is not None
     assert "almost" not in found.fix
     more = listing("benchmarks/bert/implementations/G492-ZD2_A100_202100517/train.py")
-    (found,) = audited(more, (*ENTRY, Place("G492-ZD2_A100_20210517", "bert")))
+    (found,) = audited(more, {"bert": {"rack1", "G492-ZD2_A100_20210517"}})
     assert found.actual == "G492-ZD2_A100_20210517 (run_and_time.sh is in rack1)"
     assert found.fix == (
         "The name of the folder G492-ZD2_A100_202100517 is similar; if it is the system's folder, rename it."
@@ -82,7 +82,7 @@ def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> No
 
 
 def test_a_benchmark_whose_code_has_another_name() -> None:
-    found = audited(listing(), (*ENTRY, Place("rack1", "bert_l"), Place("rack1", "unet3d")))
+    found = audited(listing(), {**ENTRY, "bert_l": {"rack1"}, "unet3d": {"rack1"}})
     assert [(f.path, f.actual, f.fix) for f in found] == [
         ("benchmarks/bert_l", "benchmarks contains bert", "If benchmarks/bert contains its code, rename that folder."),
         (
@@ -104,7 +104,7 @@ def test_a_misspelled_benchmarks_folder_is_one_finding() -> None:
 
 
 def test_a_package_without_results_or_a_rehearsal_needs_no_code() -> None:
-    assert told(Listing(items=(Item("systems/rack1.json"),)), ()) == []
+    assert told(Listing(items=(Item("systems/rack1.json"),)), {}) == []
     assert audited(listing("helper.sh", without="benchmarks"), usage="rehearsal") == []
 
 
@@ -228,10 +228,10 @@ PUBLISHED = sorted(
 def test_published_packages_are_told_few_things_each_once() -> None:
     for name in PUBLISHED:
         tree = published(name)
-        found = audited(tree, places_of(tree), "hpc" if name.startswith("hpc") else "training")
+        found = audited(tree, systems_of(tree), "hpc" if name.startswith("hpc") else "training")
         assert all(finding.kind is Kind.REVIEW for finding in found)
         assert len({(f.rule, f.message, f.path) for f in found}) == len(found)
-        benchmarks = len({place.benchmark for place in places_of(tree)})
+        benchmarks = len(systems_of(tree))
         assert len(found) <= 4 * benchmarks + 8, name
 
 
@@ -268,4 +268,4 @@ def test_published_packages_are_told_few_things_each_once() -> None:
 )
 def test_what_is_said_of_a_published_package(name: str, expected: list[tuple[str, str, str | None]]) -> None:
     tree = published(name)
-    assert told(tree, places_of(tree)) == expected
+    assert told(tree, systems_of(tree)) == expected

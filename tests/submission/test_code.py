@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.io.errors import MlsubError
-from mlsub.submission.layout.audit import audit_layout
-from mlsub.submission.layout.expected import PlannedEntry, expected_tree
-from mlsub.submission.layout.model import Item, Listing, Place
-from mlsub.submission.layout.templates import templates
+from mlsub.submission.audit import audit_layout
+from mlsub.submission.code import PlannedEntry, expected_tree
+from mlsub.submission.listing import Item, Listing
+from mlsub.submission.templates import templates
 
 BERT = PlannedEntry(system="rack1", benchmark="bert", implementation="pytorch")
 
@@ -52,7 +52,7 @@ def test_an_expected_tree_passes_the_audit() -> None:
     paths = [expected.path for expected in expected_tree("training", "3.0", [BERT]) if not expected.path.endswith("/")]
     items = [Item(path, executable=path.endswith(".sh")) for path in paths]
     items.append(Item("benchmarks/bert/implementations/pytorch/train.py"))
-    assert list(audit_layout(Listing(items=tuple(items)), [Place("rack1", "bert")], "training")) == []
+    assert list(audit_layout(Listing(items=tuple(items)), {"bert": {"rack1"}}, "training")) == []
 
 
 def test_templates_are_those_of_the_expected_tree() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mlsub.findings import Finding
-from mlsub.submission.layout.audit import audit_layout
-from mlsub.submission.layout.model import Item, ItemKind, Listing, Place
+from mlsub.submission.audit import audit_layout
+from mlsub.submission.listing import Item, ItemKind, Listing
 from tests.corpus import CORPUS
 
 #: A package of one entry that has everything.
@@ -18,7 +20,9 @@ COMPLETE = (
     "benchmarks/bert/rack1/rack1_pytorch.json",
     "results/rack1/bert/result_0.txt",
 )
-ENTRY = (Place("rack1", "bert"),)
+ENTRY = {"bert": {"rack1"}}
+
+Systems = Mapping[str, set[str]]
 
 
 def listing(*more: str | Item, without: str = "", links: dict[str, str] | None = None) -> Listing:
@@ -29,13 +33,13 @@ def listing(*more: str | Item, without: str = "", links: dict[str, str] | None =
     return Listing(items=tuple(sorted(kept, key=lambda item: item.path)))
 
 
-def audited(tree: Listing, places: tuple[Place, ...] = ENTRY, usage: str = "training") -> list[Finding]:
-    return list(audit_layout(tree, places, usage))
+def audited(tree: Listing, systems: Systems = ENTRY, usage: str = "training") -> list[Finding]:
+    return list(audit_layout(tree, systems, usage))
 
 
-def told(tree: Listing, places: tuple[Place, ...] = ENTRY) -> list[tuple[str, str, str | None]]:
+def told(tree: Listing, systems: Systems = ENTRY) -> list[tuple[str, str, str | None]]:
     """(rule without its group, path, found) of each finding."""
-    return [(f.rule.removeprefix("layout."), f.path, f.actual) for f in audited(tree, places)]
+    return [(f.rule.removeprefix("layout."), f.path, f.actual) for f in audited(tree, systems)]
 
 
 def published(name: str) -> Listing:
@@ -48,16 +52,10 @@ def published(name: str) -> Listing:
     return Listing(items=tuple(items))
 
 
-def places_of(tree: Listing) -> tuple[Place, ...]:
-    """The entries of a listing, by its result logs (HPC's lie one folder deeper)."""
-    paths = [item.path.split("/") for item in tree.items]
-    return tuple(
-        sorted(
-            {
-                Place(p[1], p[-2])
-                for p in paths
-                if p[0] == "results" and p[-1].startswith("result_") and len(p) in (4, 5) and p[-2] != "power"
-            },
-            key=str,
-        )
-    )
+def systems_of(tree: Listing) -> Systems:
+    """The systems with results of a listing by benchmark, by its result logs (HPC's lie one folder deeper)."""
+    systems: dict[str, set[str]] = {}
+    for parts in (item.path.split("/") for item in tree.items):
+        if parts[0] == "results" and parts[-1].startswith("result_") and len(parts) in (4, 5) and parts[-2] != "power":
+            systems.setdefault(parts[-2], set()).add(parts[1])
+    return systems

@@ -1,4 +1,4 @@
-"""What a path is, and which round it belongs to."""
+"""What a path is, which round it belongs to, and which packages lie in it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
+from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.rounds import usages
-from mlsub.submission.manifest import Named, nearest
+
+if TYPE_CHECKING:
+    from mlsub.submission.manifest import Named
 
 #: A version in the name of a round's folder; with an underscore only where the name has other words.
 _VERSION = re.compile(r"(?:^|(?<=[-_]))v?(\d{1,3})(?:\.|(?<=[-_]v\d)_)(\d{1,3})(?:\.0)?(?=[-_]|$)", re.I | re.A)
@@ -38,11 +43,23 @@ class Target(StrEnum):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A path and what it is; ``organisation`` is the folder of the organisation it lies in, if any."""
+    """A path, what it is, and its round.
+
+    ``organisation`` is the folder of the organisation it lies in, if any. ``listed``: it is an organisation found in a
+    folder of several, and not asked for by itself; ``deep``: and lies in the folder of another one. ``usage`` and
+    ``round`` are empty where they are not known; ``round_from`` is the name of the folder or manifest that they were
+    read off. ``problem`` says why the place cannot be checked; None where it can.
+    """
 
     path: Path
     target: Target
-    organisation: Path | None
+    organisation: Path | None = None
+    listed: bool = False
+    deep: bool = False
+    usage: str = ""
+    round: str = ""
+    round_from: str | None = None
+    problem: Finding | None = None
 
     @property
     def root(self) -> Path:
@@ -52,21 +69,8 @@ class Place(msgspec.Struct, frozen=True):
         return self.organisation or self.path
 
 
-class InferredRound(msgspec.Struct, frozen=True):
-    """A round read off the name of a folder, or off a manifest; ``folder`` is the name of either."""
-
-    usage: str
-    round: str
-    folder: str
-
-
-def names_round(folder: str) -> bool:
-    """Whether a folder's name is that of a round."""
-    return named_round(folder) is not None
-
-
-def named_round(folder: str) -> InferredRound | None:
-    """The round that a folder is named like: one version, at most one usage, and words that go with them."""
+def named_round(folder: str) -> tuple[str, str] | None:
+    """The usage and round that a folder is named like: one version, at most one usage, and words that go with them."""
     before, *rest = _VERSION.split(folder, maxsplit=1)
     if not rest:
         return None
@@ -74,7 +78,7 @@ def named_round(folder: str) -> InferredRound | None:
     named = [word for word in words if word in usages()]
     if len(named) > 1 or not set(words) <= {*_BESIDE, *named}:
         return None
-    return InferredRound((*named, "training")[0], f"{rest[0]}.{rest[1]}", folder)
+    return (*named, "training")[0], f"{rest[0]}.{rest[1]}"
 
 
 def is_organisation(folder: Path) -> bool:
@@ -102,7 +106,7 @@ def too_deep(folder: Path) -> list[Path]:
     Raises:
         OSError: that cannot be looked at.
     """
-    if is_organisation(folder) or names_round(folder.name):
+    if is_organisation(folder) or named_round(folder.name):
         return []
     inside, failed = [], None
     for child in folders(folder):
@@ -114,16 +118,26 @@ def too_deep(folder: Path) -> list[Path]:
     if failed is not None and not inside:
         raise failed
     named = any(child.name.lower() == folder.name.lower() for child in inside)
-    if inside and (named or (names_round(folder.parent.name) and _any(is_organisation, folders(folder.parent)))):
+    if inside and (named or (named_round(folder.parent.name) and _any(is_organisation, folders(folder.parent)))):
         return inside
     return []
 
 
-def locate(path: Path) -> Place:
-    """What a path is, by the layout around it: an organisation's folder is the one that holds ``results``.
+def find(path: Path) -> Place:
+    """What a path is, with its round where a folder or a manifest names one.
 
-    A part of ``results`` belongs to an organisation where ``systems`` lies beside that; without it the folder is like
-    any other: its logs are an entry alone, whatever the folders above are called.
+    Raises:
+        OSError: that cannot be found out, since the system does not let us look.
+    """
+    return infer_round(locate(path))
+
+
+def locate(path: Path) -> Place:
+    """What a path is, without its round, by the layout around it.
+
+    An organisation's folder is the one that holds ``results``. A part of ``results`` belongs to an organisation where
+    ``systems`` lies beside that; without it the folder is like any other: its logs are an entry alone, whatever the
+    folders above are called.
 
     Raises:
         OSError: what it is cannot be found out, since the system does not let us look.
@@ -146,7 +160,7 @@ def locate(path: Path) -> Place:
         inside, unseen = False, error
     if inside:
         # Before anything that goes by names: organisations may lie in a folder called results.
-        return Place(path, Target.ORGANISATIONS, None)
+        return Place(path, Target.ORGANISATIONS)
     if path.name == "results" and not (loose and not _is_described(path.parent)):
         return Place(path.parent, Target.ORGANISATION, path.parent)
     if path.parent.name == "results" and not (loose and not _is_described(path.parent.parent)):
@@ -157,7 +171,7 @@ def locate(path: Path) -> Place:
         return Place(path, target, parents[below])
     if unseen is not None and not loose:
         raise unseen
-    return Place(path, Target.BENCHMARK if loose else Target.NOTHING, None)
+    return Place(path, Target.BENCHMARK if loose else Target.NOTHING)
 
 
 def _any(is_so: Callable[[Path], object], paths: Iterable[Path]) -> bool:
@@ -203,8 +217,8 @@ def _below_results(path: Path) -> int:
     return 0
 
 
-def infer_round(place: Place) -> InferredRound | None:
-    """The round named by the nearest folder above the organisation (a folder of organisations counts itself).
+def infer_round(place: Place) -> Place:
+    """The place with the round named by the nearest folder above the organisation, or of organisations by itself.
 
     Where none is named like a round, it is that of the manifest of the organisation: in its folder, or beside or above
     it; of loose runs that of the nearest manifest above. Names inside ``results/`` are never looked at: ``n8_v5.0`` and
@@ -214,19 +228,21 @@ def infer_round(place: Place) -> InferredRound | None:
         OSError: a manifest that may name it cannot be read.
     """
     if place.organisation is not None:
-        folders = list(place.organisation.parents)
+        above = list(place.organisation.parents)
     elif place.target is Target.ORGANISATIONS:
-        folders = [place.path, *place.path.parents]
+        above = [place.path, *place.path.parents]
     else:
-        folders = list(place.path.parents)
-        inside = next((folder for folder in folders if folder.name == "results"), None)
+        above = list(place.path.parents)
+        inside = next((folder for folder in above if folder.name == "results"), None)
         if inside is not None:
-            folders = list(inside.parents)[1:]
-    for folder in folders:
-        if found := named_round(folder.name):
-            return found
+            above = list(inside.parents)[1:]
+    for folder in above:
+        if named := named_round(folder.name):
+            return replace(place, usage=named[0], round=named[1], round_from=folder.name)
     near = manifest_near(place)
-    return InferredRound(near.usage, near.round, near.file.name) if near is not None else None
+    if near is None:
+        return place
+    return replace(place, usage=near.usage, round=near.round, round_from=near.file.name)
 
 
 def manifest_near(place: Place) -> Named | None:
@@ -235,12 +251,52 @@ def manifest_near(place: Place) -> Named | None:
     Raises:
         OSError: what may be one cannot be read.
     """
+    from mlsub.submission.manifest import nearest
+
     if place.organisation is not None:
         return nearest((place.organisation, *place.organisation.parents), (place.organisation.name,))
     if place.target is Target.ORGANISATIONS:
-        inside = [child.name for child in folders(place.path) if may_be_organisation(child)]
-        return nearest((place.path, *place.path.parents), inside)
+        return nearest((place.path, *place.path.parents), [one.path.name for one in organisations(place)])
     return nearest(place.path.parents)
+
+
+def packages(place: Place) -> list[Place]:
+    """The packages in a place, nothing of which is read yet but which they are; one is told of even as a broken link.
+
+    Raises:
+        OSError: the place cannot be looked at.
+    """
+    if place.target is Target.ORGANISATIONS:
+        deep = too_deep(place.path)
+        return [_listed(place, child, deep=True) for child in deep] or [
+            package for child in _children(place.path) for package in _packages_of(place, child)
+        ]
+    return [place] if place.organisation is not None or place.target in (Target.LOG, Target.BENCHMARK) else []
+
+
+def organisations(place: Place) -> list[Place]:
+    """The organisations of a place, each as if asked for by itself: those of a round, else the place itself.
+
+    Raises:
+        OSError: the place cannot be looked at.
+    """
+    if place.target is not Target.ORGANISATIONS:
+        return [place]
+    return [replace(one, listed=False, deep=False) for one in packages(place) if may_be_organisation(one.path)]
+
+
+def _listed(round_: Place, folder: Path, *, deep: bool = False) -> Place:
+    return replace(round_, path=folder, target=Target.ORGANISATION, organisation=folder, listed=True, deep=deep)
+
+
+def _packages_of(round_: Place, child: Path) -> list[Place]:
+    """The package that a folder is, or those too deep in it; one that cannot be looked at says so when read."""
+    try:
+        if not look.is_folder(child) and not look.is_link(child):
+            return []
+        return [_listed(round_, inner, deep=True) for inner in too_deep(child)] or [_listed(round_, child)]
+    except OSError:
+        return [_listed(round_, child)]
 
 
 def folders(path: Path) -> list[Path]:
@@ -250,6 +306,22 @@ def folders(path: Path) -> list[Path]:
         OSError: it cannot be listed, or what lies in it cannot be looked at.
     """
     return [child for child in _children(path) if look.is_folder(child)]
+
+
+def rounds_in(place: Place) -> list[Path]:
+    """The folders of rounds in a folder that is none itself, and of organisations beside them; empty for other places.
+
+    Raises:
+        OSError: the folder cannot be looked at.
+    """
+    if place.target is Target.ORGANISATIONS and infer_round(place).round:
+        return []
+    if place.target not in (Target.NOTHING, Target.ORGANISATIONS):
+        return []
+    inside = folders(place.path)
+    rounds = [child for child in inside if named_round(child.name)]
+    beside = [child for child in inside if child not in rounds and may_be_organisation(child)]
+    return [*rounds, *beside] if rounds else []
 
 
 def _children(folder: Path) -> list[Path]:

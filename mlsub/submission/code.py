@@ -1,16 +1,21 @@
-"""``benchmarks/``: the code of each benchmark with results, and the scripts of each system."""
+"""``benchmarks/``: the code of each benchmark with results, the scripts of each system, and what is expected there."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from mlsub.findings import Finding
-from mlsub.rules.catalogue import finding
-from mlsub.submission.layout.model import Item, ItemKind, Listing, Place, gathered, named
+import msgspec
 
-README = "README.md"
-SCRIPTS = ("setup.sh", "init_datasets.sh", "run_and_time.sh")
+from mlsub.findings import Finding
+from mlsub.rounds import get_round
+from mlsub.rules.catalogue import finding
+from mlsub.rules.load import benchmark
+from mlsub.submission.listing import README, SCRIPTS, Item, ItemKind, Listing, gathered, named
+from mlsub.submission.templates import template_words
+
+#: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
+CODE_USAGES = ("training", "hpc")
 RUN_SCRIPT = "run_and_time.sh"
 #: Names compared with each other where one is missing.
 _COMPARED = 50
@@ -23,34 +28,34 @@ class Code:
     def __init__(self, listing: Listing) -> None:
         self.folders = listing.folders
         self.unread = frozenset(listing.unread)
-        self.benchmarks: dict[str, list[Item]] = {name: [] for name in _children("benchmarks", self.folders)}
+        self.benchmarks: dict[str, list[Item]] = {name: [] for name in _names_below("benchmarks", self.folders)}
         for item in listing.items:
             top, *below = item.path.split("/")
             # A link in the place of a folder counts: what lies behind it is listed elsewhere, or not at all.
             if top == "benchmarks" and (len(below) > 1 or (below and item.kind is ItemKind.LINK)):
                 self.benchmarks.setdefault(below[0], []).append(item)
 
-    def is_linked(self, benchmark: str) -> bool:
+    def is_linked(self, name: str) -> bool:
         """Whether a benchmark's folder is a link."""
-        return any(item.path == f"benchmarks/{benchmark}" for item in self.benchmarks[benchmark])
+        return any(item.path == f"benchmarks/{name}" for item in self.benchmarks[name])
 
 
-def audit_code(listing: Listing, places: Sequence[Place]) -> Iterator[Finding]:
-    """What is missing of the code of entries with results; a missing ``benchmarks`` is one finding."""
-    if not places:
+def audit_code(listing: Listing, systems: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+    """What is missing of the code of entries with results, by their benchmarks; a missing ``benchmarks`` is one."""
+    if not systems:
         return
     code = Code(listing)
     if "benchmarks" not in code.folders:
         if not any(item.path == "benchmarks" and item.kind is ItemKind.LINK for item in listing.items):
             yield _no_benchmarks(listing, code)
         return
-    for benchmark in sorted({place.benchmark for place in places}):
-        if benchmark not in code.benchmarks:
-            yield _no_code(benchmark, sorted(code.benchmarks))
-        elif not code.is_linked(benchmark):
-            yield from _benchmark(benchmark, sorted({p.system for p in places if p.benchmark == benchmark}), code)
+    for name in sorted(systems):
+        if name not in code.benchmarks:
+            yield _no_code(name, sorted(code.benchmarks))
+        elif not code.is_linked(name):
+            yield from _benchmark(name, sorted(systems[name]), code)
     yield from gathered("layout.template-unfilled", listing.unfilled)
-    yield from gathered("layout.not-executable", _not_executable(code, places), within="benchmarks")
+    yield from gathered("layout.not-executable", _not_executable(code, systems), within="benchmarks")
 
 
 def _no_benchmarks(listing: Listing, code: Code) -> Finding:
@@ -64,21 +69,21 @@ def _no_benchmarks(listing: Listing, code: Code) -> Finding:
     )
 
 
-def _no_code(benchmark: str, there: list[str]) -> Finding:
-    close = get_close_matches(benchmark, there, n=1)
+def _no_code(name: str, there: list[str]) -> Finding:
+    close = get_close_matches(name, there, n=1)
     return finding(
         "layout.code-missing",
-        f"benchmarks/{benchmark}",
+        f"benchmarks/{name}",
         actual=f"benchmarks contains {named(there)}" if there else "benchmarks is empty",
         fix=f"If benchmarks/{close[0]} contains its code, rename that folder." if close else None,
     )
 
 
-def _benchmark(benchmark: str, systems: list[str], code: Code) -> Iterator[Finding]:
-    folder = f"benchmarks/{benchmark}"
-    items = [item for item in code.benchmarks[benchmark] if item.kind is not ItemKind.FOLDER]
+def _benchmark(name: str, systems: list[str], code: Code) -> Iterator[Finding]:
+    folder = f"benchmarks/{name}"
+    items = [item for item in code.benchmarks[name] if item.kind is not ItemKind.FOLDER]
     if f"{folder}/implementations" not in code.folders:
-        there = _children(folder, code.folders)
+        there = _names_below(folder, code.folders)
         yield finding("layout.implementations-missing", folder, actual=named(there) if there else "no folder")
     scripts = [item.path for item in items if item.name == RUN_SCRIPT]
     if not scripts:
@@ -98,7 +103,7 @@ def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | Non
 
 def _no_system_folder(folder: str, without: list[str], scripts: list[str], code: Code) -> Finding:
     where = sorted({path.rpartition("/")[0].removeprefix(f"{folder}/") for path in scripts})
-    there = [*_children(folder, code.folders), *_children(f"{folder}/implementations", code.folders)]
+    there = [*_names_below(folder, code.folders), *_names_below(f"{folder}/implementations", code.folders)]
     close = [name for system in without[:_COMPARED] for name in get_close_matches(system, there[:_COMPARED], 1, 0.9)]
     return finding(
         "layout.system-folder-missing",
@@ -140,12 +145,12 @@ def _lacking(names: set[str], system: str, described: list[str]) -> tuple[str, .
     return tuple(lacking)
 
 
-def _not_executable(code: Code, places: Sequence[Place]) -> list[str]:
+def _not_executable(code: Code, systems: Collection[str]) -> list[str]:
     """The scripts of the rules, in the folders of systems and of implementations, that cannot be executed."""
     return [
         item.path
-        for benchmark in {place.benchmark for place in places} & set(code.benchmarks)
-        for item in code.benchmarks[benchmark]
+        for name in set(systems) & set(code.benchmarks)
+        for item in code.benchmarks[name]
         if item.name in SCRIPTS
         and item.kind is ItemKind.FILE
         and not item.executable
@@ -154,5 +159,65 @@ def _not_executable(code: Code, places: Sequence[Place]) -> list[str]:
     ]
 
 
-def _children(folder: str, folders: Collection[str]) -> list[str]:
+def _names_below(folder: str, folders: Collection[str]) -> list[str]:
     return sorted(path.rpartition("/")[2] for path in folders if path.rpartition("/")[0] == folder)
+
+
+class PlannedEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry to be: one benchmark on one system by one implementation.
+
+    ``scaling_type`` is ``strong`` or ``weak`` in HPC, where it is needed, and None elsewhere. ``power`` says that
+    energy is to be measured.
+    """
+
+    system: str
+    benchmark: str
+    implementation: str
+    scaling_type: str | None = None
+    power: bool = False
+
+
+class ExpectedPath(msgspec.Struct, frozen=True):
+    """A path relative to the organisation's folder (folders end in ``/``), and a word on what belongs there."""
+
+    path: str
+    word: str
+
+
+def expected_tree(usage: str, round_: str, entries: Sequence[PlannedEntry]) -> tuple[ExpectedPath, ...]:
+    """What the submission rules ask for, in the order of the tree, each path once.
+
+    The source is the directory structure for Training and HPC in MLCommons' submission rules.
+
+    Raises:
+        mlsub.rounds.MlsubError: there is no such usage or round.
+        ValueError: the round has no such benchmark; an entry of HPC does not say how it scales, or another one does.
+    """
+    rules = get_round(usage, round_)
+    for entry in entries:
+        if entry.benchmark not in rules.benchmarks:
+            raise ValueError(f"{rules.title} has no benchmark {entry.benchmark}")
+        if (entry.scaling_type is not None) != rules.scaling_folders:
+            raise ValueError(f"{rules.title} needs {'a' if rules.scaling_folders else 'no'} scaling type")
+    expected: dict[str, str] = {}
+    for entry in entries:
+        expected[f"systems/{entry.system}.json"] = "describes the system"
+    if usage in CODE_USAGES:
+        for entry in entries:
+            expected |= _expected_code(entry)
+    for entry in entries:
+        folder = "/".join(filter(None, ("results", entry.system, entry.scaling_type, entry.benchmark)))
+        for run in range(benchmark(usage, rules.name, entry.benchmark).runs):
+            expected[f"{folder}/result_{run}.txt"] = "log of a run"
+            if entry.power:
+                expected[f"{folder}/power/result_{run}/"] = "power of that run: node_<j>.txt, sw_<k>.txt"
+    return tuple(ExpectedPath(path, word) for path, word in expected.items())
+
+
+def _expected_code(entry: PlannedEntry) -> dict[str, str]:
+    folder = f"benchmarks/{entry.benchmark}"
+    own = f"{folder}/{entry.system}"
+    paths = {f"{folder}/implementations/{entry.implementation}/": "the code that ran"}
+    paths |= {f"{own}/{name}": word for name, word in template_words().items()}
+    paths[f"{own}/{entry.system}_{entry.implementation}.json"] = "how the system used the implementation"
+    return paths
