@@ -164,9 +164,8 @@ long: $(STAMP)
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.campaigns.fuzz --seconds 600 --seed $(SEED)
 
-# Needs Linux and a C compiler.
 faults: $(STAMP)
-	$(BIN)/python -m tests.campaigns.faults --kills 200 --seed $(SEED)
+	$(BIN)/python -m tests.campaigns.faults --kills 200
 
 limits: $(STAMP)
 	$(BIN)/python -m tests.campaigns.limits

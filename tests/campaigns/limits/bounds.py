@@ -85,7 +85,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     "logs that one command": {
         "workspace.runs:MAX_RUNS": "10,000",
         "log.rewrite:MAX_LOGS": "100,000 for",
-        "commands.fix.plan:MAX_LOG": "128 MiB",
+        "commands.fix.run:MAX_LOG": "128 MiB",
         "commands.pack.runs:MAX_MATCHES": "10,000 for a pattern",
         "commands.watch.logs:MAX_LOGS": "256 for",
     },
@@ -125,7 +125,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.audit.nearest": "_MOST",
         "commands.compare.resubmit": "_MOST",
         "commands.compare.words": "_LONGEST",
-        "commands.fix.document": "MAX_LINES _MAX_LINES",
+        "commands.fix.document": "MAX_LINES",
         "commands.pack.document": "MAX_SHOWN",
         "commands.rcp.command": "_MAX_PROBLEMS",
         "commands.redact.redactor": "MAX_PLACES",
@@ -174,7 +174,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "systems.fields": "MAX_COUNT _LONGEST_COUNT MOST_OF_PLACEHOLDER",
     },
     "beginnings and parts of files that are read, where the rest does not matter": {
-        "commands.fix.repairs": "_MAX_DEPTH",
+        "commands.fix.repairs": "_MAX_DEPTH _MAX_LINES",
         "commands.pack.runs": "_MAX_RECORDS",
         "commands.pack.plan": "_MAX_FILLED",
         "commands.seal.age": "_MAX_LINE",
