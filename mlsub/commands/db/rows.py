@@ -22,9 +22,9 @@ from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import SystemResult
-from mlsub.systems.chips import chip_of
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import SystemFacts, category
+from mlsub.systems.fields import SystemFacts, category
+from mlsub.systems.names import chip_of
 from mlsub.workspace import Checked
 
 if TYPE_CHECKING:

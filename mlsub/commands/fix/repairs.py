@@ -24,7 +24,7 @@ from mlsub.log.reader import TOKEN
 from mlsub.log.rewrite import MARK as RECORD_MARK
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.compiled import plan_for
-from mlsub.systems.facts import exact_status
+from mlsub.systems.fields import exact_status
 
 _BOM = b"\xef\xbb\xbf"
 #: Tools that each put one before a file leave several.

@@ -46,10 +46,10 @@ BOUNDS: dict[str, dict[str, str]] = {
     },
     "a system description": {
         "systems.description:MAX_BYTES": "4 MiB",
-        "systems.facts:MAX_TEXT": "2,000 characters",
+        "systems.fields:MAX_TEXT": "2,000 characters",
     },
     "what `system capture` reads": {
-        "systems.capture.machine:MAX_BYTES": "1 MiB",
+        "systems.capture:MAX_BYTES": "1 MiB",
         "systems.capture.tools:MOST_BYTES": "1 MiB",
     },
     "`scaling.json`": {"score.scaled:MAX_BYTES": "64 KiB", "score.scaled:MAX_FACTOR": "1,000"},
@@ -149,7 +149,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "submission.listing": "_LONGEST",
         "submission.remedies": "_MOST_NAMED",
         "systems.audit": "_MOST_SHOWN",
-        "systems.facts": "_LONGEST",
+        "systems.fields": "_LONGEST",
         "systems.names": "_LONGEST",
         "workspace.places": "_MOST_LOOKED_AT _MOST_SHOWN",
     },
@@ -171,8 +171,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "io.read": "_MAX_NUMBER",
         "log.intervals": "_MOST",
         "log.trace": "MAX_TIME_MS",
-        "systems.facts": "MAX_COUNT _LONGEST_COUNT",
-        "systems.fields": "MOST_OF_PLACEHOLDER",
+        "systems.fields": "MAX_COUNT _LONGEST_COUNT MOST_OF_PLACEHOLDER",
     },
     "beginnings and parts of files that are read, where the rest does not matter": {
         "commands.fix.repairs": "_MAX_DEPTH _MAX_LINES",
@@ -185,7 +184,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.watch.source": "LIMIT",
         "convergence.filecheck": "_MAX_DEPTH",
         "submission.templates": "MOST _MAX_BYTES",
-        "systems.capture.machine": "_LONGEST",
+        "systems.capture": "_LONGEST",
     },
     "the caller's own settings, files, processes and receivers": {
         "commands.fix.truncate": "LIMIT",

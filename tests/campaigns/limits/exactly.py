@@ -37,7 +37,7 @@ from mlsub.submission.audit import audit_layout, audit_links
 from mlsub.submission.ids import read_ids
 from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
 from mlsub.submission.params import read_flags
-from mlsub.systems.capture.machine import read_capture
+from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
 from mlsub.workspace.runs import find_runs
@@ -222,7 +222,7 @@ CASES = (
         "larger than 4 MiB",
     ),
     Case(
-        "mlsub.systems.capture.machine:MAX_BYTES",
+        "mlsub.systems.capture:MAX_BYTES",
         _file("node1.json", b'{"mlsub": "1", "host": "x", "values": {}}', read_capture),
         "larger than 1 MiB",
     ),

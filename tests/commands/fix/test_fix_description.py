@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mlsub.commands.fix.model import ALL, Repair
 from mlsub.commands.fix.repairs import edited, fix_description, lines_of
 from mlsub.rounds import get_round
-from mlsub.systems.facts import exact_status
+from mlsub.systems.fields import exact_status
 
 FEW = settings(derandomize=True, max_examples=300)
 ROUND_4_0, ROUND_4_1 = get_round("training", "4.0").statuses, get_round("training", "4.1").statuses
