@@ -17,7 +17,6 @@ from mlsub.io.errors import MlsubError
 if TYPE_CHECKING:
     from mlsub.convergence.in_force import Which
     from mlsub.io.problems import FileProblemsError
-    from mlsub.judge.log import NewFold
     from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
     from mlsub.workspace.cache import Cache
@@ -69,7 +68,7 @@ class Asked(NamedTuple):
         """
         return overlay_of(self.rules)
 
-    def settings(self, progress: Progress | None = None, folds: tuple[NewFold, ...] = ()) -> Settings:
+    def settings(self, progress: Progress | None = None) -> Settings:
         """The same for :mod:`mlsub.workspace`.
 
         Raises:
@@ -79,7 +78,7 @@ class Asked(NamedTuple):
             found = [finding for report in _problems_of(self.rcp) for finding in report.findings]
             if found:
                 raise MlsubError(*(f"{finding.path}: {finding.message}" for finding in found))
-        return self._settings(progress, self.overlay, folds)
+        return self._settings(progress, self.overlay)
 
     def cache_of_user(self) -> Cache | None:
         """The cache of the user; None where it is not asked for. What was reused is said when the command ends.
@@ -98,13 +97,15 @@ class Asked(NamedTuple):
             ctx.call_on_close(lambda: _close_cache(cache, ctx))
         return cache
 
-    def _settings(self, progress: Progress | None, overlay: str | None, folds: tuple[NewFold, ...] = ()) -> Settings:
+    def _settings(self, progress: Progress | None, overlay: str | None) -> Settings:
         from mlsub.convergence.entry import Options
         from mlsub.workspace.places import Settings
 
         options = Options(self.rcp, self.train_samples, self.points)
         cache = self.cache_of_user()
-        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, folds, self.executor, cache)
+        return Settings(
+            self.round, self.usage, self.jobs, progress, overlay, options, executor=self.executor, cache=cache
+        )
 
     def check(self) -> list[Report]:
         """Check the paths, as :meth:`checking` does; waivers and ignores by path of the settings are applied."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -13,11 +14,12 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
 from mlsub.log.event import Defect, Event
-from mlsub.log.events import FactFold, Fold, Handler, LogReader, Tally, read_log
+from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
 from mlsub.log.reader import RecordCutter, Records, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
+from mlsub.log.trace import IntervalFold, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round, get_round
 from mlsub.rules.aspects.count import AnyOf, Count
@@ -28,8 +30,6 @@ from mlsub.rules.isolate import reviewed
 _HEAD = 4
 
 
-#: Makes a fold for a log; a class, so that it can be sent to another process.
-NewFold = Callable[[], FactFold]
 #: Findings of one rule in one log; what goes beyond is counted in the last of them.
 MAX_FINDINGS_A_RULE = 20
 #: Keys of broken records that are remembered, so as not to report them missing as well.
@@ -39,8 +39,8 @@ MAX_SPOILED_KEYS = 1000
 class LogTask(msgspec.Struct, frozen=True):
     """One log to judge: where it is, what to call it, and the round whose rules hold.
 
-    ``overlay`` is a file of the user's own rules that hold as well. ``folds`` are what to find out besides, in the same
-    reading; see :meth:`mlsub.log.report.LogReport.fact`.
+    ``overlay`` is a file of the user's own rules that hold as well. ``trace`` and
+    ``intervals`` say whether the report is to have these as well.
     """
 
     file: str
@@ -48,7 +48,8 @@ class LogTask(msgspec.Struct, frozen=True):
     usage: str
     round: str
     overlay: str | None = None
-    folds: tuple[NewFold, ...] = ()
+    trace: bool = False
+    intervals: bool = False
 
 
 def judge_log(task: LogTask) -> LogReport:
@@ -87,9 +88,11 @@ class LogJudge:
         self.run = RunFold(tally, reading)
         self.defects = Defects(task.path, tally)
         self.rules = NamedRules(round_, tally, again)
-        self._besides = [_Besides(new) for new in task.folds]
+        self._trace = _Besides(TraceFold()) if task.trace else None
+        self._intervals = _Besides(IntervalFold()) if task.intervals else None
+        besides = [one for one in (self._trace, self._intervals) if one is not None]
         self.reader = LogReader(
-            [self.run, *folds, *self._besides, self.rules],
+            [self.run, *folds, *besides, self.rules],
             log_format=round_.log_format,
             tally=tally,
             texts=self.rules.look_ahead,
@@ -147,7 +150,7 @@ class LogJudge:
         """The report on a log that cannot be read, or not to its end."""
         found = finding("log.unreadable", self._task.path, f"The log cannot be read: {error}")
         report = self._report((found,), compliant=False, undecodable=True)
-        return msgspec.structs.replace(report, facts=())
+        return msgspec.structs.replace(report, trace=None, intervals=None)
 
     def _nothing_to_judge(self) -> list[Finding]:
         """Why there is no record: an empty file, a wide encoding, or none."""
@@ -180,7 +183,8 @@ class LogJudge:
             minutes=self._minutes(run),
             run=run,
             findings=(*findings, *review),
-            facts=tuple(fact for one in self._besides if (fact := one.finish()) is not None),
+            trace=self._trace.finish() if self._trace is not None else None,
+            intervals=self._intervals.finish() if self._intervals is not None else None,
         )
 
     def _minutes(self, run: Run) -> float | None:
@@ -220,8 +224,8 @@ class _WideLog:
 class _Besides:
     """A fold that has no part in the verdict: a defect of ours in it leaves out its fact, and nothing else."""
 
-    def __init__(self, new: NewFold) -> None:
-        self._fold: FactFold | None = new()
+    def __init__(self, fold: TraceFold | IntervalFold) -> None:
+        self._fold: TraceFold | IntervalFold | None = fold
 
     def handler(self, key: str | None) -> Handler | None:
         handler = self._fold.handler(key) if self._fold is not None else None
@@ -233,7 +237,7 @@ class _Besides:
         except Exception:
             self._fold = None
 
-    def finish(self) -> object | None:
+    def finish(self) -> Any:
         try:
             return self._fold.finish() if self._fold is not None else None
         except Exception:

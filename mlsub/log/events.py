@@ -41,13 +41,6 @@ class Fold(Protocol):
         """What takes the events of a key (None: of keys that are not text); None where nobody asks for them."""
 
 
-class FactFold(Fold, Protocol):
-    """A fold whose result is a fact about the log."""
-
-    def finish(self) -> Any:
-        """The fact, of a type that no other fold gives."""
-
-
 class DefectFold(Protocol):
     """Takes the records that are not events."""
 

@@ -162,10 +162,12 @@ def test_a_fold_besides_the_verdict_comes_to_its_fact_or_to_none_and_never_to_an
     file.write_bytes(line("a") + line("b"))
     task = LogTask(str(file), file.name, "training", "1.0")
     plain = judge_log(task)
-    both = judge_log(LogTask(str(file), file.name, "training", "1.0", folds=(Kept, Broken)))
-    assert both.fact(list) == ["a", "b"]
-    assert (both.findings, both.run, len(both.facts)) == (plain.findings, plain.run, 1)
-    assert plain.fact(list) is None
+    task = LogTask(str(file), file.name, "training", "1.0", trace=True, intervals=True)
+    with patch("mlsub.judge.log.IntervalFold", Broken):
+        both = judge_log(task)
+    assert (both.findings, both.run, both.intervals) == (plain.findings, plain.run, None)
+    assert both.trace is not None and sorted(both.trace.keys) == ["a", "b"]
+    assert plain.trace is None
 
 
 def test_a_file_is_fed_in_chunks(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mlsub.commands.audit.model import ClaimsFile
     from mlsub.commands.audit.verdict import Audit
     from mlsub.commands.site.page import Page
-    from mlsub.judge.log import NewFold
     from mlsub.submission.ids import Ids
     from mlsub.workspace import Checked, Settings
 
@@ -129,13 +128,8 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
 
     from mlsub.workspace import check_with_logs
 
-    folds: tuple[NewFold, ...] = ()
-    if inspected:
-        from mlsub.log.trace import TraceFold
-
-        folds = (TraceFold,)
     with progress_bar() as progress:
-        read = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
+        read = check_with_logs(paths, replace(settings, progress=progress, trace=inspected))
     reports = weighed([one.report for one in read], paths)
     checked = [replace(one, report=report) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])

@@ -134,7 +134,7 @@ def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> lis
 
     Args:
         checked: reports of all that is compared, whose logs were read with
-            :class:`mlsub.log.trace.TraceFold`.
+            :class:`mlsub.log.trace.Traced`.
         overlay: a checked overlay file.
     """
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
@@ -168,7 +168,7 @@ def _traced(one: Checked, above: str, overlay: str | None) -> list[Entry]:
             benchmark=entry.benchmark,
             scaling_type=entry.scaling_type,
             traces=tuple(
-                trace_of(_place(above, report, log.path), log.run, log.fact(Traced) or Traced())
+                trace_of(_place(above, report, log.path), log.run, log.trace or Traced())
                 for log in logs.get(entry.path, ())
             ),
         )
