@@ -13,7 +13,7 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
-from mlsub.log.event import Defect, Event
+from mlsub.log.event import Batch, Defect, Event
 from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
 from mlsub.log.reader import RecordCutter, Records, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
@@ -67,7 +67,7 @@ def judge_log(task: LogTask) -> LogReport:
         return judge.unreadable(error)
 
 
-class LogJudge:
+class LogJudge(LogReader):
     """Judges one log whose bytes are fed to it in pieces of any size; the report does not depend on their sizes.
 
     Memory is bounded whatever the bytes are: by the reader's bound on a record, and by that on events held back until
@@ -84,28 +84,40 @@ class LogJudge:
         self._task = task
         self._round = round_
         tally = Tally()
-        reading = ReadingFold(manner_of(task.usage, task.round, task.overlay))
-        self.run = RunFold(tally, reading)
+        self.run = RunFold(tally, ReadingFold(manner_of(task.usage, task.round, task.overlay)))
         self.defects = Defects(task.path, tally)
         self.rules = NamedRules(round_, tally, again)
         self._trace = _Besides(TraceFold()) if task.trace else None
         self._intervals = _Besides(IntervalFold()) if task.intervals else None
         besides = [one for one in (self._trace, self._intervals) if one is not None]
-        self.reader = LogReader(
-            [self.run, *folds, *besides, self.rules],
-            log_format=round_.log_format,
-            tally=tally,
-            texts=self.rules.look_ahead,
-            taken=self.run.take,
-            defects=self.defects,
-        )
-        self.rules.on_named = self.reader.ask_again
+        super().__init__([self.run, *folds, *besides, self.rules], log_format=round_.log_format, tally=tally)
+        self.rules.on_named = self.ask_again
         self._head = b""
         self._wide: _WideLog | None = None
 
+    def ahead(self, batch: Batch) -> None:
+        """Look for the names of the log, which decide of its rules."""
+        self.rules.look_ahead(batch)
+
+    def behind(self, batch: Batch) -> None:
+        """Have the records read as the convergence checker reads them."""
+        self.run.take(batch)
+
+    def defect(self, defect: Defect) -> None:
+        """Report a record that the official parser cannot use."""
+        self.defects.add(defect)
+
+    def hidden(self, event: Event | Defect) -> None:
+        """Report a record that the official parser does not see."""
+        self.defects.hidden(event)
+
+    def too_long(self, line: int, hidden: bool) -> None:
+        """Report a record beyond the bound on memory."""
+        self.defects.too_long(line, hidden)
+
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
-        self.reader.feed(piece)
+        super().feed(piece)
         if self._wide is not None:
             self._wide.feed(piece)
         elif len(self._head) < _HEAD:
@@ -113,12 +125,12 @@ class LogJudge:
             encoding = foreign_encoding(self._head)
             if encoding is not None and len(self._head) == _HEAD:
                 # Read in that one too: only at the end is it certain that the official parser finds nothing.
-                self._wide = _WideLog(self._task.path, self.reader, encoding)
+                self._wide = _WideLog(self._task.path, self, encoding)
                 self._wide.feed(seen + piece)
 
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
-        self.reader.close()
+        super().close()
         if self._wide is not None:
             self._wide.close()
 
@@ -128,7 +140,7 @@ class LogJudge:
         Raises:
             MlsubError: it has to be read once more, and cannot be.
         """
-        if not self.reader.tally.events and not self.defects.found:
+        if not self.tally.events and not self.defects.found:
             return self._report(tuple(self._nothing_to_judge()), compliant=False, undecodable=False)
         rules, defects = self.rules.known(), self.defects
         spoiled = frozenset(defects.spoiled_keys)
@@ -159,7 +171,7 @@ class LogJudge:
             return [finding("log.empty", path)]
         encoding = foreign_encoding(self._head)
         if encoding is None:
-            message = f"The log has no {self.reader.token.decode().strip()} records"
+            message = f"The log has no {self.token.decode().strip()} records"
             return [finding("log.no-records", path, message, actual="none")]
         if self._wide is not None:
             self.defects = self._wide.defects

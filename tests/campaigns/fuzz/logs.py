@@ -139,8 +139,8 @@ def _seeds() -> tuple[bytes, ...]:
     return tuple(one.round.encode() + b"\n" + content(_short(one, 1)) for one in chosen)
 
 
-def _judge(round_id: str, pieces: Sequence[bytes], besides: bool, *, twice: bool = True) -> LogReport:
-    """Return the report on a log that comes in pieces; ``twice`` says whether it can be read once more."""
+def _judge(round_id: str, pieces: Sequence[bytes], besides: bool) -> LogReport:
+    """Return the report on a log that comes in pieces."""
     usage, name = usage_and_round(round_id)
     round_ = get_round(usage, name)
 
@@ -153,7 +153,7 @@ def _judge(round_id: str, pieces: Sequence[bytes], besides: bool, *, twice: bool
         feed(LogReader([fold], log_format=round_.log_format))
 
     task = LogTask("", "bert/result_0.txt", usage, name, trace=besides, intervals=besides)
-    judging = LogJudge(task, round_, again=again if twice else None)
+    judging = LogJudge(task, round_, again=again)
     feed(judging)
     return judging.report()
 
@@ -197,8 +197,7 @@ def _read(data: bytes) -> None:
     _same(judged, _judge(round_id, _cut(log), besides), "in pieces another answer")
     if _chance(log, 6) == 2:
         with patch.multiple(rules, MAX_HELD=3), patch.multiple(events, BATCH=5, _MAX_KEYS=2, _MAX_KEY=9):
-            for twice in (True, False):
-                _same(judged, _judge(round_id, _cut(log), besides, twice=twice), "at its bounds another answer")
+            _same(judged, _judge(round_id, _cut(log), besides), "at its bounds another answer")
     if _chance(log, 16) == 0:
         _same(judged, pickle.loads(pickle.dumps(judged)), "another process gives another answer")  # noqa: S301
 
