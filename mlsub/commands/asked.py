@@ -15,7 +15,7 @@ from mlsub.commands.settings import setting, weighed
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
-    from mlsub.convergence.in_force import Which
+    from mlsub.convergence.reference import Which
     from mlsub.io.problems import FileProblemsError
     from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report

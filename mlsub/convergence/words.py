@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mlsub.convergence.in_force import Which, day_of, merged_between, which_of
-from mlsub.convergence.runs import CrashedRun, Progress
-from mlsub.convergence.verdict import Result
+from mlsub.convergence.reference import Which, day_of, merged_between, which_of
+from mlsub.convergence.verdict import CrashedRun, Progress, Result
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import several, show

@@ -41,7 +41,7 @@ from mlsub.submission.remedies import of_too_deep
 from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, Report, SystemResult
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
-from mlsub.systems.facts import facts_of
+from mlsub.systems.fields import facts_of
 
 
 def list_package(place: Place, root: Path, round_: Round) -> Package:

@@ -23,7 +23,7 @@ from mlsub.score.scaled import (
 )
 from mlsub.submission.model import Entry
 from mlsub.submission.report import EnergyResult, ScoreResult
-from mlsub.systems.facts import MAX_COUNT
+from mlsub.systems.fields import MAX_COUNT
 
 if TYPE_CHECKING:
     from mlsub.score.energy.score import Power

@@ -17,8 +17,8 @@ from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
-from mlsub.systems.chips import named_in
 from mlsub.systems.fields import is_placeholder, is_unsaid
+from mlsub.systems.names import named_in
 
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
 SHARED = 2

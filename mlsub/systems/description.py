@@ -27,8 +27,7 @@ from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding
 from mlsub.rules.isolate import reviewed
 from mlsub.systems.audit import Lines, audit, audit_status, crashes
-from mlsub.systems.facts import exact_status
-from mlsub.systems.fields import fields, owed
+from mlsub.systems.fields import exact_status, fields, owed
 
 _RECORD = re.compile(r"(\w+): (\{.*\})")
 #: A name and a text in an object that Python wrote, however deep it stands in texts.

@@ -39,7 +39,7 @@ from mlsub.submission.find import is_folder, organisations
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import EntryResult
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import count
+from mlsub.systems.fields import count
 from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs, find_places, in_one_line
 
 

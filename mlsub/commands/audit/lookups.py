@@ -15,7 +15,7 @@ from mlsub.rounds import get_round, normalise_round
 from mlsub.submission.find import Place, Target
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import category
+from mlsub.systems.fields import category
 
 #: The fields of a system description whose product is a count.
 COUNTS = {

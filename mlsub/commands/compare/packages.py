@@ -20,7 +20,7 @@ from mlsub.submission.find import Target
 from mlsub.submission.listing import Item, ItemKind, list_tree
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import SystemResult
-from mlsub.systems.facts import SystemFacts
+from mlsub.systems.fields import SystemFacts
 from mlsub.workspace import Settings
 
 #: Organisation, system, benchmark and kind of scaling, in the words of the new side.

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from mlsub import io
-from mlsub.commands.db.insert import Inserter, Row
 from mlsub.commands.db.query import check_ready, message_of
-from mlsub.commands.db.rows import add_package, record_rows
+from mlsub.commands.db.rows import Inserter, Row, add_package, record_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder

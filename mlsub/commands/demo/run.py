@@ -19,7 +19,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside, write_file
 from mlsub.rules.load import benchmark
-from mlsub.systems.capture.machine import capture_here, merge
+from mlsub.systems.capture import capture_here, merge
 from mlsub.systems.draft import TO_FILL_IN, Asked, finish
 
 ROUND_FOLDER = "rehearsal-v1.0"

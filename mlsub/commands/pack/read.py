@@ -20,7 +20,7 @@ from mlsub.io.read import Tree
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
 from mlsub.systems.catalogue import find_system
-from mlsub.systems.draft import Asked, check_field, new_from
+from mlsub.systems.draft import Asked, check_field, draft
 
 _VARIABLE = re.compile(
     # A brace that never closes takes the rest, which is then not searched for others that do not close either.
@@ -224,7 +224,7 @@ def make_description(name: str, wanted: KnownSystem, organisation: str, division
         hosts=wanted.hosts,
         changes=tuple(wanted.changes.items()),
     )
-    text = json.dumps(new_from(known, asked).description(), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(draft(known, asked).description(), indent=2, ensure_ascii=False) + "\n"
     return System(name, None, known.name, text.encode("utf-8", "surrogatepass"), asked.division)
 
 

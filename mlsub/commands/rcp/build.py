@@ -15,8 +15,7 @@ from mlsub.commands.rcp.run import NewPoint, NewReference
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
 from mlsub.convergence.reference import Point, points_name, points_of, reference_file
-from mlsub.convergence.runs import BEYOND, paired_rule, progress_of
-from mlsub.convergence.verdict import pruned
+from mlsub.convergence.verdict import BEYOND, paired_rule, progress_of, pruned
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import find_flaws

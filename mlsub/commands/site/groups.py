@@ -32,8 +32,8 @@ from mlsub.commands.site.results import (
 )
 from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, results_table
 from mlsub.divisions import CLOSED
-from mlsub.systems.chips import Chip, all_chips
 from mlsub.systems.fields import is_unsaid
+from mlsub.systems.names import Chip, all_chips
 
 #: Things that an index lists, and rows of a benchmark without scripts; with them there are all.
 _MOST, _STATIC_ROWS = 1200, 50

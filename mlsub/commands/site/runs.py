@@ -22,8 +22,8 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.convergence.in_force import Which, which_of
 from mlsub.convergence.margin import untested
+from mlsub.convergence.reference import Which, which_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport

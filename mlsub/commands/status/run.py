@@ -18,7 +18,7 @@ from mlsub.commands.rcp.run import margins_of
 from mlsub.commands.seal.run import MANIFEST_SUFFIX
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
 from mlsub.commands.verify.run import verify_tree
-from mlsub.convergence.chance import USUAL
+from mlsub.convergence.margin import USUAL
 from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer

@@ -13,11 +13,9 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.score.energy import FOLDER
-from mlsub.score.energy.audit import audit_copies, audit_run
-from mlsub.score.energy.model import NoEnergyError, RunPower
+from mlsub.score.energy.findings import audit_copies, audit_run, crashes, faults, judge_structure, unreadable
 from mlsub.score.energy.read import list_names, read_run
-from mlsub.score.energy.score import Power, run_joules
-from mlsub.score.energy.structure import crashes, faults, judge_structure, unreadable
+from mlsub.score.energy.score import NoEnergyError, Power, RunPower, run_joules
 from mlsub.submission.model import Entry
 
 #: The joules of each run, and why there are none.

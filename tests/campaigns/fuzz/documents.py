@@ -36,7 +36,7 @@ from mlsub.score.scaled import FILE, read_scaling
 from mlsub.submission.ids import read_ids
 from mlsub.submission.params import FILE as FLAGS
 from mlsub.submission.params import read_flags
-from mlsub.systems.capture.machine import from_json
+from mlsub.systems.capture import from_json
 from mlsub.systems.description import read_description
 from tests.campaigns.fuzz.engine import BrokenError, Harness, scratch
 from tests.make_tree import make_description

@@ -11,7 +11,7 @@ from mlsub.commands.audit.expression import Expression
 from mlsub.commands.audit.messaging.check import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.audit.written import Source
-from mlsub.commands.fix.plan import plan_for
+from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.pack.runs import _matches
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.commands.seal.forms import read_identities, read_passphrase
@@ -37,7 +37,7 @@ from mlsub.submission.audit import audit_layout, audit_links
 from mlsub.submission.ids import read_ids
 from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
 from mlsub.submission.params import read_flags
-from mlsub.systems.capture.machine import read_capture
+from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
 from mlsub.workspace.runs import find_runs
@@ -187,8 +187,8 @@ def _repaired(folder: Path, size: int) -> object:
     tree = make_tree(folder)
     log = tree.log(0)
     log.write_bytes(log.read_bytes() + b"x" * (size - log.stat().st_size))
-    plan = plan_for(str(tree.folder), Settings(jobs=1), ("",), folder)
-    return _of(plan.answer.not_repaired, "larger")
+    plan = FixPlan(str(tree.folder), Settings(jobs=1), ("",), folder)
+    return _of(plan.answer().not_repaired, "larger")
 
 
 def _gathered(_: Path, steps: int) -> object:
@@ -222,7 +222,7 @@ CASES = (
         "larger than 4 MiB",
     ),
     Case(
-        "mlsub.systems.capture.machine:MAX_BYTES",
+        "mlsub.systems.capture:MAX_BYTES",
         _file("node1.json", b'{"mlsub": "1", "host": "x", "values": {}}', read_capture),
         "larger than 1 MiB",
     ),
@@ -312,7 +312,7 @@ CASES = (
         "too long for what it should hold",
     ),
     Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
-    Case("mlsub.commands.fix.plan:MAX_LOG", _repaired, "larger than", 1 << 20),
+    Case("mlsub.commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
     Case("mlsub.rules.values:MAX_STEPS", _gathered, "{'step': 200000"),
     Case(
         "mlsub.rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"

@@ -36,7 +36,7 @@ CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "mlsub/submission/templates.py:_line": ("mlsub.submission.templates", "_line", ()),
     "mlsub/systems/fields.py:_placeholder": ("mlsub.systems.fields", "_placeholder", ()),
     "mlsub/rules/arithmetic.py:token": ("mlsub.rules.formula", "FORMULAS.token", ()),
-    "mlsub/systems/chips.py:_within": ("mlsub.systems.chips", "_within", ()),
+    "mlsub/systems/names.py:_embedded": ("mlsub.systems.names", "_embedded", ()),
 }
 #: Used for matches at one place only.
 MATCHED = frozenset(("mlsub/rules/arithmetic.py:token",))

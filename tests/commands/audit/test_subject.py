@@ -14,7 +14,7 @@ from mlsub.commands.audit.quoting import names
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, vocabulary
-from mlsub.systems.chips import all_chips
+from mlsub.systems.names import all_chips
 from mlsub.workspace import Settings
 from tests.commands.runner import run
 from tests.differential import shared

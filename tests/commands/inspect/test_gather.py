@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import mlsub.commands.inspect.gather
+import mlsub.commands.inspect.run
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.workspace import Settings
