@@ -105,7 +105,7 @@ PLANTED = (
     Planted("page-script", "mlsub.commands.site.render._UNSAFE", {}, "end its script", (texts(b"</script>"),)),
     Planted("terminal-text", "mlsub.present.text.plain", _as_is, "text:", (b"\0" + _TEXT + texts(b"\x1b[2J"),)),
     Planted("terminal-markdown", "mlsub.present.markdown.escape", _as_is, "markup", (_MARKUP,)),
-    Planted("terminal-ci", "mlsub.present.github._data", _as_is, "expected", (_FINDING,)),
+    Planted("terminal-ci", "mlsub.present.ci_formats._data", _as_is, "expected", (_FINDING,)),
     Planted("terminal-ci", "mlsub.present.terminal.inert", _as_is, "a command of GitHub", (_COMMAND,)),
     Planted("terminal-tables", "mlsub.commands.score.formats.is_formula", _nothing, "calculates", (_CELLS,)),
 )

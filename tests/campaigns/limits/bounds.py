@@ -31,8 +31,8 @@ BOUNDS: dict[str, dict[str, str]] = {
         "commands.check.document:MOST_LISTED": "200 entries",
     },
     "annotations and summary for GitHub": {
-        "present.github:MOST": "10 of",
-        "present.github:MOST_OF_SUMMARY": "1 MiB",
+        "present.ci_formats:MOST": "10 of",
+        "present.ci_formats:MOST_OF_SUMMARY": "1 MiB",
     },
     "names in the folder": {"submission.layout.walk:MAX_ITEMS": "100,000"},
     "depth of folders": {"submission.layout.walk:MAX_DEPTH": "40"},

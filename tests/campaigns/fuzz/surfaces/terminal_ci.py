@@ -12,8 +12,9 @@ from xml.etree import ElementTree
 from mlsub.commands.score.formats import csv_of, parquet_of, render_csv, render_xlsx
 from mlsub.findings import Finding, Verdict
 from mlsub.io.show import message_line, plain
-from mlsub.present import github, gitlab, junit, sarif, terminal
+from mlsub.present import terminal
 from mlsub.present.ci import CiFinding, CiReport, judged_part
+from mlsub.present.ci_formats import render
 from mlsub.present.document import Findings, document
 from mlsub.score.columns import ColumnKind, Value, columns, encodable, exact, legible
 from tests.campaigns.fuzz.documents import Maker
@@ -69,7 +70,7 @@ def _lines(found: list[Finding]) -> None:
 
 
 def _github(results: CiReport, found: list[CiFinding]) -> None:
-    shown = github.render(results)
+    shown = render(results, "github")
     check_harmless(shown, "annotations")
     annotations = [one for one in read_github(shown) if "file" in one[1]]
     known = {(plain(result.file), result.finding.rule, "\n".join(result.lines)) for result in found}
@@ -81,7 +82,7 @@ def _github(results: CiReport, found: list[CiFinding]) -> None:
 
 
 def _gitlab(results: CiReport, found: list[CiFinding]) -> None:
-    shown = gitlab.render(results)
+    shown = render(results, "gitlab")
     violations = read_gitlab(shown)
     for one, result in zip(violations, found, strict=True):
         check_harmless(f"{one['description']}{one['location']['path']}", "code quality")
@@ -90,7 +91,7 @@ def _gitlab(results: CiReport, found: list[CiFinding]) -> None:
 
 
 def _junit(results: CiReport, found: list[CiFinding]) -> None:
-    shown = junit.render(results)
+    shown = render(results, "junit")
     check_harmless(shown, "JUnit")
     top = ElementTree.fromstring(shown)  # noqa: S314  (of our own making)
     if {element.tag for element in top.iter()} - {
@@ -113,7 +114,7 @@ def _junit(results: CiReport, found: list[CiFinding]) -> None:
 
 
 def _sarif(results: CiReport, found: list[CiFinding], data: bytes) -> None:
-    shown = sarif.render(results, {})
+    shown = render(results, "sarif")
     if not shown.isascii():
         raise BrokenError("SARIF is not plain ASCII")
     run: dict[str, Any] = read_sarif(shown) if one_in(_SCHEMA, data) else json.loads(shown)["runs"][0]
