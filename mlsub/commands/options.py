@@ -14,7 +14,7 @@ from mlsub.commands.settings import apply_waivers, on_command_line, path_argumen
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
-    from mlsub.convergence.in_force import Which
+    from mlsub.convergence.reference import Which
     from mlsub.io.problems import FileProblemsError
     from mlsub.judge.log import NewFold
     from mlsub.present.terminal import Progress, ProgressBar

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.io.spelling import LONGEST, flat
+from mlsub.io.show import LONGEST, flat
 
 #: The names of the divisions, as logs and descriptions spell them.
 DivisionName = Literal["closed", "open"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
 from mlsub.io.show import plain
-from mlsub.io.write import CANNOT_SYNC, sync_folder, tell_removed
+from mlsub.io.write import CANNOT_SYNC, sync_folder, warn_removed
 
 #: What a lock says of its holder.
 _MAX_HOLDER = 200
@@ -79,7 +79,7 @@ class LogFile(logging.Handler):
         except (OSError, ValueError) as error:
             raise self._no_lock(error) from None
         if left:
-            tell_removed(self._lock_path)
+            warn_removed(self._lock_path)
         try:
             os.ftruncate(lock, 0)
             os.pwrite(lock, me.encode("utf-8", "replace")[:_MAX_HOLDER], 0)

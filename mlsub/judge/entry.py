@@ -108,10 +108,10 @@ def _result(
 ) -> EntryResult:
     return EntryResult(
         path=entry.path,
-        organisation=entry.files.organisation,
-        system=entry.files.system,
+        organisation=entry.organisation,
+        system=entry.system,
         benchmark=needs.name,
-        scaling_type=entry.files.scaling_type,
+        scaling_type=entry.scaling_type,
         division=entry.division,
         official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
         runs=len(entry.logs),
@@ -146,7 +146,7 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None or not algorithm.normalise or rcp.minimum is None:
         return
-    file, path = entry.files.folder / FILE, f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE
+    file, path = entry.folder / FILE, f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE
     try:
         found = own_status_of(file)
     except OSError as error:
@@ -170,7 +170,7 @@ def _settled(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> I
     done = score.scaling_file and score.as_expected
     for found in findings:
         settled = done and found.rule == "rcp.normalised"
-        if found.rule == "rcp.normalised" and entry.files.scaling_type == "weak":
+        if found.rule == "rcp.normalised" and entry.scaling_type == "weak":
             continue
         yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if settled else found
 
@@ -205,11 +205,11 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
 
 
 def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
-    if entry.files.elsewhere is not None:
-        yield finding("entry.glob-name", entry.path, actual=entry.files.elsewhere)
-    runs = len(entry.files.results)
-    strays = [name for name in entry.files.strays if name not in KNOWN_COMPANIONS]
-    weak = entry.files.scaling_type == "weak"
+    if entry.elsewhere is not None:
+        yield finding("entry.glob-name", entry.path, actual=entry.elsewhere)
+    runs = len(entry.results)
+    strays = [name for name in entry.strays if name not in KNOWN_COMPANIONS]
+    weak = entry.scaling_type == "weak"
     if runs < needs.runs or (runs > needs.runs and not weak):
         misnamed = f"; also there: {', '.join(strays[:5])}" if strays else ""
         yield finding(
@@ -218,7 +218,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
             f"The number of result files differs from what {needs.name} requires",
             expected=f"{'at least ' if weak else ''}{needs.runs} files named result_*.txt",
             actual=f"{runs}{misnamed}",
-            fix=of_run_count(entry.files, needs.runs),
+            fix=of_run_count(entry, needs.runs),
         )
     elif strays:
         yield finding("entry.stray-files", entry.path, actual=several(strays, 10))

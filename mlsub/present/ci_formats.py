@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from mlsub.findings import Severity, Verdict
+from mlsub.io import VERSION
 from mlsub.io.show import plain
-from mlsub.io.version import VERSION
 from mlsub.present import markdown, text
 from mlsub.present.ci import CiFinding, CiPart, CiReport, Outcome
 from mlsub.present.explanation import Explanation, explanation_document, explanations

@@ -105,9 +105,10 @@ def overlay_content(overlay: str | None) -> dict[str, Any]:
     """What an overlay file holds (see docs/overlay.md), checked before by :mod:`mlsub.rules.overlay`."""
     if not overlay:
         return {}
-    from mlsub.io.read import read_content
+    from mlsub.io.read import read_tree
 
-    return read_content(Path(overlay), kind="rule files", top="a title and rounds")
+    content: dict[str, Any] = read_tree(Path(overlay), kind="rule files", top="a title and rounds").content()
+    return content
 
 
 def overlay_rounds(usage: str, overlay: str | None) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from mlsub.findings import Finding
 from mlsub.io.show import show
 from mlsub.rounds import Summarizer
 from mlsub.rules.catalogue import finding
-from mlsub.systems.facts import category, close_category, count
 from mlsub.systems.fields import (
+    category,
+    close_category,
+    count,
     expected_of,
     fields,
     is_empty,
@@ -261,8 +263,8 @@ def _spelling(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
             message = f"The field {name} has a typing error"
             yield lines.finding("system.slip", name, message, expected=meant, actual=slip)
         message = f"The field {name} spells a name in an unusual way"
-        for other in spellings(name, value):
-            yield lines.finding("system.spelling", name, message, expected=other.name, actual=other.found)
+        for found, meant in spellings(name, value):
+            yield lines.finding("system.spelling", name, message, expected=meant, actual=found)
 
 
 def _figures(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.data import load_yaml, shipped
+from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
 from mlsub.systems.fields import fields
 from mlsub.systems.names import find, registry
@@ -96,49 +96,51 @@ def find_software(system: System, framework: str) -> Software | None:
 @lru_cache(maxsize=16)
 def _system(name: str) -> System:
     raw = _raw(name)
-    sources = raw["sources"]
-    unpublished = tuple(raw.get("unpublished", ()))
+    sources, unpublished = raw["sources"], tuple(raw.get("unpublished", ()))
     return System(
         name=name,
         title=raw["title"],
         submitter=raw["submitter"],
         accelerators=raw.get("accelerators_per_host") or raw["accelerators"],
         per_host="accelerators_per_host" in raw,
-        fields={
-            field: Value(entry["value"], _source(entry, sources))
-            for field, entry in raw["fields"].items()
-            if field not in unpublished
-        },
+        fields={of: one for of, one in _values(raw["fields"], sources).items() if of not in unpublished},
         unpublished=unpublished,
-        software=tuple(_software(of, entry, sources) for of, entry in raw["software"].items() if entry is not None),
+        software=tuple(
+            Software(
+                name=of,
+                hosts=entry["hosts"],
+                used=entry["used"],
+                fields=_values({field: {**entry, "value": value} for field, value in entry["fields"].items()}, sources),
+            )
+            for of, entry in raw["software"].items()
+            if entry is not None
+        ),
     )
 
 
-def _software(name: str, entry: dict[str, Any], sources: dict[str, str]) -> Software:
-    source = _source(entry, sources)
-    fields = {field: Value(value, source) for field, value in entry["fields"].items()}
-    return Software(name, entry["hosts"], entry["used"], fields)
-
-
 def _raw(name: str) -> dict[str, Any]:
-    """The file of a system, laid over that of the one it is like."""
+    """Return the file of a system, laid over that of the one it is like."""
     own = load_yaml(_FOLDER / f"{name}.yaml")
     base = _raw(own["like"]) if "like" in own else {}
     merged: dict[str, Any] = {**base, **own}
-    for part in ("sources", "fields"):
+    for part in ("sources", "fields", "software"):
         merged[part] = {**base.get(part, {}), **own.get(part, {})}
-    software = {**base.get("software", {}), **own["software"]}
+    inherited = base.get("software", {})
     merged["software"] = {
-        of: entry if entry is None else {**(base.get("software", {}).get(of) or {}), **entry}
-        for of, entry in software.items()
+        of: entry if entry is None else {**(inherited.get(of) or {}), **entry}
+        for of, entry in merged["software"].items()
     }
     return merged
 
 
-def _source(entry: dict[str, Any], sources: dict[str, str]) -> str:
-    keys = [entry["source"]] if isinstance(entry["source"], str) else entry["source"]
-    note = f" ({entry['note']})" if "note" in entry else ""
-    return "; ".join(sources[key] for key in keys) + note
+def _values(entries: dict[str, dict[str, Any]], sources: dict[str, str]) -> dict[str, Value]:
+    """Return the values of a file, each with its sources and its note in words."""
+    found = {}
+    for field, entry in entries.items():
+        keys = [entry["source"]] if isinstance(entry["source"], str) else entry["source"]
+        note = f" ({entry['note']})" if "note" in entry else ""
+        found[field] = Value(entry["value"], "; ".join(sources[key] for key in keys) + note)
+    return found
 
 
 def squeezed(text: str) -> str:
@@ -168,28 +170,24 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
     unpublished: tuple[str, ...]
 
 
-class _Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    value: str
-    of: tuple[str, ...] = msgspec.field(name="from")
-    note: str | None = None
-
-
-class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    model: str
-    published: tuple[str, ...]
-    facts: dict[str, _Fact]
-
-
-class _Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    sources: dict[str, str]
-    accelerators: dict[str, _Entry]
-
-
 @lru_cache(maxsize=1)
 def accelerators() -> tuple[Accelerator, ...]:
-    """The accelerators there are, those of a maker together."""
-    catalogue = shipped(__file__, "accelerators.yaml", _Catalogue)
-    return tuple(_accelerator(name, entry, catalogue.sources) for name, entry in catalogue.accelerators.items())
+    """Return the accelerators there are, those of a maker together."""
+    raw = load_yaml(Path(__file__).with_name("accelerators.yaml"))
+    return tuple(_accelerator(name, entry, raw["sources"]) for name, entry in raw["accelerators"].items())
+
+
+def _accelerator(name: str, entry: dict[str, Any], sources: dict[str, str]) -> Accelerator:
+    known = _values(entry["facts"], sources)
+    of = [field for field in fields().fields if field.startswith("accelerator") and field not in (_MODEL, _NUMBER)]
+    model = Value(entry["model"], "the spelling of the model in mlsub's list of names")
+    return Accelerator(
+        name=name,
+        model=entry["model"],
+        published=tuple(entry["published"]),
+        fields={_MODEL: model, **known},
+        unpublished=tuple(field for field in of if field not in known),
+    )
 
 
 def find_accelerator(text: str) -> Accelerator | None:
@@ -214,19 +212,3 @@ def find_known(text: str) -> System | Accelerator:
         MlsubError: there is none.
     """
     return find_accelerator(text) or find_system(text, beside=[each.name for each in accelerators()])
-
-
-def _accelerator(name: str, entry: _Entry, sources: dict[str, str]) -> Accelerator:
-    known = {field: Value(fact.value, _sources_of(fact, sources)) for field, fact in entry.facts.items()}
-    of = [field for field in fields().fields if field.startswith("accelerator") and field not in (_MODEL, _NUMBER)]
-    return Accelerator(
-        name=name,
-        model=entry.model,
-        published=entry.published,
-        fields={_MODEL: Value(entry.model, "the spelling of the model in mlsub's list of names"), **known},
-        unpublished=tuple(field for field in of if field not in known),
-    )
-
-
-def _sources_of(fact: _Fact, sources: dict[str, str]) -> str:
-    return "; ".join(sources[key] for key in fact.of) + (f" ({fact.note})" if fact.note else "")

@@ -19,16 +19,15 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.data import loads
 from mlsub.io.errors import reason_of
-from mlsub.io.jsontext import loads
 from mlsub.io.look import status_of
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding
 from mlsub.rules.isolate import reviewed
 from mlsub.systems.audit import Lines, audit, audit_status, crashes
-from mlsub.systems.facts import exact_status
-from mlsub.systems.fields import fields, owed
+from mlsub.systems.fields import exact_status, fields, owed
 
 _RECORD = re.compile(r"(\w+): (\{.*\})")
 #: A name and a text in an object that Python wrote, however deep it stands in texts.

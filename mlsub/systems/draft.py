@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.systems.catalogue import Accelerator, Software, System, Value, facts_of_model, find_software
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import category, close_category
-from mlsub.systems.fields import fields, is_empty, is_placeholder
+from mlsub.systems.fields import category, close_category, fields, is_empty, is_placeholder
 from mlsub.systems.names import find, registry, suggestion
 
 #: What stands where an answer is still to be given; every check reports it.
@@ -71,51 +70,55 @@ def check_field(name: str) -> None:
         raise MlsubError(f"no field {name[:60]!r}." + (f" Did you mean {close[0]}?" if close else ""))
 
 
-def example_of(system: System, asked: Asked) -> Draft:
-    """The system as it was published: who submitted it, and with what software."""
-    software = _chosen(system, asked.framework) if asked.framework else _usual(system, asked.hosts)
-    if software is None:
-        # Nobody submitted it, so there is no example.
-        return _complete(system, None, asked, {})
-    example = {
-        "submitter": Value(system.submitter, "the published example"),
-        "division": Value(CLOSED.name, "the published example"),
-        "status": Value("Available on-premise", "the published example, which spells it onprem"),
+def draft(source: System | Accelerator | Path, asked: Asked, *, published: bool = False) -> Draft:
+    """Return a description from what is known of a system, of an accelerator, or from another description's file.
+
+    It is one to submit with this hardware: what is the submitter's to say is left to be filled in. ``published`` is
+    the system as it was published, with its submitter and software; of an accelerator, what is known of it alone.
+
+    Raises:
+        MlsubError: the file is not a description, or the person asks for what cannot be.
+    """
+    if isinstance(source, Path):
+        return _from_file(source, asked)
+    nobody = "it has not been published" if isinstance(source, System) else "none of the sources has it"
+    found = {name: Value(NOT_PUBLISHED, nobody) for name in source.unpublished} | source.fields
+    if isinstance(source, System):
+        return finish(found | _software(source, asked, published=published), asked)
+    if published:
+        rounds = ", ".join(source.published)
+        remark = f"Described in MLPerf Training {rounds}" if rounds else "No description in MLPerf Training is known"
+        return Draft({name: found[name] for name in fields().fields if name in found}, (remark,))
+    return finish(found | _given(asked), asked)
+
+
+def _given(asked: Asked) -> dict[str, Value]:
+    """Return the framework and the number of hosts that the person names."""
+    given = {
+        "framework": asked.framework and framework_spelled(asked.framework),
+        "number_of_nodes": asked.hosts and str(asked.hosts),
     }
-    return _complete(system, software, asked, example | software.fields)
+    return {name: Value(value, _YOURS) for name, value in given.items() if value}
 
 
-def new_from(system: System, asked: Asked) -> Draft:
-    """A description to submit with the system's hardware; what is the submitter's to say is left to be filled in."""
+def _software(system: System, asked: Asked, *, published: bool) -> dict[str, Value]:
+    """Return what a system was published with, or is to be submitted with, and the counts that follow."""
     software = find_software(system, asked.framework) if asked.framework else None
     own: dict[str, Value] = {}
-    if software is not None:
-        own |= {name: Value(v.value, f"{v.source}{LOOK_OVER}") for name, v in software.fields.items()}
+    if published:
+        software = _chosen(system, asked.framework) if asked.framework else _usual(system, asked.hosts)
+        if software is not None:
+            own = {
+                "submitter": Value(system.submitter, "the published example"),
+                "division": Value(CLOSED.name, "the published example"),
+                "status": Value("Available on-premise", "the published example, which spells it onprem"),
+                **software.fields,
+            }
+    elif software is not None:
+        own = {name: Value(v.value, f"{v.source}{LOOK_OVER}") for name, v in software.fields.items()}
     elif asked.framework:
-        own["framework"] = Value(framework_spelled(asked.framework), _YOURS)
-    return _complete(system, software, asked, own)
-
-
-def facts_of(accelerator: Accelerator) -> Draft:
-    """What is known of an accelerator, and nothing else."""
-    values = {**accelerator.fields, **_unpublished(accelerator.unpublished)}
-    rounds = ", ".join(accelerator.published)
-    remark = f"Described in MLPerf Training {rounds}" if rounds else "No description in MLPerf Training is known"
-    return Draft({name: values[name] for name in fields().fields if name in values}, (remark,))
-
-
-def new_with(accelerator: Accelerator, asked: Asked) -> Draft:
-    """A description to submit of a system with these accelerators; the rest of its hardware is to be filled in."""
-    found = {**accelerator.fields, **_unpublished(accelerator.unpublished)}
-    if asked.framework:
-        found["framework"] = Value(framework_spelled(asked.framework), _YOURS)
-    if asked.hosts:
-        found["number_of_nodes"] = Value(str(asked.hosts), _YOURS)
-    return finish(found, asked)
-
-
-def _unpublished(names: Iterable[str]) -> dict[str, Value]:
-    return {name: Value(NOT_PUBLISHED, "none of the sources has it") for name in names}
+        own = {"framework": _given(asked)["framework"]}
+    return own | _counts(system, software, asked)
 
 
 def _chosen(system: System, framework: str) -> Software:
@@ -136,12 +139,6 @@ def framework_spelled(text: str) -> str:
     first, _, rest = text.strip().partition(" ")
     known = find(registry().frameworks, first)
     return text if known is None else f"{known} {rest}".strip()
-
-
-def _complete(system: System, software: Software | None, asked: Asked, own: dict[str, Value]) -> Draft:
-    found = {name: Value(NOT_PUBLISHED, "it has not been published") for name in system.unpublished}
-    found |= system.fields | own | _counts(system, software, asked)
-    return finish(found, asked)
 
 
 def finish(found: Mapping[str, Value], asked: Asked) -> Draft:
@@ -229,20 +226,17 @@ _LEFT_OUT = frozenset(("submitter", "division", "status", "system_name", "sw_not
 _SOFTWARE = ("framework", "framework_name", "other_software_stack", "operating_system", "hw_notes")
 
 
-def new_from_file(file: Path, asked: Asked) -> Draft:
-    """A description with the hardware of another; what is the submitter's to say is left to be filled in.
+def _from_file(file: Path, asked: Asked) -> Draft:
+    """Return a description with the hardware of another.
 
     Kept is what describes the machine, also in fields beyond the required ones; its software and notes on its hardware
     are to be looked over, and another framework leaves the old one's software out. Placeholders and empty values are
     to be filled in, but for what the catalogue has of its accelerators.
-
-    Raises:
-        MlsubError: the file is not a system description.
     """
     if not os.path.lexists(file):
         raise MlsubError(f"There is no {file}. Name a system description, or a system that mlsub system list shows.")
     description = read_description(file, str(file))
-    if description.content is None or not description.content:
+    if not description.content:
         raise MlsubError(*(f"{file}: {finding.message}." for finding in description.findings[:1]))
     found = {
         name: _kept(name, value, file)
@@ -251,14 +245,10 @@ def new_from_file(file: Path, asked: Asked) -> Draft:
     }
     found = facts_of_model(found.get("accelerator_model_name")) | found
     if asked.framework:
-        for name in ("framework_name", "other_software_stack"):
-            found.pop(name, None)
-        found["framework"] = Value(framework_spelled(asked.framework), "given on the command line")
-    if asked.hosts:
-        found["number_of_nodes"] = Value(str(asked.hosts), "given on the command line")
-    draft = finish(found, asked)
-    more = {name: value for name, value in found.items() if name not in draft.values}
-    return Draft({**draft.values, **more}, draft.remarks)
+        found = {name: one for name, one in found.items() if name not in ("framework_name", "other_software_stack")}
+    found |= _given(asked)
+    made = finish(found, asked)
+    return Draft({**made.values, **{name: found[name] for name in found if name not in made.values}}, made.remarks)
 
 
 def _kept(name: str, value: Any, file: Path) -> Value:

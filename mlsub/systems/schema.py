@@ -7,8 +7,16 @@ from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round, Statuses, Summarizer
-from mlsub.systems.facts import aliases
-from mlsub.systems.fields import BLANK, MOST_OF_PLACEHOLDER, Field, fields, insensitive, pattern_of, placeholder_pattern
+from mlsub.systems.fields import (
+    BLANK,
+    MOST_OF_PLACEHOLDER,
+    Field,
+    aliases,
+    fields,
+    insensitive,
+    pattern_of,
+    placeholder_pattern,
+)
 
 #: What Python's ``int`` reads, what joins with another text, by what rows are sorted, and where a text is looked for.
 _COUNTED = {

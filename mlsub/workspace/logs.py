@@ -15,7 +15,7 @@ from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import locate
+from mlsub.submission.find import locate
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.executors import Pool, open_pool
 from mlsub.workspace.places import Settings

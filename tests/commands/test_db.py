@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.output import Target
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
 from tests.commands.db.place import RECORDS, Place
 from tests.commands.runner import Stream, call, run
 from tests.make_tree import make_tree

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
-from mlsub.io.jsontext import MAX_LEVELS
+from mlsub.io.data import MAX_LEVELS
 from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event, batch_of, decode, decode_all
 from mlsub.log.events import LogReader

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.inspect.gather import read_trace
-from mlsub.commands.inspect.run import inspect
+from mlsub.commands.inspect.run import inspect, read_trace
 from mlsub.judge.log import LogTask
 from mlsub.log import trace as module
 from mlsub.log.event import Event

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
-from mlsub.io.version import VERSION
+from mlsub.io import VERSION
 from mlsub.present import CI_FORMATS
 from mlsub.present.ci import CiReport, Outcome, judged_part, part
 from mlsub.present.ci_formats import render

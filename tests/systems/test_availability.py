@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-import mlsub.systems.facts
+import mlsub.systems.fields
 from mlsub.rounds import get_round, known_rounds, usages
-from mlsub.systems.facts import aliases, category, close_category, shown
+from mlsub.systems.fields import aliases, category, close_category, shown
 from tests.differential import shared
 
 ON_PREMISE, CLOUD = "Available on-premise", "Available cloud"
@@ -41,7 +41,7 @@ def test_the_table_holds_what_it_should() -> None:
 
 
 def test_no_alias_stands_twice_in_the_file() -> None:
-    content = yaml.safe_load(Path(mlsub.systems.facts.__file__).with_name("availability.yaml").read_text())
+    content = yaml.safe_load(Path(mlsub.systems.fields.__file__).with_name("availability.yaml").read_text())
     listed = [alias for groups in content.values() for spellings in groups.values() for alias in spellings]
     assert len(listed) == len(set(listed))
     assert list(content) == [ON_PREMISE, CLOUD, "Preview", RDI]

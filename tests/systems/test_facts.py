@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.systems.facts import MAX_COUNT, MAX_TEXT, SystemFacts, count, facts_of, written
+from mlsub.systems.fields import MAX_COUNT, MAX_TEXT, SystemFacts, count, facts_of, written
 from tests.make_tree import make_description
 
 JSON = st.recursive(

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.gather import sides_of
-from mlsub.commands.inspect.run import inspection_of
+from mlsub.commands.inspect.run import inspection_of, sides_of
 from mlsub.log.trace import TraceFold
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths, check_with_logs

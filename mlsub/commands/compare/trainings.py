@@ -14,7 +14,7 @@ from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, Pai
 from mlsub.commands.compare.reading import Reading, comparable, entry_name, read_side, runs_of
 from mlsub.commands.compare.words import answer
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of_counts, unit_words
-from mlsub.convergence.runs import paired_rule, progress_of
+from mlsub.convergence.verdict import paired_rule, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from mlsub.commands.db.insert import Inserter, Row
+from mlsub import io
 from mlsub.commands.db.query import check_ready, message_of
-from mlsub.commands.db.rows import add_package, record_rows
+from mlsub.commands.db.rows import Inserter, Row, add_package, record_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
-from mlsub.io import version
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
-from mlsub.io.written import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.judge.result import round_key
 from mlsub.present.envelope import Answer
-from mlsub.submission.locate import Target
-from mlsub.workspace import Found, Settings, check_apart, find, in_one_line, organisations
+from mlsub.rounds import get_round
+from mlsub.submission.find import Place, Target, organisations
+from mlsub.workspace import Settings, check_apart, find_places, in_one_line
 from mlsub.workspace.cache import scan_tree
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ class Package(msgspec.Struct, frozen=True):
     """An organisation's folder, and what is read: the folder, or a part of it."""
 
     folder: Path
-    found: Found
+    place: Place
 
     @property
     def key(self) -> str:
         """Its round and name."""
-        round_, name = self.found.round, self.folder.name or "."
-        return f"{round_key(round_.usage, round_.name)}/{name.encode('utf-8', 'backslashreplace').decode()}"
+        name = self.folder.name or "."
+        return f"{round_key(self.place.usage, self.place.round)}/{name.encode('utf-8', 'backslashreplace').decode()}"
 
 
 def build(ask: Ask) -> Built:
@@ -116,19 +116,20 @@ def find_packages(paths: Sequence[Path], settings: Settings) -> tuple[tuple[Pack
     Raises:
         MlsubError: a path does not exist or holds nothing, or one submission is there twice.
     """
-    found, problems = find(paths, settings)
-    nothing = [problem for problem in problems if problem.finding.rule != "check.unknown-round"]
-    passed = [f"{problem.place.path}: {in_one_line(problem.finding)}" for problem in problems]
-    if any(problem.finding.rule == "check.no-such-path" for problem in nothing) or (nothing and not found):
-        raise MlsubError(*(in_one_line(problem.finding) for problem in nothing))
+    found, failed = find_places(paths, settings)
+    problems = {place.path: place.problem for place in failed if place.problem}
+    nothing = [problem for problem in problems.values() if problem.rule != "check.unknown-round"]
+    passed = [f"{path}: {in_one_line(problem)}" for path, problem in problems.items()]
+    if any(problem.rule == "check.no-such-path" for problem in nothing) or (nothing and not found):
+        raise MlsubError(*map(in_one_line, nothing))
     packages: dict[str, Package] = {}
     for one in found:
-        if one.place.target is Target.LOG:
-            passed.append(f"{one.place.path}: a log alone is not a result; name its folder")
+        if one.target is Target.LOG:
+            passed.append(f"{one.path}: a log alone is not a result; name its folder")
             continue
-        for place in organisations(one.place):
-            package = Package(place.organisation or place.path, Found(place, one.round, None))
-            path, other = place.path, packages.setdefault(package.key, package).found.place.path
+        for place in organisations(one):
+            package = Package(place.organisation or place.path, place)
+            path, other = place.path, packages.setdefault(package.key, package).place.path
             if other != path:
                 raise MlsubError(f"{package.key} is there twice: {other} and {path}. Name one.")
     return tuple(packages[key] for key in sorted(packages)), tuple(passed)
@@ -176,7 +177,7 @@ def _known_state(file: Path) -> str:
     remedy = " Name another file, or add --force to replace it."
     with _connected(file, f"{file} is not a database of mlsub db, or is in use", remedy) as connection:
         about = connection.execute(f"SELECT * FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
-        current = about is not None and about[:2] == (FORMAT, version.VERSION)
+        current = about is not None and about[:2] == (FORMAT, io.VERSION)
         return str(about[2]) if about is not None and current else _OLDER
 
 
@@ -193,7 +194,7 @@ def _state(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]])
         fingerprint = scan_tree(package.folder).fingerprint
         if fingerprint is None:
             return ""
-        where = package.found.place.path.relative_to(package.folder)
+        where = package.place.path.relative_to(package.folder)
         parts += [package.key.encode(), os.fsencode(where), fingerprint]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -210,9 +211,10 @@ def _write(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]],
         with _connected(part, f"{ask.output} cannot be built", config={"threads": 1}) as connection:
             create_tables(connection)
             into = Inserter(connection)
-            checked = check_apart([package.found for package in packages], ask.settings)
+            checked = check_apart([package.place for package in packages], ask.settings)
             for package, one in zip(packages, checked, strict=True):
-                add_package(into, package.folder, package.found.round, one)
+                round_ = get_round(package.place.usage, package.place.round, ask.settings.overlay)
+                add_package(into, package.folder, round_, one)
             for table, rows in records.items():
                 into.add(table, rows)
             into.flush()
@@ -229,7 +231,7 @@ def _write(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]],
 
 
 def _about(state: str) -> list[int | str]:
-    return [FORMAT, version.VERSION, state]
+    return [FORMAT, io.VERSION, state]
 
 
 def _export(connection: DuckDBPyConnection, folder: Path) -> None:

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from mlsub.io.documents import Form, Tree, read_document
+from mlsub.io.documents import Form, read_document
 from mlsub.io.problems import meant
+from mlsub.io.read import Tree
 
 Name = Annotated[
     str,
@@ -315,8 +316,8 @@ def read_records(file: Path) -> Records:
     """
     records, tree = read_document(file, FORM)
     for steps, message in _flaws(records, tree):
-        tree.flaw(message, *steps)
-    tree.settle()
+        tree.report(message, *steps)
+    tree.raise_problems()
     dated = tuple(
         msgspec.structs.replace(one, day=one.day or records.documents[one.source.document].date)
         for one in records.records

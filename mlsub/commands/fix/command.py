@@ -61,11 +61,11 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
     if diff:
         for part in diffs:
             _put(part)
-    elif plans or format_ == "json":
-        answer = Fix(written=write, plans=tuple(plan.answer for plan in plans))
+    answer = Fix(written=write, plans=tuple(plan.answer() for plan in plans))
+    if not diff and (plans or format_ == "json"):
         changes = [plan.changes for plan in plans]
         Target("fix", format_).write(answer, lambda: document_of(answer, changes))
-    left = any(plan.answer.not_repaired or (plan.changes and not write) for plan in plans)
+    left = any(plan.not_repaired or (plan.changes and not write) for plan in answer.plans)
     sys.exit(2 if problems else int(left))
 
 

@@ -45,8 +45,7 @@ def command(
     Exit status: 0 nothing to ask, 1 findings, 2 something could not be inspected. With --rates 0 or 2.
     """
     from mlsub.commands.inspect.document import document_of, rates_document, results_of
-    from mlsub.commands.inspect.gather import sides_of
-    from mlsub.commands.inspect.run import inspection_of, select
+    from mlsub.commands.inspect.run import inspection_of, select, sides_of
     from mlsub.commands.inspect.run import rates as rates_of
 
     if rates and target.for_ci:

@@ -62,7 +62,7 @@ def command(
     from mlsub.commands.pack.document import document_of
     from mlsub.commands.pack.read import read_manifest
     from mlsub.commands.pack.run import Request, pack
-    from mlsub.io.assemble import Way
+    from mlsub.io.folders import Way
 
     waivers = _allowed(allow, reason)
     wanted = read_manifest(manifest)

@@ -16,7 +16,7 @@ from mlsub.commands.settings import setting
 from mlsub.present.terminal import busy, progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.convergence.in_force import Which
+    from mlsub.convergence.reference import Which
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,7 +104,7 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     """
     from mlsub.commands.rcp.document import margins_document
     from mlsub.commands.rcp.run import margins_of, unchecked
-    from mlsub.convergence.chance import Bootstrap
+    from mlsub.convergence.margin import Bootstrap
 
     reports = asked.check()
     margins = margins_of(reports, asked.overlay, Bootstrap(seed), runs, asked.rcp)

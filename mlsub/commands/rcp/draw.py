@@ -10,9 +10,9 @@ from typing import Any
 
 from mlsub.commands.rcp.run import Entry, Picture
 from mlsub.convergence.curves import limit_lines, mean_line, spans_a_decade
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain
-from mlsub.io.version import VERSION
 
 #: Inches, and dots an inch of a PNG.
 WIDTH, HEIGHT, DPI = 11.0, 6.2, 150

@@ -14,12 +14,12 @@ from mlsub.commands.output import tell, tell_unchecked
 from mlsub.commands.rcp.draw import check_matplotlib, draw
 from mlsub.commands.rcp.run import Entry, Picture
 from mlsub.convergence.curves import Reference, reference_of
-from mlsub.convergence.in_force import Which
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
-from mlsub.convergence.runs import BEYOND
+from mlsub.convergence.reference import Which
+from mlsub.convergence.verdict import BEYOND
 from mlsub.convergence.words import number
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
 from mlsub.io.write import check_output
 from mlsub.present.document import Block, Column, Items, Section, Table, Text, document, section
 from mlsub.present.html import render

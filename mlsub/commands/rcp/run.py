@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.convergence.chance import Bootstrap
 from mlsub.convergence.curves import Figures, Plan, Reference, ReferenceTable
-from mlsub.convergence.margin import Margin, Untested, benchmark_held, margin_of, untested
+from mlsub.convergence.margin import Bootstrap, Margin, Untested, benchmark_held, margin_of, untested
 from mlsub.findings import Verdict
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round

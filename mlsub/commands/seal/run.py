@@ -23,13 +23,13 @@ from mlsub.commands.seal.streams import Counted, compress, failing_as, file_dige
 from mlsub.commands.seal.tar import TarWriter
 from mlsub.commands.seal.tree import Tree, real_folder, scan
 from mlsub.findings import Finding, Verdict
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
+from mlsub.io.folders import back_up_foreign, digest, digest_of, record
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, sync_folder
-from mlsub.io.written import back_up_foreign, digest, digest_of, record
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import folders, infer_round, is_organisation, locate
+from mlsub.submission.find import find, folders, is_organisation
 from mlsub.submission.report import Report
 from mlsub.submission.unfilled import unfilled_in
 from mlsub.workspace import Settings, check_paths
@@ -148,12 +148,11 @@ def _encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, key: SealKey) -> No
 
 def _words(tree: Tree, key: SealKey) -> dict[str, Any]:
     """What a receipt says of whose tree it is, and for whom; the comments of SSH keys are left out."""
-    place = locate(tree.folder)
-    inferred = infer_round(place)
+    place = find(tree.folder)
     keys = key.keys if isinstance(key, Recipients) else ()
     return {
         "organisation": (place.organisation or tree.folder).name,
-        "round": f"{inferred.usage} v{inferred.round}" if inferred else None,
+        "round": f"{place.usage} v{place.round}" if place.round else None,
         "encryption": key.words,
         "recipients": tuple(" ".join(line.split()[:2]) for line in keys),
     }

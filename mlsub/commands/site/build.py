@@ -20,8 +20,8 @@ from mlsub.commands.site.render import STATIC, write_page
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds, group_by
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
-from mlsub.io.written import check_free, replace_folder
 from mlsub.judge.result import round_key
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs

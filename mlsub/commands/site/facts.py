@@ -17,8 +17,7 @@ from mlsub.log.report import LogReport
 from mlsub.log.trace import Traced, trace_of
 from mlsub.present.document import Findings, lines_of
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.undone import parted
+from mlsub.review.runs.model import Entry, parted
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.report import Report

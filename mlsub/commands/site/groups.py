@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from mlsub.commands.site.charts import chip_minutes_chart, records_over_time, scaling_chart
-from mlsub.commands.site.history import best_of, by_comparability, holder, in_minutes, record_chains
 from mlsub.commands.site.page import (
     OVERVIEW,
     REHEARSAL,
@@ -19,11 +18,22 @@ from mlsub.commands.site.page import (
     names_cell,
     number_cell,
 )
-from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, closed, group_by
-from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, fast, results_table
+from mlsub.commands.site.results import (
+    DIVISIONS,
+    Results,
+    Site,
+    SiteResult,
+    best_of,
+    by_comparability,
+    closed,
+    fast,
+    group_by,
+    record_chains,
+)
+from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, results_table
 from mlsub.divisions import CLOSED
-from mlsub.systems.chips import Chip, all_chips
 from mlsub.systems.fields import is_unsaid
+from mlsub.systems.names import Chip, all_chips
 
 #: Things that an index lists, and rows of a benchmark without scripts; with them there are all.
 _MOST, _STATIC_ROWS = 1200, 50
@@ -154,7 +164,7 @@ def _record_cell(results: Results) -> Cell:
 
 def _holder_cell(results: Results) -> Cell:
     record = _record(results)
-    return Cell("–" if record is None else f"{holder(record)}, {record.round_key}")
+    return Cell("–" if record is None else f"{record.holder}, {record.round_key}")
 
 
 def _benchmark_facts(results: Results) -> Facts:
@@ -165,7 +175,7 @@ def _benchmark_facts(results: Results) -> Facts:
     yield "Rounds that may be compared", Cell("; ".join(spans))
     record = _record(results)
     if record is not None:
-        yield "Record", Cell(f"{in_minutes(record)}: {holder(record)}, {record.round_key}")
+        yield "Record", Cell(f"{record.in_minutes}: {record.holder}, {record.round_key}")
 
 
 def _explore_section(site: Site, results: Results) -> Section:
@@ -185,7 +195,7 @@ def _explore_section(site: Site, results: Results) -> Section:
             "system": {f"{one.organisation_name}\n{one.system_name}": one.system_href for one in results},
         },
     }
-    scaling = scaling_chart(site, results, "scaling", "Accelerators and minutes", explore=explore)
+    scaling = scaling_chart(site, results, "Accelerators and minutes", explore=explore)
     return Section(key="explore", title="Results", charts=(scaling, chip_minutes_chart(site, results)), tables=(table,))
 
 
@@ -219,7 +229,7 @@ def _scaling_section(site: Site, results: Results) -> Iterator[Section]:
     groups = group_by(closed(results), lambda one: one.benchmark_href)
     sized = [some for some in groups if len({one.accelerators_count or None for one in some} - {None}) > 1]
     if sized:
-        charts = tuple(scaling_chart(site, some, f"scaling-{place}") for place, some in enumerate(sized))
+        charts = tuple(scaling_chart(site, some) for some in sized)
         title = f"Minutes over the number of {results[0].accelerator_name}"
         yield Section(key="scaling", title=title, words=(_SCALING,), charts=charts, small=True)
 

@@ -11,7 +11,7 @@ from mlsub.commands.db.records import Configuration, Document, Fact, MlperfIds, 
 from mlsub.commands.site.page import Cell, Chart, Column, Section, build_table, number_cell, number_text
 from mlsub.io.data import shipped
 
-BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
+_BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -67,9 +67,14 @@ def records_sections(files: Sequence[Records]) -> Iterator[Section]:
         )
 
 
-def performance_chart(form: str, key: str, title: str, about: str, data: dict[str, Any]) -> Chart:
-    """Return a chart of the performance page in one of the forms that its script draws."""
-    return Chart(kind="performance", key=key, title=title, about=about, data={"form": form, **data})
+def bars_chart(title: str, about: str, unit: str, bars: Sequence[dict[str, Any]], *, ratios: bool = False) -> Chart:
+    """Return figures as bars with their labels, in the colours of their sources."""
+    return Chart(kind="bars", title=title, about=about, data={"ratios": ratios, "unit": unit, "bars": bars})
+
+
+def fact_text(of: Record | Fact) -> str:
+    """Return a stated figure with its bound."""
+    return f"{_BOUNDS.get(of.bound, '')}{number_text(of.value)}"
 
 
 def _measured(figures: Sequence[Figure]) -> Iterator[Section]:
@@ -85,7 +90,7 @@ def _measured(figures: Sequence[Figure]) -> Iterator[Section]:
             key = f"{measure.task}-{measure.measure}".rstrip("-")
             marks = sorted({mark for one in some for mark in one.marks})
             notes = (measure.words, words.not_mlperf, *(words.footnotes[mark] for mark in marks))
-            charts = tuple(_charts(key, measure.title, some))
+            charts = tuple(_charts(measure.title, some))
             tables = (build_table(f"{measure.title}, as stated", some, _FIGURES),)
             yield Section(key=key, title=measure.title, words=notes, charts=charts, tables=tables)
 
@@ -95,34 +100,27 @@ def _is_of_releases(record: Record) -> bool:
     return record.versus is not None and record.versus.system == record.configuration.system
 
 
-def _charts(key: str, title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
-    """Charts by the form of the figures: ratios beside 1, and values by unit."""
-    bars: dict[str, list[Figure]] = {}
-    for one in sorted(figures, key=lambda one: not one.record.ratio):
-        bars.setdefault("ratios" if one.record.ratio else one.record.unit, []).append(one)
-    for name, some in bars.items():
-        yield _bars(f"{key}-{name}", f"{title}, {name}", some)
-
-
-def _bars(key: str, title: str, figures: Sequence[Figure]) -> Chart:
-    unit, ratios = figures[0].record.unit, figures[0].record.ratio
-    figures = sorted(figures, key=lambda one: one.record.model.casefold())
-    sources = list(dict.fromkeys(_dated(one) for one in figures))
-    bars = [
-        {
-            "label": _label(one.record),
-            "value": one.record.value,
-            "shown": _shown(one),
-            "source": sources.index(_dated(one)),
-            "place": _place(one.record.source),
-        }
-        for one in figures
-    ]
-    about = f"Values in {unit}, as the sources state them, with those of the systems compared."
-    if ratios:
-        about = "How many times better the first side is than the other one, which is 1."
-    data = {"ratios": ratios, "unit": unit, "bars": bars, "sources": sources}
-    return performance_chart("figures", key, f"{title} (not MLPerf)", about, data)
+def _charts(title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
+    """Yield charts by the form of the figures: ratios beside 1, and values by unit."""
+    forms: dict[str, list[Figure]] = {}
+    for one in sorted(figures, key=lambda one: (not one.record.ratio, one.record.model.casefold())):
+        forms.setdefault("ratios" if one.record.ratio else one.record.unit, []).append(one)
+    for name, some in forms.items():
+        unit, ratios = some[0].record.unit, some[0].record.ratio
+        bars = [
+            {
+                "label": _label(one.record),
+                "value": one.record.value,
+                "shown": _shown(one),
+                "source": _dated(one),
+                "place": _place(one.record.source),
+            }
+            for one in some
+        ]
+        about = f"Values in {unit}, as the sources state them, with those of the systems compared."
+        if ratios:
+            about = "How many times better the first side is than the other one, which is 1."
+        yield bars_chart(f"{title}, {name} (not MLPerf)", about, unit, bars, ratios=ratios)
 
 
 def _label(record: Record) -> str:
@@ -150,11 +148,7 @@ def _shown(figure: Figure) -> str:
     """A value with its bound, its unit where that is short, and its footnotes."""
     record = figure.record
     unit = "×" if record.ratio else f" {record.unit}"
-    return f"{_number(record)}{unit}{''.join(f' [{mark}]' for mark in figure.marks)}"
-
-
-def _number(of: Record | Fact) -> str:
-    return f"{BOUNDS.get(of.bound, '')}{number_text(of.value)}"
+    return f"{fact_text(record)}{unit}{''.join(f' [{mark}]' for mark in figure.marks)}"
 
 
 def _data_words(configuration: Configuration) -> str:
@@ -234,7 +228,7 @@ _SYSTEMS: tuple[Column[tuple[str, System]], ...] = (
 _FACTS: tuple[Column[tuple[Records, str, Fact]], ...] = (
     Column("system", lambda one: Cell(one[1])),
     Column("what", lambda one: Cell(one[2].fact.replace("-", " "))),
-    Column("figure", lambda one: Cell(_number(one[2]), one[2].value, note=one[2].stated)),
+    Column("figure", lambda one: Cell(fact_text(one[2]), one[2].value, note=one[2].stated)),
     Column("unit", lambda one: _text_cell(one[2].unit)),
     Column("source", lambda one: source_cell(one[0], one[2].source)),
 )

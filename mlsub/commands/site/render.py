@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.site.numberline import svg
 from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Chart, Page, Series, Table
+from mlsub.io import VERSION
 from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
-from mlsub.io.version import VERSION
 from mlsub.present.html import bar
 from mlsub.score.columns import encodable
 
@@ -67,7 +66,7 @@ def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) 
     Raises:
         OSError: it cannot be written.
     """
-    shared = dict(shared_series(chart.shared) for part in page.sections for chart in part.charts if chart.shared)
+    shared = dict(shared_series(chart.shared) for chart in page.charts() if chart.shared)
     files = {f"shared/{name}.js": script for name, script in shared.items()}
     files[page.path] = render_page(navigation, page).encode("utf-8", "backslashreplace")
     for path, content in files.items():
@@ -88,7 +87,7 @@ def render_page(navigation: tuple[tuple[str, str], ...], page: Page) -> str:
 
 def _scripts(page: Page) -> Iterator[str]:
     """The scripts of a page in the order in which they run, from the root of the site."""
-    charts = [chart for part in page.sections for chart in part.charts]
+    charts = list(page.charts())
     yield from dict.fromkeys(f"shared/{shared_series(chart.shared)[0]}.js" for chart in charts if chart.shared)
     kinds = dict.fromkeys(chart.kind for chart in charts)
     if _OF_ALL_RESULTS.intersection((*kinds, *page.scripts)):
@@ -112,7 +111,6 @@ def _template() -> Template:
     )
     environment.filters["json"] = lambda chart: Markup(chart_json(chart))  # noqa: S704  (safe in a script)
     environment.filters["plain_json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
-    environment.globals["number_line"] = lambda line: Markup(svg(line))  # noqa: S704  (escaped there)
     environment.globals["verdict_bar"] = lambda shares: Markup(bar(shares))  # noqa: S704  (numbers and plain words)
     environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
     return environment.get_template("page.html")

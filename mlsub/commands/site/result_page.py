@@ -28,7 +28,7 @@ from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import rcp_cell, verdict_cell
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat
 from mlsub.present.entries import BY_LOGS
 from mlsub.rounds.publication import published
 

@@ -22,8 +22,8 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.convergence.in_force import Which, which_of
 from mlsub.convergence.margin import untested
+from mlsub.convergence.reference import Which, which_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
@@ -67,7 +67,7 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
         of = {"name": "evaluation", "style": "marks", "colour": _EVALUATION}
         data["table"] = {"id": f"table-{evaluations.key}", "x": MINUTES} | of
     about = f"{len(series[1].points)} of {len(shown)} runs have a timed part; the table below has their times."
-    chart = Chart(kind="series", key="timeline", title="Runs, each from its own run_start", about=about, data=data)
+    chart = Chart(kind="series", title="Runs, each from its own run_start", about=about, data=data)
     more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
     table = build_table("Runs and their times", logs, _RUNS)
     charts = (chart,) if drawn else ()
@@ -209,7 +209,6 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
     unit = rcp.unit or reference.unit
     return Chart(
         kind="series",
-        key="rcp",
         title=f"Points of convergence, {unit}",
         about=_words(rcp)[0],
         data={

@@ -35,7 +35,7 @@ def command(
     """
     from mlsub.commands.verify.run import document_of, verify_sealed, verify_tree
     from mlsub.present.terminal import progress_bar
-    from mlsub.submission.locate import is_folder
+    from mlsub.submission.find import is_folder
 
     listed = Path(manifest) if manifest else None
     key = open_key(identity, passphrase_file)

@@ -17,7 +17,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
-from mlsub.submission.locate import is_folder
+from mlsub.submission.find import is_folder
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import crashed, read_logs
 from mlsub.workspace.places import Settings

@@ -10,20 +10,10 @@ from typing import Any
 from mlsub.systems.capture.tools import Found, children, counted, decoded, output_of, read_text, run_tool, unknown
 from mlsub.systems.catalogue import Value, facts_of_model
 from mlsub.systems.draft import TO_FILL_IN
+from mlsub.systems.fields import fields
 from mlsub.systems.names import find as known_name
 from mlsub.systems.names import normalised, registry
 
-FIELDS = (
-    "accelerators_per_node",
-    "accelerator_model_name",
-    "accelerator_host_interconnect",
-    "accelerator_frequency",
-    "accelerator_on-chip_memories",
-    "accelerator_memory_configuration",
-    "accelerator_memory_capacity",
-    "accelerator_interconnect",
-    "accelerator_interconnect_topology",
-)
 #: PCI classes of 3D controllers and of processing accelerators.
 _CLASSES = ("0x0302", "0x1200")
 _QUERY = "name,memory.total,clocks.max.sm,pcie.link.gen.max,pcie.link.width.max,driver_version"
@@ -37,17 +27,19 @@ _VERSION = re.compile(r"(?<![0-9])[0-9]++(?:\.[0-9]++){1,3}")
 
 def find_accelerators(root: Path) -> Found:
     """The accelerators of this host; N/A where there are none, and to be filled in where that is not certain."""
+    names = [name for name in fields().fields if name.startswith("accelerator")]
     for tool, find in _TOOLS:
         found = find()
         if found is not None:
             missing = unknown(f"{tool} does not report it")
-            return _with_facts({**{name: found.get(name, missing) for name in FIELDS}, **found})
-    names = ", ".join(tool for tool, _ in _TOOLS)
+            return _with_facts(dict.fromkeys(names, missing) | found)
+    tools = ", ".join(tool for tool, _ in _TOOLS)
     if _on_the_bus(root):
-        reason = unknown(f"there is an accelerator on the PCI bus, and none of {names} to describe it")
-        return dict.fromkeys(FIELDS, reason)
-    source = f"none of {names}, and no accelerator on the PCI bus"
-    return {**dict.fromkeys(FIELDS, Value("N/A", source)), "accelerators_per_node": Value("0", source)}
+        return dict.fromkeys(
+            names, unknown(f"there is an accelerator on the PCI bus, and none of {tools} to describe it")
+        )
+    source = f"none of {tools}, and no accelerator on the PCI bus"
+    return dict.fromkeys(names, Value("N/A", source)) | {"accelerators_per_node": Value("0", source)}
 
 
 def _with_facts(found: Found) -> Found:

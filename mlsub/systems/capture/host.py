@@ -23,6 +23,7 @@ from mlsub.systems.capture.tools import (
     unknown,
 )
 from mlsub.systems.catalogue import Value
+from mlsub.systems.fields import fields
 from mlsub.systems.names import normalised, registry
 
 _CLOCK = re.compile(r"@\s*([0-9.]+\s*GHz)", re.IGNORECASE)
@@ -34,18 +35,16 @@ _NO_DISKS = ("zram", "ram", "loop", "fd", "sr", "nbd")
 
 
 class _Row(msgspec.Struct):
+    """A row of ``lscpu -J``."""
+
     field: str = ""
     data: str = ""
     children: list[_Row] = []
 
 
-class _Processor(msgspec.Struct):
-    """What ``lscpu -J`` writes."""
-
-    lscpu: list[_Row]
-
-
 class _Disk(msgspec.Struct):
+    """A disk as ``lsblk -J`` has it; old versions have ``"1"`` where new ones have true."""
+
     name: str = ""
     type: str = ""
     size: int | None = None
@@ -54,23 +53,15 @@ class _Disk(msgspec.Struct):
     rm: bool | None = None
 
 
-class _Storage(msgspec.Struct):
-    """What ``lsblk -J`` writes; old versions have ``"1"`` where new ones have true."""
-
-    blockdevices: list[_Disk]
-
-
 def find_processor() -> Found:
     """The processors of this host, as lscpu has them."""
     ran = run_tool(["lscpu", "-J"])
-    found = decoded(ran, _Processor)
+    found = decoded(ran, dict[str, list[_Row]]) or {}
     # Old versions nest their rows, and end the names in colons.
-    table = {row.field.strip().rstrip(":"): row.data.strip() for row in _rows(found.lscpu if found else ())}
+    table = {row.field.strip().rstrip(":"): row.data.strip() for row in _rows(found.get("lscpu", ()))}
     if not table:
         reason = "there is no lscpu" if ran is None else f"lscpu reports nothing: {ran.complaint or 'no table'}"
-        names = ("processors_per_node", "processor_model_name", "processor_core_count", "processor_vcpu_count")
-        also = ("processor_frequency", "processor_caches", "processor_interconnect")
-        return {f"host_{name}": unknown(reason) for name in (*names, *also)}
+        return {name: unknown(reason) for name in fields().fields if name.startswith("host_processor")}
     return {
         "host_processors_per_node": _number(table, "Socket(s)"),
         "host_processor_model_name": _model(table),
@@ -141,8 +132,8 @@ def _caches(table: dict[str, str]) -> Value:
 def find_storage() -> Found:
     """The disks of this host; network file systems are the submitter's to name."""
     ran = run_tool(["lsblk", "-J", "-b", "-d", "-o", _COLUMNS])
-    found = decoded(ran, _Storage)
-    disks = [disk for disk in (found.blockdevices if found else ()) if _counts(disk)]
+    found = decoded(ran, dict[str, list[_Disk]]) or {}
+    disks = [disk for disk in found.get("blockdevices", ()) if _counts(disk)]
     if not disks:
         complaint = (
             "there is no lsblk" if ran is None else ": ".join(filter(None, ("lsblk reports no disk", ran.complaint)))

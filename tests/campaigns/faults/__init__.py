@@ -1,5 +1,5 @@
-"""Commands that write, each under faults: kills, errors of the system, power cuts, two processes, files that vanish.
+"""Commands that write, killed and refused at each step: what they leave is the old state or the new one.
 
-``make campaigns PART=faults`` prints the table. A case (``cases``) says how a command is called and what it may leave,
-``layer`` brings the faults about, and ``power`` replays what a disk may hold after a power cut.
+``make campaigns PART=faults`` prints a table. A case (``cases``) says how a command is called and what it may leave;
+``engine`` runs it in forks of a process, with a fault at a call that changes a file.
 """

@@ -11,13 +11,11 @@ from collections.abc import Callable
 from contextlib import chdir
 from functools import lru_cache
 from pathlib import Path
-from unittest.mock import patch
 
-from tests.campaigns.faults.case import Case, Judged, State, View, each
+from tests.campaigns.faults.engine import Case, Judged, State, View, each
 from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import run
 from tests.make_tree import make_tree
-from tests.many_inputs import make_many
 
 ONE = ("--jobs", "1")
 Prepare = Callable[[Path], None]
@@ -42,18 +40,6 @@ def _slower(tree: str = "v1.0") -> None:
     log.write_text(log.read_text().replace("0.7595", "0.7596"))
 
 
-def _slower_still(*paths: str) -> Callable[[Path], None]:
-    """A further change of logs, for a second process that begins while the first is at work."""
-
-    def change(folder: Path) -> None:
-        for path in paths:
-            log = folder / path
-            log.write_text(re.sub(r"0\.759\d", "0.7598", log.read_text()))
-
-    return change
-
-
-FIRST_LOG = "ACME/results/rack1/resnet/result_0.txt"
 PACK = ("pack", "submission.yaml", "-o", "out/ACME", *ONE, "--write")
 
 
@@ -94,11 +80,11 @@ def _sealed(found: View, old: View, new: View) -> Judged:
     kept = {path: content for path, content in found.items() if path.endswith(".~1~")}
     found = {path: content for path, content in found.items() if path not in kept}
     if any(content != old.get(path.removesuffix(".~1~")) for path, content in kept.items()):
-        return Judged(State.BROKEN, f"not all of {', '.join(kept)} are what was there")
+        return (State.BROKEN, f"not all of {', '.join(kept)} are what was there")
     for state, its in ((State.NEW, new), (State.OLD, old)):
         if found.get("ACME.tar.gz") == its["ACME.tar.gz"] and found.items() <= its.items():
-            return Judged(state)
-    return Judged(State.BROKEN, f"the archive is neither old nor new, or not all of {', '.join(found)} belong together")
+            return (state, "")
+    return (State.BROKEN, f"the archive is neither old nor new, or not all of {', '.join(found)} belong together")
 
 
 def _without_time(path: str, content: bytes) -> bytes:
@@ -136,9 +122,9 @@ def _fixed(found: View, old: View, new: View) -> Judged:
     try:
         judged = each(by_new_name(found), by_new_name(old), by_new_name(new))
     except AssertionError as error:
-        return Judged(State.BROKEN, str(error))
+        return (State.BROKEN, str(error))
     state = next((state for state, view in ((State.NEW, new), (State.OLD, old)) if found == view), State.BETWEEN)
-    return judged if judged.state is State.BROKEN else Judged(state)
+    return judged if judged[0] is State.BROKEN else (state, "")
 
 
 def _private(folder: Path) -> None:
@@ -195,11 +181,6 @@ def _rows(path: str, content: bytes) -> bytes:
     return repr(found).encode()
 
 
-def _without_digests(rows: bytes) -> bytes:
-    """Rows of files that change while they are read may be newer than the fingerprint; the next call reads them."""
-    return re.sub(rb"'[0-9a-f]{64}'", b"", rows)
-
-
 SITE = ("site", "v1.0", "-o", "site", *ONE, "--force")
 
 
@@ -247,33 +228,6 @@ def _reference(folder: Path) -> None:
     shutil.rmtree(folder / "made")
 
 
-PLAIN = ("check", "v4.0", "--no-cache", "--format", "json", *ONE)
-CACHED = ("check", "v4.0", "--cache-dir", "cache", "--format", "json", *ONE)
-
-
-def _check() -> None:
-    """Check, and remember files that were written a moment ago, too."""
-    from mlsub.cli import main
-    from mlsub.workspace import cache
-
-    with patch.object(cache, "SETTLED_NS", -(1 << 62)):
-        main(CACHED)
-
-
-def _cached(folder: Path) -> None:
-    make_many(folder)
-    _in(folder, CACHED, change=lambda: _slower("v4.0"))
-
-
-def _many(folder: Path) -> None:
-    make_many(folder)
-
-
-def _any(found: View, old: View, new: View) -> Judged:
-    """A cache may hold anything: the next call must answer as if there were none."""
-    return Judged(State.NEW if found.keys() == new.keys() else State.BETWEEN)
-
-
 def _record() -> None:
     from mlsub.emit import EmitError
     from tests.emit.digits import initialise, recorder, train
@@ -299,7 +253,7 @@ def _recorded(folder: Path) -> None:
 def _log(found: View, old: View, new: View) -> Judged:
     """Whole records in their order, and at most one more that is torn."""
     if found == old:
-        return Judged(State.OLD)
+        return (State.OLD, "")
     content = (found.get("result_0.txt") or b"").decode()
     *lines, torn = content.split("\n")
     expected = (new["result_0.txt"] or b"").decode().split("\n")[:-1]
@@ -308,83 +262,108 @@ def _log(found: View, old: View, new: View) -> Judged:
         try:
             key = json.loads(line.partition(" ")[2])["key"]
             if key != keys[number] and not key.endswith("_stop"):  # Of a run that an error has ended.
-                return Judged(State.BROKEN, f"line {number + 1} is another record")
+                return (State.BROKEN, f"line {number + 1} is another record")
         except (ValueError, IndexError):
-            return Judged(State.BROKEN, f"line {number + 1} is not a record: {line[:80]!r}")
+            return (State.BROKEN, f"line {number + 1} is not a record: {line[:80]!r}")
     if torn and len(lines) >= len(expected):
-        return Judged(State.BROKEN, "there is more than the run")
-    return Judged(State.NEW if len(lines) == len(expected) and not torn else State.BETWEEN)
+        return (State.BROKEN, "there is more than the run")
+    return (State.NEW if len(lines) == len(expected) and not torn else State.BETWEEN), ""
 
 
 def _times(path: str, content: bytes) -> bytes:
     return re.sub(rb'"(time_ms|lineno)": \d+', b'"time_ms": 0', content)
 
 
-AGAIN = _slower_still(f"v1.0/{FIRST_LOG}")
 CASES = (
     Case("emit", _recorded, (), ("result_0.txt",), _log, work=_record, normal=_times),
     Case(
-        "pack", _pack, PACK, ("out/ACME", "out/ACME/*"), inputs=("runs/*", "rack1.json", "code/*"),
-        change=_slower_still("runs/resnet/train-0.txt"),
+        "pack",
+        _pack,
+        PACK,
+        ("out/ACME", "out/ACME/*"),
     ),
     Case(
-        "pack --scaffold", _scaffold, (*PACK, "--scaffold"), ("setup/*",), each,
-        beside=("setup", "out", "out/ACME*", "out/.ACME.mlsub-written"), inputs=("setup/*", "runs/*"),
+        "pack --scaffold",
+        _scaffold,
+        (*PACK, "--scaffold"),
+        ("setup/*",),
+        each,
+        beside=("setup", "out", "out/ACME*", "out/.ACME.mlsub-written"),
     ),
     Case(
-        "merge", _merge, MERGE, ("merged/ACME", "merged/ACME/*"), inputs=("a/*", "b/*"),
-        change=_slower_still(f"a/v1.0/{FIRST_LOG}", f"b/v1.0/{FIRST_LOG}"),
+        "merge",
+        _merge,
+        MERGE,
+        ("merged/ACME", "merged/ACME/*"),
     ),
     Case(
-        "seal", _seal, SEAL, SEALED, _sealed, normal=_without_time, inputs=("v1.0/*",),
-        change=AGAIN,
+        "seal",
+        _seal,
+        SEAL,
+        SEALED,
+        _sealed,
+        normal=_without_time,
     ),
     Case(
-        "unseal", _unseal, ("unseal", "ACME.tar.gz", "-o", "opened"), ("opened", "opened/*"), statuses=(0, 2),
-        inputs=("ACME.tar.gz",),
+        "unseal",
+        _unseal,
+        ("unseal", "ACME.tar.gz", "-o", "opened"),
+        ("opened", "opened/*"),
+        statuses=(0, 2),
     ),
     Case("fix", _bad_names, ("fix", "v1.1/ACME", "--write"), ("v1.1/*.txt", "v1.1/*.log", "v1.1/*.json"), _fixed),
     Case("redact", _private, ("redact", "logs", "--write"), ("logs/*",), each, normal=_unnumbered),
     Case(
-        "redact -o", _private, ("redact", "logs", "-o", "copies"), ("copies", "copies/*"), statuses=(0, 2),
-        inputs=("logs/*",),
+        "redact -o",
+        _private,
+        ("redact", "logs", "-o", "copies"),
+        ("copies", "copies/*"),
+        statuses=(0, 2),
     ),
     Case(
-        "score --write-scaling", _fast, ("score", "v4.0", "--write-scaling", *ONE), ("*/scaling.json",), each,
-        inputs=("v4.0/*",),
+        "score --write-scaling",
+        _fast,
+        ("score", "v4.0", "--write-scaling", *ONE),
+        ("*/scaling.json",),
+        each,
     ),
     Case(
-        "db build", _build, BUILD, ("results.duckdb",), normal=_rows, inputs=("v1.0/*",), change=AGAIN,
-        overlapped=_without_digests,
+        "db build",
+        _build,
+        BUILD,
+        ("results.duckdb",),
+        normal=_rows,
     ),
     Case(
-        "db build --force", _build, (*BUILD, "--force"), ("results.duckdb",), normal=_rows, inputs=("v1.0/*",),
-        change=AGAIN, overlapped=_without_digests,
+        "db build --force",
+        _build,
+        (*BUILD, "--force"),
+        ("results.duckdb",),
+        normal=_rows,
         # Where the record of what mlsub has written cannot be read, the old one is kept.
         beside=("results.duckdb.~1~",),
     ),
-    Case("db build --parquet", _tables, TABLES, ("tables", "tables/*"), normal=_rows, inputs=("v1.0/*",)),
-    Case("site", _site, SITE, ("site", "site/*"), inputs=("v1.0/*",), change=AGAIN),
+    Case("db build --parquet", _tables, TABLES, ("tables", "tables/*"), normal=_rows),
+    Case("site", _site, SITE, ("site", "site/*")),
+    Case("baseline", _baseline, BASELINE, ("known.json",), statuses=(0, 1)),
     Case(
-        "cache", _cached, CACHED, ("cache/*",), _any, work=_check, inputs=("v4.0", "v4.0/*"), says=True,
-        beside=("cache/*.part",),
-    ),
-    Case("check", _many, PLAIN, (), inputs=("v4.0", "v4.0/*"), says=True),
-    Case("baseline", _baseline, BASELINE, ("known.json",), statuses=(0, 1), inputs=("v1.0/*",)),
-    Case(
-        "score -o", _over("table.csv", _tree), ("score", "v1.0", "-o", "table.csv", "--force", *ONE), ("table.csv",),
-        inputs=("v1.0/*",),
+        "score -o",
+        _over("table.csv", _tree),
+        ("score", "v1.0", "-o", "table.csv", "--force", *ONE),
+        ("table.csv",),
     ),
     Case("init", _over("new.yaml"), INIT, ("new.yaml",)),
     Case(
-        "system new", _over("pod64.json"), ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json", "--force"),
+        "system new",
+        _over("pod64.json"),
+        ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json", "--force"),
         ("pod64.json",),
     ),
     Case(
-        "rcp build", _over("rcps_resnet.json", _reference),
+        "rcp build",
+        _over("rcps_resnet.json", _reference),
         ("rcp", "build", "reference", "-o", "rcps_resnet.json", "--round", "1.0", "--force", *ONE),
         ("rcps_resnet.json",),
-        inputs=("reference/*",),
     ),
     Case("rcp plot", _over("picture.svg"), ("rcp", "plot", "resnet", "-o", "picture.svg", "--force"), ("picture.svg",)),
-)  # fmt: skip
+)

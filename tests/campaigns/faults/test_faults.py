@@ -1,64 +1,75 @@
-"""Some faults for some commands; ``make campaigns`` has all of them. And writers with a defect, which must be found."""
+"""One command for each way of writing, and writers with a defect, which are found; ``make campaigns`` has all."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Sequence
+import os
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.campaigns.faults.layer import why_not
-from tests.campaigns.faults.unsafe import FOUND
-from tests.commands.runner import REPOSITORY
-from tests.effort import HUNG, effort
+from tests.campaigns.faults.cases import CASES
+from tests.campaigns.faults.engine import Case, each, put_through, whole
+from tests.effort import effort
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
-
-#: One for each way of writing: a file, several files in place, a folder, and a log.
+#: A file, several files in place, a folder, and a log.
 COMMANDS = ("system new", "redact", "pack", "emit")
+_OLD, _NEW = b"old\n" * 1000, b"new\n" * 1000
 
 
-def call(*words: str) -> tuple[int, list[str], list[str]]:
-    """The status of a campaign, the rows of its table, and what it found broken."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.campaigns.faults", *words],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=HUNG,
-        check=False,
-    )
-    lines = done.stdout.splitlines()
-    assert lines, done.stderr
-    return done.returncode, [line for line in lines if line.startswith("| `")], [x for x in lines if x[:2] == "- "]
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in COMMANDS], ids=lambda case: case.name)
+def test_a_command_leaves_the_old_state_or_the_new_one(case: Case) -> None:
+    place = put_through(case, effort(8, 200))
+    assert place.broken == []
+    assert place.counts["kills"] >= 5 and place.counts["errors"] >= 5
+    if case.work is None:  # what is renamed is on the disk before, and its name after, so that it outlasts a power cut
+        last = max(at for at, call in enumerate(place.calls) if call.startswith("os.rename"))
+        assert any(call.startswith("fsync") for call in place.calls[:last])
+        assert any(call.startswith("fsync") for call in place.calls[last:])
 
 
-def named(names: Sequence[str]) -> list[str]:
-    return [word for name in names for word in ("--only", name)]
+def _prepare(folder: Path) -> None:
+    for name in ("one", "other"):
+        (folder / name).write_bytes(_OLD)
 
 
-def test_every_way_of_writing_leaves_the_old_state_or_the_new_one() -> None:
-    status, rows, broken = call("--kills", str(effort(5, 60)), *named(COMMANDS))
-    assert broken == []
-    assert status == 0
-    assert {row.split("`")[1] for row in rows} == {*COMMANDS}
-    for row in rows:
-        kills, errors, cuts = map(int, row.split("|")[2:5])
-        assert min(kills, errors, cuts) >= 5, row
+def _put(name: str, part: str = "part") -> None:
+    Path(part).unlink(missing_ok=True)
+    with Path(part).open("xb") as stream:
+        stream.write(_NEW)
+        os.fsync(stream.fileno())
+    Path(part).replace(name)
 
 
-def test_no_check_takes_what_it_cannot_look_at_for_missing_or_remembers_it() -> None:
-    words = ("--faults", "errors", "--kills", str(effort(8, 400)))
-    status, rows, broken = call(*words, *named(("check", "cache")))
-    assert broken == []
-    assert status == 0
-    assert [int(row.split("|")[3]) >= 16 for row in rows] == [True, True], rows
+def _in_place() -> None:
+    Path("one").write_bytes(_NEW)
 
 
-def test_a_writer_or_reader_with_a_defect_is_found() -> None:
-    status, rows, broken = call("--cases", "tests.campaigns.faults.unsafe", "--kills", str(effort(10, 60)))
-    assert status == 1
-    assert len(rows) == len(FOUND)
-    for name, says in FOUND.items():
-        assert any(line.startswith(f"- {name}, ") and says in line for line in broken), (name, broken)
+def _leaves_its_part() -> None:
+    _put("one", f".mlsub-{os.urandom(8).hex()}.part")
+
+
+def _one_after_the_other() -> None:
+    _put("one")
+    _put("other")
+
+
+def _swallows_errors() -> None:
+    try:
+        _put("one")
+    except OSError:
+        return
+
+
+@pytest.mark.parametrize(
+    ("work", "judge", "says"),
+    [
+        (_in_place, each, "one is neither old nor new"),
+        (_leaves_its_part, whole, ".mlsub-"),
+        (_one_after_the_other, whole, "neither old nor new: other"),
+        (_swallows_errors, whole, "it ended with 0, and the state is old"),
+    ],
+)
+def test_a_writer_with_a_defect_is_found(work: Callable[[], None], judge: Callable[..., object], says: str) -> None:
+    case = Case(work.__name__, _prepare, (), ("one", "other"), judge, work=work, beside=("part",))
+    assert any(says in one for one in put_through(case, 8).broken)

@@ -10,12 +10,40 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tests.campaigns.fuzz.provider import END, Provider
 from tests.make_tree import make_tree
 
 #: A file as its bytes, a link as where it leads, a folder as None, and anything else as the name of its kind.
 Tree = dict[bytes, "bytes | Link | None"]
 _MOST = 120
+
+
+#: Ends a text; no UTF-8 has it.
+END = b"\xff"
+
+
+class Bytes:
+    """Decisions and texts, taken from bytes in order; where the bytes end, each decision is 0 and each text empty."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    @property
+    def left(self) -> int:
+        return max(0, len(self._data) - self._at)
+
+    def byte(self) -> int:
+        self._at += 1
+        return self._data[self._at - 1] if self._at <= len(self._data) else 0
+
+    def below(self, count: int) -> int:
+        return self.byte() % count
+
+    def content(self) -> bytes:
+        """Return the bytes up to the next :data:`END`."""
+        end = self._data.find(END, self._at)
+        end = len(self._data) if end < 0 else end
+        found, self._at = self._data[self._at : end], end + 1
+        return found
 
 
 class Link(bytes):
@@ -40,7 +68,7 @@ def _accepted() -> Tree:
 
 def tree_of(data: bytes) -> Tree:
     """The package that an input says: the accepted one, or an empty folder, and changes until the bytes end."""
-    said = Provider(data)
+    said = Bytes(data)
     tree: Tree = dict(_accepted()) if said.below(8) else {b"v1.0": None}
     for _ in range(12):
         if said.left < 2 or not tree:
@@ -49,7 +77,7 @@ def tree_of(data: bytes) -> Tree:
     return tree
 
 
-def _change(tree: Tree, said: Provider) -> None:
+def _change(tree: Tree, said: Bytes) -> None:
     what, at = said.below(10), sorted(tree)[(said.byte() * 256 + said.byte()) % len(tree)]
     match what:
         case 0:
@@ -112,7 +140,7 @@ def _copy(tree: Tree, old: bytes, new: bytes) -> None:
         _put(tree, new + path[len(old) :], tree[path])
 
 
-def _edit(tree: Tree, at: bytes, said: Provider) -> None:
+def _edit(tree: Tree, at: bytes, said: Bytes) -> None:
     """Replace a few bytes of a file, or a value between two quotation marks."""
     content = tree[at]
     if content is None or isinstance(content, Link):

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.campaigns.fuzz.harness import BrokenError
+from tests.campaigns.fuzz.engine import BrokenError
 
 #: Audit events of changes to files: which of their arguments are paths, and which the open folders these start from.
 _CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {

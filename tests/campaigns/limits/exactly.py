@@ -11,7 +11,7 @@ from mlsub.commands.audit.expression import Expression
 from mlsub.commands.audit.messaging.check import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.audit.written import Source
-from mlsub.commands.fix.plan import plan_for
+from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.pack.runs import _matches
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.commands.seal.forms import read_identities, read_passphrase
@@ -24,8 +24,7 @@ from mlsub.config.baseline import read_baseline
 from mlsub.convergence.filecheck import check_records, check_reference_file
 from mlsub.convergence.reference import runs_of
 from mlsub.findings import Finding
-from mlsub.io.read import read as read_yaml
-from mlsub.io.read import read_toml
+from mlsub.io.read import read_toml, read_tree
 from mlsub.log.event import Event
 from mlsub.log.rewrite import find_logs
 from mlsub.rounds import get_round
@@ -34,13 +33,11 @@ from mlsub.rules.model import Gathers
 from mlsub.rules.parse import expand
 from mlsub.rules.values import Gatherer
 from mlsub.score.scaled import read_scaling
+from mlsub.submission.audit import audit_layout, audit_links
 from mlsub.submission.ids import read_ids
-from mlsub.submission.layout.audit import audit_layout
-from mlsub.submission.layout.links import audit_links
-from mlsub.submission.layout.model import Item, ItemKind, Listing
-from mlsub.submission.layout.walk import list_tree
+from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
 from mlsub.submission.params import read_flags
-from mlsub.systems.capture.machine import read_capture
+from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
 from mlsub.workspace.runs import find_runs
@@ -145,7 +142,7 @@ def _groups(_: Path, count: int) -> object:
 
 
 def _yaml(file: Path) -> object:
-    return read_yaml(file, kind="files", top="a")
+    return read_tree(file, kind="files", top="a")
 
 
 def _document(file: Path) -> object:
@@ -190,8 +187,8 @@ def _repaired(folder: Path, size: int) -> object:
     tree = make_tree(folder)
     log = tree.log(0)
     log.write_bytes(log.read_bytes() + b"x" * (size - log.stat().st_size))
-    plan = plan_for(str(tree.folder), Settings(jobs=1), ("",), folder)
-    return _of(plan.answer.not_repaired, "larger")
+    plan = FixPlan(str(tree.folder), Settings(jobs=1), ("",), folder)
+    return _of(plan.answer().not_repaired, "larger")
 
 
 def _gathered(_: Path, steps: int) -> object:
@@ -202,7 +199,7 @@ def _gathered(_: Path, steps: int) -> object:
 
 
 def _long_path(_: Path, size: int) -> object:
-    return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), (), "training"), "longer")
+    return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
 
 
 CASES = (
@@ -225,7 +222,7 @@ CASES = (
         "larger than 4 MiB",
     ),
     Case(
-        "mlsub.systems.capture.machine:MAX_BYTES",
+        "mlsub.systems.capture:MAX_BYTES",
         _file("node1.json", b'{"mlsub": "1", "host": "x", "values": {}}', read_capture),
         "larger than 1 MiB",
     ),
@@ -257,13 +254,13 @@ CASES = (
         "2000 are the limit",
     ),
     Case("mlsub.commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
-    Case("mlsub.submission.layout.walk:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
+    Case("mlsub.submission.listing:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
     Case(
-        "mlsub.submission.layout.links:_MAX_HOPS",
+        "mlsub.submission.audit:_MAX_HOPS",
         lambda _, hops: _linked([f"l{n + 1:03}" for n in range(hops - 1)] + ["z"]),
         "Links are circular",
     ),
-    Case("mlsub.submission.layout.links:_MAX_PARTS", _straight, "Links are broken"),
+    Case("mlsub.submission.audit:_MAX_PARTS", _straight, "Links are broken"),
     Case("mlsub.commands.seal.tree:MAX_MEMBERS", _tree_of, "contains more than 9 files", 9),
     Case(
         "mlsub.commands.seal.names:MAX_NAME",
@@ -315,7 +312,7 @@ CASES = (
         "too long for what it should hold",
     ),
     Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
-    Case("mlsub.commands.fix.plan:MAX_LOG", _repaired, "larger than", 1 << 20),
+    Case("mlsub.commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
     Case("mlsub.rules.values:MAX_STEPS", _gathered, "{'step': 200000"),
     Case(
         "mlsub.rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"
@@ -323,5 +320,5 @@ CASES = (
     Case(
         "mlsub.rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"
     ),
-    Case("mlsub.submission.layout.audit:MAX_PATH", _long_path, "longer"),
+    Case("mlsub.submission.audit:MAX_PATH", _long_path, "longer"),
 )

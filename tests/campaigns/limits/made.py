@@ -31,12 +31,12 @@ PARTS = {
 #: Functions that make an expression, and what they are called with; the place is that of the call of re.
 CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "mlsub/commands/redact/names.py:literal": ("mlsub.commands.redact.names", "literal", ("ab*cd",)),
-    "mlsub/io/spelling.py:spellings": ("mlsub.io.spelling", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
+    "mlsub/io/show.py:spellings": ("mlsub.io.show", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
     "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),
-    "mlsub/submission/layout/templates.py:_line": ("mlsub.submission.layout.templates", "_line", ()),
+    "mlsub/submission/templates.py:_line": ("mlsub.submission.templates", "_line", ()),
     "mlsub/systems/fields.py:_placeholder": ("mlsub.systems.fields", "_placeholder", ()),
     "mlsub/rules/arithmetic.py:token": ("mlsub.rules.formula", "FORMULAS.token", ()),
-    "mlsub/systems/chips.py:_within": ("mlsub.systems.chips", "_within", ()),
+    "mlsub/systems/names.py:_embedded": ("mlsub.systems.names", "_embedded", ()),
 }
 #: Used for matches at one place only.
 MATCHED = frozenset(("mlsub/rules/arithmetic.py:token",))
@@ -45,7 +45,7 @@ HELD = frozenset(
     (
         "mlsub/commands/redact/document.py:patterns",
         "mlsub/commands/redact/names.py:__init__",
-        "mlsub/submission/layout/strays.py:_patterns",
+        "mlsub/submission/listing.py:_patterns",
         "mlsub/systems/fields.py:is_meaningful",
     )
 )
@@ -69,12 +69,12 @@ def of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
     from mlsub.commands.redact.document import Kind
     from mlsub.commands.redact.names import Names
-    from mlsub.submission.layout.strays import _patterns
+    from mlsub.submission.listing import _patterns
     from mlsub.systems.fields import fields, pattern_of
 
     for table in ("folders", "files"):
         for kind, pattern in _patterns(table).items():
-            yield Expression(f"mlsub/submission/layout/strays.yaml:{kind}", pattern, False)
+            yield Expression(f"mlsub/submission/strays.yaml:{kind}", pattern, False)
     for name, field in fields().fields.items():
         if (text := pattern_of(field)) is not None:
             yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text), True)

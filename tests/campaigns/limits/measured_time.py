@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.audit.messaging.texts import cites_results, find_footnote, parts
-from mlsub.commands.fix.repairs import fix_description
+from mlsub.commands.fix.repairs import fix_description, lines_of
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.convergence.filecheck import check_reference_file
 from tests.commands.audit.messaging.made import document, judged, message, operand, theirs
@@ -69,7 +69,7 @@ def test_a_thousand_claims_of_a_long_document() -> None:
 )
 def test_repairs_of_a_description(text: bytes) -> None:
     with within(20):
-        fix_description(text, ROUND_4_1)
+        fix_description(lines_of(text), ROUND_4_1)
 
 
 def test_names_that_stand_twice_in_reference_points(tmp_path: Path) -> None:

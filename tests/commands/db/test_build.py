@@ -135,7 +135,7 @@ def test_folders_may_be_rounds_or_organisations(place: Place) -> None:
 @pytest.mark.usefixtures("settled")
 def test_a_database_of_another_version_is_built_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.build()
-    monkeypatch.setattr("mlsub.io.version.VERSION", "99.0")
+    monkeypatch.setattr("mlsub.io.VERSION", "99.0")
     built = place.build()
     assert (built.written, built.older) == (True, True)
     with duckdb.connect(place.database) as connection:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from mlsub.commands.seal.forms import Passphrase
-from mlsub.io.spelling import folded
+from mlsub.io.show import folded
 
 #: The least work scrypt can be asked for: these tests are not about how long guessing takes.
 PASSPHRASE = Passphrase(b"correct horse battery staple", work_factor=1)

@@ -350,5 +350,5 @@ def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
     names = json.loads((site / "data" / "results.json").read_bytes())
     assert {one["organisation_name"] for one in names} == set(data["explore"]["pages"]["organisation"])
     series = Series("a\udcff", "line", 1, ((1.0, 2.0),))
-    chart = Chart(kind="series", key="k", title="t", about="a", data={"series": (series,)})
+    chart = Chart(kind="series", title="t", about="a", data={"series": (series,)})
     assert '"name":"a\\\\udcff"' in chart_json(chart)

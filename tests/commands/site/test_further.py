@@ -156,9 +156,10 @@ def test_a_system_with_several_rounds_is_drawn_over_them(pages: dict[str, Page])
 def test_families_have_one_colour_and_shape_each_on_all_pages() -> None:
     models = ["V100", "A100", "H100", "MI300X", "TPU v3", "TPU v4", "TPU v5p", "GC200", "Bow IPU", "Gaudi 2", "L40S"]
     site = site_of({"5.0": [["bert", "ACME", model, 8, 9.0] for model in models]})
-    assert len(set(site.families.values())) == len(site.families) == len(models)
-    assert all(colour != 7 for colour, _ in site.families.values()), "grey is for what has no known accelerator"
-    assert len(set(site.vendors.values())) == len(site.vendors)
+    for by, number in (("family", len(models)), ("vendor", 5)):
+        looks = {(colour, shape) for _, colour, shape in site.legend(by, site.results)}
+        assert len(looks) == len(site.legend(by, site.results)) == number
+        assert all(colour != 7 for colour, _ in looks), "grey is for what has no known accelerator"
 
 
 @pytest.mark.parametrize("names", [("<<", ">>"), ("日本", "中国"), ("a*b", "a^b"), ("x" * 200, "x" * 201)])

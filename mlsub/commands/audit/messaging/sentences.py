@@ -25,7 +25,7 @@ from mlsub.commands.audit.quoting import (
 )
 from mlsub.divisions import OPEN
 from mlsub.findings import Severity
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat
 from mlsub.rounds.publication import published
 
 
