@@ -87,7 +87,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "log.rewrite:MAX_LOGS": "100,000 for",
         "commands.fix.run:MAX_LOG": "128 MiB",
         "commands.pack.runs:MAX_MATCHES": "10,000 for a pattern",
-        "commands.watch.logs:MAX_LOGS": "256 for",
+        "commands.watch.run:MAX_LOGS": "256 for",
     },
     "names that `redact`": {
         "commands.redact.names:MAX_NAMES": "5,000 users",
@@ -180,7 +180,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.seal.age": "_MAX_LINE",
         "commands.verify.run": "_MAX_RECEIPT",
         "commands.watch.sofar": "_MAX_LINE",
-        "commands.watch.logs": "_MAX_NAMES",
+        "commands.watch.run": "_MAX_NAMES",
         "commands.watch.source": "LIMIT",
         "convergence.filecheck": "_MAX_DEPTH",
         "submission.templates": "MOST _MAX_BYTES",
