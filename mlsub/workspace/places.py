@@ -47,10 +47,10 @@ class Settings(msgspec.Struct, frozen=True):
     progress: Progress | None = None
     overlay: str | None = None
     convergence: Options = USUAL
-    trace: bool = False
-    intervals: bool = False
     executor: str | None = None
     cache: Cache | None = None
+    trace: bool = False
+    intervals: bool = False
 
 
 #: Nothing asked for.

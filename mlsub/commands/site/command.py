@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, format_option, tell, tell_unchecked
-from mlsub.commands.settings import weighed
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, exit_with, format_option, tell, tell_unchecked
+from mlsub.commands.settings import apply_waivers
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
 
@@ -129,7 +129,7 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
 
     with progress_bar() as progress:
         read = check_with_logs(paths, replace(settings, progress=progress, trace=inspected))
-    reports = weighed([one.report for one in read], paths)
+    reports = apply_waivers([one.report for one in read], paths)
     checked = [replace(one, report=report) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):

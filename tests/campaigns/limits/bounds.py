@@ -29,8 +29,8 @@ BOUNDS: dict[str, dict[str, str]] = {
         "commands.check.document:MOST_LISTED": "200 entries",
     },
     "annotations and summary for GitHub": {
-        "present.github:MOST": "10 of",
-        "present.github:MOST_OF_SUMMARY": "1 MiB",
+        "present.ci_formats:MOST": "10 of",
+        "present.ci_formats:MOST_OF_SUMMARY": "1 MiB",
     },
     "names in the folder": {"submission.listing:MAX_ITEMS": "100,000"},
     "depth of folders": {"submission.listing:MAX_DEPTH": "40"},
@@ -85,7 +85,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "log.rewrite:MAX_LOGS": "100,000 for",
         "commands.fix.run:MAX_LOG": "128 MiB",
         "commands.pack.runs:MAX_MATCHES": "10,000 for a pattern",
-        "commands.watch.logs:MAX_LOGS": "256 for",
+        "commands.watch.run:MAX_LOGS": "256 for",
     },
     "names that `redact`": {
         "commands.redact.names:MAX_NAMES": "5,000 users",
@@ -177,7 +177,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.seal.age": "_MAX_LINE",
         "commands.verify.run": "_MAX_RECEIPT",
         "commands.watch.sofar": "_MAX_LINE",
-        "commands.watch.logs": "_MAX_NAMES",
+        "commands.watch.run": "_MAX_NAMES",
         "commands.watch.source": "LIMIT",
         "convergence.filecheck": "_MAX_DEPTH",
         "submission.templates": "MOST _MAX_BYTES",
