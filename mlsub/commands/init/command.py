@@ -98,7 +98,7 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
     from tempfile import TemporaryDirectory
 
     from mlsub.commands.init.draft import manifest_text
-    from mlsub.commands.options import write_output
+    from mlsub.commands.output import write_output
     from mlsub.commands.pack.read import read_manifest
     from mlsub.io.problems import FileProblemsError
 

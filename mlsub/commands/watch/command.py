@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.ending import INTERRUPTED
 from mlsub.commands.lazy import Command
+from mlsub.commands.options import Asked, asks
 
 if TYPE_CHECKING:
     from mlsub.commands.watch.document import Outlet

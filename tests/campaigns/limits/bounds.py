@@ -15,12 +15,10 @@ BOUNDS: dict[str, dict[str, str]] = {
     "a summary of a log": {
         "log.run:MAX_EVALUATIONS": "10,000 evaluations",
         "log.run:MAX_HYPERPARAMETERS": "512 hyperparameters",
-        "log.trace:MAX_INTERVALS": "10,000 intervals",
+        "log.trace:MAX_LENGTHS": "10,000 intervals",
     },
     "seeds": {
-        "log.seeds:MAX_SEEDS": "10,000",
-        "log.seeds:MAX_SEED_DIGESTS": "1,000,000",
-        "judge.entry:MAX_COMPARED": "2,000,000",
+        "log.parts:MAX_SEEDS": "20,000",
     },
     "findings of one rule in a log": {"judge.log:MAX_FINDINGS_A_RULE": "20 are"},
     "text for people": {
@@ -31,8 +29,8 @@ BOUNDS: dict[str, dict[str, str]] = {
         "commands.check.document:MOST_LISTED": "200 entries",
     },
     "annotations and summary for GitHub": {
-        "present.github:MOST": "10 of",
-        "present.github:MOST_OF_SUMMARY": "1 MiB",
+        "present.ci_formats:MOST": "10 of",
+        "present.ci_formats:MOST_OF_SUMMARY": "1 MiB",
     },
     "names in the folder": {"submission.listing:MAX_ITEMS": "100,000"},
     "depth of folders": {"submission.listing:MAX_DEPTH": "40"},
@@ -159,9 +157,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.redact.redactor": "MAX_LOOKED_UP _MAX_CACHED",
         "judge.log": "MAX_SPOILED_KEYS",
         "log.events": "_MAX_KEY _MAX_KEYS",
-        "log.intervals": "MAX_INTERVALS",
         "log.run": "MAX_METRIC",
-        "log.trace": "MAX_GAPS MAX_KEY MAX_KEYS MAX_RATES MAX_VALUE MOST_WAITING",
+        "log.trace": "MAX_GAPS MAX_INTERVALS MAX_KEY MAX_KEYS MAX_RATES MAX_VALUE MOST_WAITING",
         "review.runs.numbers": "_MAX_RUNS",
         "review.runs.pace": "_MAX_RUNS",
         "review.runs.stretch": "MAX_PAIRS MAX_RUNS",
@@ -169,7 +166,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "numbers beyond which a value is none": {
         "commands.rcp.build": "_MAX_VALUE",
         "io.read": "_MAX_NUMBER",
-        "log.intervals": "_MOST",
+        "log.parts": "_MOST",
         "log.trace": "MAX_TIME_MS",
         "systems.fields": "MAX_COUNT _LONGEST_COUNT MOST_OF_PLACEHOLDER",
     },
