@@ -16,7 +16,7 @@ from mlsub.io.data import loads, shipped
 from mlsub.io.errors import MlsubError
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
-from mlsub.rounds.publication import Day, published
+from mlsub.rounds.benchmarks import Day, published
 
 #: Reference files are below a megabyte.
 MAX_BYTES = 16 << 20

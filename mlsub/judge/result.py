@@ -15,8 +15,7 @@ import msgspec
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
 from mlsub.log.report import LogReport
-from mlsub.rounds.benchmarks import benchmark_of, group_of
-from mlsub.rounds.publication import published
+from mlsub.rounds.benchmarks import benchmark_of, group_of, published
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.fields import SystemFacts, shown

@@ -145,30 +145,22 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
         merged.update(rounds[earlier] or {})
     common = merged.get("common", entry.get("common", "common"))
     lent = common if isinstance(common, dict) else {"usage": usage, "round": name}
-    return Round(
-        usage=usage,
-        name=name,
-        ruleset=merged["ruleset"],
-        checker=merged["checker"],
-        package_checker=merged["package_checker"],
-        benchmarks=tuple(merged["benchmarks"]),
-        other_folders=tuple(merged.get("other_folders", {}).items()),
-        common=(lent["usage"], lent["round"]),
-        common_file=common if isinstance(common, str) else "common",
-        empty_folder_ignored=merged["empty_benchmark_folder"] == "ignored",
-        log_format=merged["log_format"],
-        seeds=merged["seeds"],
-        descriptions_checked=merged["system_descriptions"] == "checked",
-        statuses=msgspec.convert(merged["system_status"], Statuses) if "system_status" in merged else None,
-        run_count_demanded=merged["run_count"] == "demanded",
-        power_checked=merged["power"] == "checked",
-        checker_params=merged["checker_params"],
-        checker_flags=tuple(merged["checker_flags"]),
-        summarizer=msgspec.convert(merged["summarizer"], Summarizer) if "summarizer" in merged else None,
-        scaling_folders=merged.get("scaling") == "folders",
-        title=f"{entry['title']} v{name}",
-        overlay=overlay,
-    )
+    said = {
+        "usage": usage,
+        "name": name,
+        "title": f"{entry['title']} v{name}",
+        "overlay": overlay,
+        "other_folders": list(merged.get("other_folders", {}).items()),
+        "common": (lent["usage"], lent["round"]),
+        "common_file": common if isinstance(common, str) else "common",
+        "empty_folder_ignored": merged["empty_benchmark_folder"] == "ignored",
+        "descriptions_checked": merged["system_descriptions"] == "checked",
+        "statuses": merged.get("system_status"),
+        "run_count_demanded": merged["run_count"] == "demanded",
+        "power_checked": merged["power"] == "checked",
+        "scaling_folders": merged.get("scaling") == "folders",
+    }
+    return msgspec.convert({"summarizer": None, **merged, **said}, Round)
 
 
 def rounds_with(benchmark: str) -> str:

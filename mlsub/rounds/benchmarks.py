@@ -1,7 +1,9 @@
-"""Benchmarks over the rounds: which one a folder of results holds, and which rounds of it may be compared."""
+"""Benchmarks over the rounds: which one a folder holds, which rounds may be compared, and when each came out."""
 
 from __future__ import annotations
 
+import datetime
+from calendar import monthrange
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -130,3 +132,38 @@ def group_of(usage: str, folder: str, round_name: str) -> tuple[str, ...]:
 
 def _order(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in name.split("."))
+
+
+# ---- When a round came out
+
+#: The day that stands for a month of which no source gives the day.
+_MIDDLE = 15
+
+
+class Day(msgspec.Struct, frozen=True):
+    """A day in the life of a round, and who says so; the month where no source gives the day."""
+
+    source: str
+    date: datetime.date | None = None
+    month: str | None = None
+
+    @property
+    def around(self) -> datetime.date:
+        """The day, or the middle of the month: where a point is drawn on an axis of time."""
+        return self.date or datetime.date.fromisoformat(f"{self.month}-{_MIDDLE}")
+
+    @property
+    def last(self) -> datetime.date:
+        """The day, or the last one of the month: by which all that came before it is certain to be there."""
+        around = self.around
+        return self.date or around.replace(day=monthrange(around.year, around.month)[1])
+
+    @property
+    def shown(self) -> str:
+        """The day or the month in words, such as 30 June 2021."""
+        return f"{self.date.day} {self.date:%B %Y}" if self.date else f"{self.around:%B %Y}"
+
+
+def published(usage: str, round_name: str) -> Day | None:
+    """Return when the results of a round came out, None where that is not known here."""
+    return shipped(__file__, "published.yaml", dict[str, dict[str, Day]]).get(usage, {}).get(round_name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -53,7 +53,14 @@ def findings_sections(findings: Sequence[Finding], *, forgiven: bool) -> Iterato
     """
     ruled = [finding for finding in findings if not finding.rule.startswith(_FORENSIC)]
     forensic = [finding for finding in findings if finding.rule.startswith(_FORENSIC)]
-    columns = _columns(Findings(tuple(ruled), forgiven=forgiven))
+    block = Findings(tuple(ruled), forgiven=forgiven)
+    columns: tuple[Column[Sequence[Finding]], ...] = (
+        Column("severity", lambda group: Cell(label_of(group[0], block), badge=_BADGES[group[0].severity])),
+        Column("rule", lambda group: Cell(group[0].rule)),
+        Column("what was found", _found_cell),
+        _FIX,
+        _PLACES,
+    )
     words = (_counts(ruled), _FINDINGS) if ruled else ("None.",)
     yield Section(key="findings", title="Findings", words=words, tables=_tables(ruled, columns))
     if forensic:
@@ -80,24 +87,10 @@ def _counts(findings: Sequence[Finding]) -> str:
     return f"{', '.join(first)} and {last}." if first else f"{last}."
 
 
-def _columns(block: Findings) -> tuple[Column[Sequence[Finding]], ...]:
-    return (
-        Column("severity", lambda group: Cell(label_of(group[0], block), badge=_BADGES[group[0].severity])),
-        Column("rule", lambda group: Cell(group[0].rule)),
-        Column("what was found", _found_cell),
-        Column("fix", _fix_cell),
-        Column("places", _places_cell),
-    )
-
-
 def _found_cell(group: Sequence[Finding]) -> Cell:
     facts = dict(facts_of(group))
     below = (f"{name}: {_lines_text(facts[name])}" for name in _BELOW if name in facts)
     return Cell("\n".join((clean(group[0].message), *below)))
-
-
-def _fix_cell(group: Sequence[Finding]) -> Cell:
-    return Cell(clean(group[0].fix) if group[0].fix else "–")
 
 
 def _places_cell(group: Sequence[Finding]) -> Cell:
@@ -119,12 +112,14 @@ def _part_cell(group: Sequence[Finding], place: int, without: str) -> Cell:
     return Cell("\n".join(clean(text) for text in texts if text) or without)
 
 
+_FIX = Column[Sequence[Finding]]("fix", lambda group: Cell(clean(group[0].fix) if group[0].fix else "–"))
+_PLACES = Column[Sequence[Finding]]("places", _places_cell)
 _OF_FORENSICS: tuple[Column[Sequence[Finding]], ...] = (
     Column("what stands out", _title_cell),
     Column("figures", lambda group: _part_cell(group, 0, "–")),
     Column("the score without it", lambda group: _part_cell(group, 1, "as it is")),
-    Column("what would explain it", _fix_cell),
-    Column("places", _places_cell),
+    replace(_FIX, title="what would explain it"),
+    _PLACES,
 )
 
 
@@ -133,51 +128,41 @@ def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> lis
 
     Args:
         checked: reports of all that is compared, whose logs were read with
-            :class:`mlsub.log.trace.TraceFold`.
+            :class:`mlsub.log.trace.Traced`.
         overlay: a checked overlay file.
     """
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
     above = os.path.commonpath(roots) if roots else ""
-    entries = [entry for one in checked for entry in _traced(one, above, overlay)]
-    found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
-    return [replace(one, report=_with_findings(one.report, found, above)) for one in checked]
 
+    def place(report: Report, path: str) -> str:
+        return os.path.relpath(Path(report.root, path), above)
 
-def _with_findings(report: Report, found: Mapping[str, Sequence[Finding]], above: str) -> Report:
-    more = [
-        replace(finding, path=entry.path, line=None)
-        for entry in report.entries
-        for finding in found.get(_place(above, report, entry.path), ())
-    ]
-    return replace(report, findings=(*report.findings, *more))
-
-
-def _traced(one: Checked, above: str, overlay: str | None) -> list[Entry]:
-    """The entries of a report as forensics takes them."""
-    report = one.report
-    logs: dict[str, list[LogReport]] = {}
-    for log in one.logs:
-        logs.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
-    return [
+    entries = [
         Entry(
-            path=_place(above, report, entry.path),
-            round=get_round(str(report.usage), str(report.round), overlay),
-            organisation=entry.organisation,
-            system=entry.system,
-            benchmark=entry.benchmark,
-            scaling_type=entry.scaling_type,
-            traces=tuple(
-                trace_of(_place(above, report, log.path), log.run, log.fact(Traced) or Traced())
-                for log in logs.get(entry.path, ())
-            ),
+            path=place(one.report, result.path),
+            round=get_round(result.usage, result.round, overlay),
+            organisation=result.organisation,
+            system=result.system,
+            benchmark=result.benchmark,
+            scaling_type=result.scaling_type,
+            traces=tuple(trace_of(place(one.report, log.path), log.run, log.trace or Traced()) for log in result.logs),
         )
-        for entry in report.entries
+        for one in checked
+        for result in one.results
     ]
-
-
-def _place(above: str, report: Report, path: str) -> str:
-    """A path of a report, relative to the folder that all reports are below."""
-    return os.path.relpath(Path(report.root, path), above)
+    found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
+    more = [
+        [
+            replace(finding, path=entry.path, line=None)
+            for entry in one.report.entries
+            for finding in found.get(place(one.report, entry.path), ())
+        ]
+        for one in checked
+    ]
+    return [
+        replace(one, report=replace(one.report, findings=(*one.report.findings, *of)))
+        for one, of in zip(checked, more, strict=True)
+    ]
 
 
 # ---- Hyperparameters and the system

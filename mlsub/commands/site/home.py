@@ -34,7 +34,7 @@ from mlsub.commands.site.tables import (
 )
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.entries import BY_LOGS, missing_results
-from mlsub.rounds.publication import published
+from mlsub.rounds.benchmarks import published
 
 #: Records that are named, the greatest gains first; and things that are named before the rest is counted.
 _NAMED, _LISTED = 3, 6

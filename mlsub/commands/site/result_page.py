@@ -30,7 +30,7 @@ from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.io.show import flat
 from mlsub.present.entries import BY_LOGS
-from mlsub.rounds.publication import published
+from mlsub.rounds.benchmarks import published
 
 _OPEN = "Open results may use another model or target, and are never ranked with Closed ones."
 #: What the official checker in force for the round says, in plain words.

@@ -26,7 +26,7 @@ from mlsub.commands.audit.quoting import (
 from mlsub.divisions import OPEN
 from mlsub.findings import Severity
 from mlsub.io.show import flat
-from mlsub.rounds.publication import published
+from mlsub.rounds.benchmarks import published
 
 
 def naming_hits(case: Case) -> Iterator[Hit | Unchecked]:
