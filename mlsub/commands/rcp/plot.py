@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.asked import Asked
-from mlsub.commands.options import tell, tell_unchecked
+from mlsub.commands.options import Asked
+from mlsub.commands.output import tell, tell_unchecked
 from mlsub.commands.rcp.draw import check_matplotlib, draw
 from mlsub.commands.rcp.run import Entry, Picture
 from mlsub.convergence.curves import Reference, reference_of
