@@ -150,15 +150,6 @@ def staging_beside(final: Path) -> Iterator[Path]:
             os.close(lock)
 
 
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """Give an empty folder among the temporary files of the system, for its user alone; it goes in the end."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="mlsub-") as folder:
-        yield Path(folder)
-
-
 def _locked(part: Path) -> int | None:
     """Return a file or folder opened and locked; None where a living process has it, or there are no locks."""
     try:

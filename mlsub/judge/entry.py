@@ -17,9 +17,8 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import own_status_of
 from mlsub.io.show import several, show
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
+from mlsub.log.parts import MAX_SEEDS, Seed
 from mlsub.log.report import LogReport
-from mlsub.log.run import Run
-from mlsub.log.seeds import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Seed, seed_digest
 from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -42,8 +41,6 @@ _OF_LOGS = ("key.", "log.", "check.", "tree.no-logs", "tree.unreadable", "entry.
 _BY_RULES = "training rules: olympic scoring drops the slowest run"
 #: What a shared seed says where all of the log is that of another run.
 COPIED = "The log is a copy of another run's, with the same seed"
-#: Digests compared in one entry; what is beyond is refused, never passed.
-MAX_COMPARED = 2_000_000
 
 
 def judge_entry(
@@ -280,7 +277,6 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
     """
     users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
     some_seed = False
-    digests = _Digests(logs)
     for log in logs:
         if log.without_run:
             continue  # The missing run has its own finding.
@@ -303,7 +299,6 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
             first = users.setdefault((seed.file, seed.lineno, seed.value), (log, seed))
             if first[1] is not seed:
                 again.append((seed, first[0]))
-        behind = digests.again(log.run)
         if again:
             seed, owner = again[0]
             more = f", and {len(again) - 1} more" if len(again) > 1 else ""
@@ -316,48 +311,10 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
                 actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
                 fix="Remove it, or put another run in its place." if copied else None,
             )
-        elif behind:
-            yield finding(
-                "seed.shared",
-                log.path,
-                actual=f"{behind:,} of more than {MAX_SEEDS:,} seeds, of which only digests are kept",
-            )
-        if log.run.seeds_left_out or digests.full:
+        if log.run.seeds_left_out:
             yield finding(
                 "seed.too-many",
                 log.path,
-                expected=f"at most {MAX_SEED_DIGESTS:,} in a log and {MAX_COMPARED:,} in an entry",
-                actual=f"{len(log.run.seeds) + _kept_digests(log.run) + log.run.seeds_left_out:,}",
+                expected=f"at most {MAX_SEEDS:,}",
+                actual=f"{len(log.run.seeds) + log.run.seeds_left_out:,}",
             )
-
-
-class _Digests:
-    """Digests of the seeds of an entry's runs so far, kept where a run logs more seeds than are kept whole."""
-
-    def __init__(self, logs: tuple[LogReport, ...]) -> None:
-        self.full = False
-        self._needed = any(log.run.more_seeds for log in logs)
-        self._seen: set[bytes] = set()
-
-    def again(self, run: Run) -> int:
-        """How many of a run's seeds were seen before, in another run or in this one."""
-        again = 0
-        for digest in _all_digests(run) if self._needed else ():
-            if digest in self._seen:
-                again += 1
-            elif len(self._seen) < MAX_COMPARED:
-                self._seen.add(digest)
-            else:
-                self.full = True
-                break
-        return again
-
-
-def _all_digests(run: Run) -> Iterator[bytes]:
-    yield from map(seed_digest, run.seeds)
-    for start in range(0, len(run.more_seeds), SEED_DIGEST_BYTES):
-        yield run.more_seeds[start : start + SEED_DIGEST_BYTES]
-
-
-def _kept_digests(run: Run) -> int:
-    return len(run.more_seeds) // SEED_DIGEST_BYTES

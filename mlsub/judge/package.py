@@ -60,10 +60,10 @@ def list_package(place: Place, root: Path, round_: Round) -> Package:
     return _too_deep(package) if place.deep else package if place.listed else _lying(package)
 
 
-def tasks_of(package: Package, round_: Round) -> tuple[LogTask, ...]:
-    """The logs of a package to read."""
+def tasks_of(package: Package, round_: Round, *, trace: bool = False, intervals: bool = False) -> tuple[LogTask, ...]:
+    """The logs of a package to read, and what is wanted of them besides the verdict."""
     return tuple(
-        LogTask(str(file), package.path_of(file), round_.usage, round_.name, round_.overlay)
+        LogTask(str(file), package.path_of(file), round_.usage, round_.name, round_.overlay, trace, intervals)
         for entry in package.entries
         for file in entry.results
     )

@@ -18,7 +18,6 @@ from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import reason_of
-from mlsub.judge.log import NewFold
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
@@ -37,9 +36,9 @@ class Settings(msgspec.Struct, frozen=True):
     """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
-    ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`. ``executor`` names where
-    logs are read, see :func:`mlsub.workspace.executors.open_pool`. ``cache`` knows what was read before, and keeps what
-    is read; None for none.
+    ``trace`` and ``intervals`` ask for these of each log besides. ``executor`` names where logs are read, see
+    :func:`mlsub.workspace.executors.open_pool`. ``cache`` knows what was read before, and keeps what is read; None for
+    none.
     """
 
     round: str | None = None
@@ -48,9 +47,10 @@ class Settings(msgspec.Struct, frozen=True):
     progress: Progress | None = None
     overlay: str | None = None
     convergence: Options = USUAL
-    folds: tuple[NewFold, ...] = ()
     executor: str | None = None
     cache: Cache | None = None
+    trace: bool = False
+    intervals: bool = False
 
 
 #: Nothing asked for.

@@ -27,9 +27,8 @@ from mlsub.submission.model import Package
 from mlsub.submission.report import Report
 from mlsub.workspace.cache import Tree, content_digest, digest_of, exactly, scan_tree
 from mlsub.workspace.executors import Pool, open_pool
-from mlsub.workspace.logs import AHEAD, LogReading, cut, judge_safely, most_in_one, read_chunk, size_of
+from mlsub.workspace.logs import AHEAD, LogReading, PackageRecord, cut, judge_all, judge_safely, most_in_one, size_of
 from mlsub.workspace.places import Progress, Settings
-from mlsub.workspace.record import PackageRecord
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -51,8 +50,8 @@ class Job(msgspec.Struct, frozen=True):
         cache, source, rules = self.settings.cache, self.source, (self.usage, self.round, self.settings.overlay)
         if cache is None or not isinstance(source, Place):
             return None
-        task = LogTask("", "", *rules, self.settings.folds)
-        return PackageRecord(cache, source.organisation or source.path, task, LogReport)
+        task = LogTask("", "", *rules, self.settings.trace, self.settings.intervals)
+        return PackageRecord(cache, source.organisation or source.path, task)
 
     def fingerprint(self) -> bytes | None:
         """The digest of all that the answer on a package rests on; None where that is more than is known."""
@@ -73,7 +72,7 @@ def package_job(package: Place, root: Path, usage: str, round_: str, settings: S
 def logs_job(logs: Iterable[Path], root: Path, usage: str, round_: str, settings: Settings, *, keep: bool) -> Job:
     """The job of single logs."""
     paths = [(str(log), log.relative_to(root).as_posix()) for log in logs]
-    tasks = tuple(LogTask(*path, usage, round_, settings.overlay, settings.folds) for path in paths)
+    tasks = tuple(LogTask(*path, usage, round_, settings.overlay, settings.trace, settings.intervals) for path in paths)
     tree = Tree(None, sum(size_of(task.file) for task in tasks), len(tasks))
     return Job(tasks, root, usage, round_, sendable(settings), keep, tree)
 
@@ -113,8 +112,7 @@ class Judged(msgspec.Struct, frozen=True):
         return not any(finding.transient for finding in chain(self.crashed, *(part.findings for part in self.parts)))
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        plain = all(not log.facts for log in self.logs)
-        return (reduced(self) if plain else None) or super().__reduce__()
+        return reduced(self) or super().__reduce__()
 
 
 class _Reading:
@@ -131,13 +129,11 @@ class _Reading:
         tasks = job.source
         if isinstance(tasks, Place):
             self._package = list_package(tasks, job.root, self._round)
-            tasks = tuple(
-                msgspec.structs.replace(task, folds=job.settings.folds) for task in tasks_of(self._package, self._round)
-            )
+            tasks = tasks_of(self._package, self._round, trace=job.settings.trace, intervals=job.settings.intervals)
         linked = bool(tasks) and os.path.islink(tasks[0].file)  # noqa: PTH114
         #: None for a tree of links too, such as one that is packed: what is known of a log lies where it really is.
         self._record = job.record() if not linked else None
-        self.logs = LogReading(tasks, job.settings.cache, LogReport, self._record)
+        self.logs = LogReading(tasks, job.settings.cache, self._record)
 
     def finish(self, found: Iterable[LogReport]) -> Judged:
         """The answer, which is kept in the cache."""
@@ -215,7 +211,7 @@ def _begin(job: Job, pool: Pool | None, most: int, progress: _Progress) -> Calla
             reading = _Reading(job)
             sizes = [size_of(task.file) for task in reading.logs.missing]
             chunks = cut(reading.logs.missing, sizes, most)
-            futures = [pool.executor.submit(read_chunk, (judge_safely, chunk)) for chunk in chunks]
+            futures = [pool.executor.submit(judge_all, chunk) for chunk in chunks]
             return lambda: reading.finish(_counted((future.result() for future in futures), progress.add))
     return pool.executor.submit(judge, job).result
 

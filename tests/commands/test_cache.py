@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.log.events import Fed, read_log
+from mlsub.log.events import LogReader, read_log
 from mlsub.submission.find import Place, Target
 from mlsub.workspace import Settings
 from mlsub.workspace import cache as caches
@@ -82,12 +82,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the logs that are read."""
     found: list[str] = []
 
-    def reading(file: Path | str, reader: Fed) -> None:
+    def reading(file: Path | str, reader: LogReader) -> None:
         found.append(Path(file).name)
         read_log(file, reader)
 
-    for module in ("mlsub.judge.log", "mlsub.commands.inspect.run"):
-        monkeypatch.setattr(f"{module}.read_log", reading)
+    monkeypatch.setattr("mlsub.judge.log.read_log", reading)
     return found
 
 

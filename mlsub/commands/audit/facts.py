@@ -221,7 +221,7 @@ def gather(
         else:
             missing.setdefault((result.usage, result.round), {})[result.name] = (result, folder)
     for (usage, name), wanted in missing.items():
-        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, folds=())
+        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, trace=False)
         read = check_with_logs(sorted({folder for _, folder in wanted.values()}), of)
         for result, folder in wanted.values():
             none = f"no result log in {folder.parent.name}/{folder.name}"

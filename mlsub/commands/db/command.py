@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, format_option, output_options, tell
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, format_option, output_options, tell
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 from mlsub.present.columnar import ENDINGS

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_options, tell
+from mlsub.commands.options import Asked, asks, check_rule_names
+from mlsub.commands.output import Target, format_options, tell
 from mlsub.commands.settings import on_command_line
 from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar

@@ -95,15 +95,16 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
     Raises:
         ValueError: it is not; says why.
     """
+    from tempfile import TemporaryDirectory
+
     from mlsub.commands.init.draft import manifest_text
-    from mlsub.commands.options import write_output
+    from mlsub.commands.output import write_output
     from mlsub.commands.pack.read import read_manifest
     from mlsub.io.problems import FileProblemsError
-    from mlsub.io.write import temporary_folder
 
     text = manifest_text(draft, notes)
-    with temporary_folder() as folder:
-        trial = folder / file.name
+    with TemporaryDirectory(prefix="mlsub-") as folder:
+        trial = Path(folder, file.name)
         trial.write_text(text, "utf-8")
         try:
             read_manifest(trial, {})

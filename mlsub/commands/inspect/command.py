@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks, check_rule_names
-from mlsub.commands.choice import choice_options
-from mlsub.commands.options import Target, tell
-from mlsub.commands.settings import weighed_findings
-from mlsub.commands.targets import CheckCommand, check_output_options
+from mlsub.commands.options import Asked, asks, check_rule_names, choice_options
+from mlsub.commands.output import CheckCommand, Target, check_output_options, tell
+from mlsub.commands.settings import apply_waivers_to_findings
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
@@ -59,7 +57,7 @@ def command(
             settings = asked.settings(progress)
             sides = sides_of(asked.paths, settings, beside=against, skip=skipped.append)
             inspection = inspection_of(sides, settings)
-        inspection = select(inspection, choice, lambda findings: weighed_findings(findings, sides.root))
+        inspection = select(inspection, choice, lambda findings: apply_waivers_to_findings(findings, sides.root))
         if not inspection.read:
             raise MlsubError(_nothing_read(inspection))
     for line in skipped:

@@ -10,15 +10,13 @@ from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from mlsub.convergence.algorithm import manner_of
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.judge.package import list_package, tasks_of
-from mlsub.log.events import LogReader, Tally, read_log
-from mlsub.log.reading import ReadingFold
+from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
-from mlsub.log.trace import Trace, TraceFold, trace_of
+from mlsub.log.trace import Trace, Traced, trace_of
 from mlsub.present.envelope import Answer
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.copies import find_copies, find_shared_seeds
@@ -35,7 +33,7 @@ from mlsub.submission.organisations import organisation
 from mlsub.submission.report import Choice
 from mlsub.workspace import Settings, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
-from mlsub.workspace.logs import map_logs
+from mlsub.workspace.logs import read_logs
 
 
 class Gathered(NamedTuple):
@@ -119,13 +117,13 @@ def read_sides(sides: Sides, settings: Settings) -> Gathered:
         if names and not any(part.tasks for part in of):
             raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
     tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.tasks))
-    traces = dict(zip(tasks, map_logs(_safe_trace, tasks, settings, Trace), strict=True))
+    traces = dict(zip(tasks, map(_trace, read_logs(tasks, settings)), strict=True))
     return Gathered(
         [entry for part in parts for entry in _entries(part, traces)],
         [entry for part in parts_beside for entry in _entries(part, traces)],
         root,
         not any(finding.transient for part in (*parts, *parts_beside) for finding in part.package.findings)
-        and all(trace.lasting for trace in traces.values()),
+        and all(trace.unreadable is None for trace in traces.values()),
     )
 
 
@@ -147,7 +145,7 @@ def _parts(places: Sequence[Place], sides: Sides) -> list[_Part]:
         round_ = get_round(place.usage, place.round, sides.overlay)
         try:
             listed = [list_package(one, sides.root, round_) for one in packages(place)]
-            parts += [_Part(package, tasks_of(package, round_), round_) for package in listed]
+            parts += [_Part(package, tasks_of(package, round_, trace=True), round_) for package in listed]
         except OSError as error:
             reason = error.strerror or error
             raise MlsubError(f"{place.path} cannot be read: {reason}. Check your permissions.") from error
@@ -155,12 +153,13 @@ def _parts(places: Sequence[Place], sides: Sides) -> list[_Part]:
     return [part for part in parts if part.package.in_tree or not whole.issuperset(part.tasks)]
 
 
-def _safe_trace(task: LogTask) -> Trace:
-    """Read a log; a defect of ours becomes a log that could not be read, never a traceback."""
-    try:
-        return read_trace(task)
-    except Exception as error:
-        return Trace(path=task.path, run=RunFold().finish(), unreadable=f"{type(error).__name__}: {error}"[:200])
+def _trace(log: LogReport) -> Trace:
+    """What forensics reads of a log; of one that cannot be read, why."""
+    for found in log.findings:
+        if found.rule in ("log.unreadable", "rule.crashed"):
+            why = found.actual or found.message.removeprefix("The log cannot be read: ")
+            return Trace(path=log.path, run=RunFold().finish(), unreadable=why)
+    return trace_of(log.path, log.run, log.trace or Traced())
 
 
 def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:
@@ -180,22 +179,6 @@ def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:
         for files in part.package.entries
         if (of := by_folder.get(files.folder))
     ]
-
-
-def read_trace(task: LogTask) -> Trace:
-    """Read a log for forensics: a pure function, fit for another process. Bad input never raises.
-
-    Records that the official parser cannot use are passed over; ``mlsub check`` reports them.
-    """
-    round_ = get_round(task.usage, task.round, task.overlay)
-    tally, reading, fold = Tally(), ReadingFold(manner_of(task.usage, task.round, task.overlay)), TraceFold()
-    run = RunFold(tally, reading)
-    reader = LogReader([run, fold], log_format=round_.log_format, tally=tally, taken=run.take)
-    try:
-        read_log(Path(task.file), reader)
-    except MlsubError as error:
-        return Trace(path=task.path, run=RunFold().finish(), unreadable=str(error))
-    return trace_of(task.path, run.finish(), fold.finish())
 
 
 OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, format_option
 from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 import msgspec
@@ -19,7 +20,7 @@ from mlsub.commands.pack.waivers import Waived, apply_waivers
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import Piece, Way, adopt, assemble, digest, foreign_files, named
-from mlsub.io.write import remove_leftovers, temporary_folder
+from mlsub.io.write import remove_leftovers
 from mlsub.present.envelope import Answer
 from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import audit_layout
@@ -212,8 +213,8 @@ def _judged(packed: Packing, report: Report, manifest: Manifest, request: Reques
 
 def _check_links(plan: Plan, request: Request) -> Report:
     """Check the package as it would be, without copying it."""
-    with temporary_folder() as folder:
-        tree = folder / plan.manifest.organisation
+    with TemporaryDirectory(prefix="mlsub-") as folder:
+        tree = Path(folder) / plan.manifest.organisation
         assemble(plan.items, tree, Way.LINK)
         report = check_paths([tree], _settings(plan, request))[0]
     # The links are of this check alone; what the layout will be follows from the plan.

@@ -168,7 +168,7 @@ def _select(
     Raises:
         MlsubError: there is none; each line says why.
     """
-    logs = read_runs(runs, round_, msgspec.structs.replace(settings, overlay=None, folds=()))
+    logs = read_runs(runs, round_, msgspec.structs.replace(settings, overlay=None, trace=False))
     one_benchmark(logs, round_)
     if problems := [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]:
         raise MlsubError(*problems)

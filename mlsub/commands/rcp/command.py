@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from mlsub.commands.asked import Asked, asks, one_benchmark, rcp_points
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, format_option, output_options, tell, write_output
+from mlsub.commands.options import Asked, asks, one_benchmark, rcp_points
+from mlsub.commands.output import Target, format_option, output_options, tell, write_output
 from mlsub.commands.settings import setting
 from mlsub.present.terminal import busy, progress_bar
 

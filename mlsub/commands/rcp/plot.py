@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.asked import Asked
-from mlsub.commands.options import tell, tell_unchecked
+from mlsub.commands.options import Asked
+from mlsub.commands.output import tell, tell_unchecked
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
 from mlsub.convergence.reference import Which

@@ -7,7 +7,7 @@ import sys
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.output import Target, format_option, tell
 
 
 @click.command("redact", cls=Command, example="mlsub redact v5.1/ACME/results --write")

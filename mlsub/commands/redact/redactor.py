@@ -10,19 +10,21 @@ from typing import BinaryIO
 import msgspec
 
 from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot
-from mlsub.commands.redact.names import (
+from mlsub.commands.redact.patterns import (
     MAX_MEMBERS,
     MAX_NAMES,
     MAX_SECRETS,
     Names,
-    Secrets,
+    any_of,
+    find,
+    find_owners,
     is_distinctive,
     learnable,
     literal,
     members,
     spans_of,
+    user_of,
 )
-from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, fingerprint, prove_same, rewrite, root_of, zones
@@ -74,7 +76,9 @@ class Redactor:
         self._forgot = False
         self._names = Names({})
         self._secrets: dict[bytes, None] = {}
-        self._found_secrets = Secrets(())
+        self._found_secrets: tuple[re.Pattern[bytes], ...] = ()
+        #: How many names and secrets the last survey looked for.
+        self._surveyed = (0, 0)
         self._numbers: dict[str, int] = {}
         #: The numbers of placeholders that stood in the logs before.
         self._taken: dict[str, int] = {}
@@ -98,6 +102,7 @@ class Redactor:
             except MlsubError as error:
                 failed.append((file, error))
         self._names, self._taken = Names(self._known), self._numbers.copy()
+        self._surveyed = len(self._known), 0
         self._cached.clear()
         return failed
 
@@ -108,9 +113,10 @@ class Redactor:
 
     def learned_more(self) -> bool:
         """Whether the last survey has brought names or secrets that were not known; then all is surveyed anew."""
-        if (len(self._known), len(self._secrets)) == (self._names.given, self._found_secrets.given):
+        if (len(self._known), len(self._secrets)) == self._surveyed:
             return False
-        self._names, self._found_secrets = Names(self._known), Secrets(self._secrets)
+        self._surveyed = len(self._known), len(self._secrets)
+        self._names, self._found_secrets = Names(self._known), any_of(self._secrets)
         self._numbers = self._taken.copy()
         self._cached.clear()
         self.items.clear()
@@ -208,8 +214,8 @@ class Redactor:
         found = [
             *find(text, env=self._wanted.env),
             *self._names.find(text),
-            *self._found_secrets.find(text),
-            *spans_of(self._texts, text),
+            *spans_of(Kind.SECRET, self._found_secrets, text),
+            *spans_of(Kind.TEXT, self._texts, text),
         ]
         if not found:
             return found

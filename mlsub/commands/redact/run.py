@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from mlsub.commands.redact.document import Kind, Redaction
-from mlsub.commands.redact.names import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
+from mlsub.commands.redact.patterns import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
 from mlsub.commands.redact.redactor import Redactor, Wanted
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain

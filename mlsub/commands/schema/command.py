@@ -49,7 +49,7 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     """
     import json
 
-    from mlsub.commands.options import write_text
+    from mlsub.commands.output import write_text
 
     name = " ".join(words)
     if name != SYSTEM and (round_ or usage or strict):

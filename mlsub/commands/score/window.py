@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NoReturn
 
 import msgspec
 
-from mlsub.commands.asked import Asked
-from mlsub.commands.options import Target, tell
+from mlsub.commands.options import Asked
+from mlsub.commands.output import Target, tell
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
 from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, format_option, tell
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:

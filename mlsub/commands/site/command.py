@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, format_option, tell, tell_unchecked
-from mlsub.commands.settings import weighed
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, exit_with, format_option, tell, tell_unchecked
+from mlsub.commands.settings import apply_waivers
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mlsub.commands.audit.evaluate import World
     from mlsub.commands.audit.model import ClaimsFile
     from mlsub.commands.audit.verdict import Audit
-    from mlsub.judge.log import NewFold
     from mlsub.submission.ids import Ids
     from mlsub.workspace import Checked, Settings
 
@@ -126,13 +125,11 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     """
     from msgspec.structs import replace
 
-    from mlsub.log.trace import TraceFold
     from mlsub.workspace import check_with_logs
 
-    folds: tuple[NewFold, ...] = (TraceFold,) if inspected else ()
     with progress_bar() as progress:
-        read = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
-    reports = weighed([one.report for one in read], paths)
+        read = check_with_logs(paths, replace(settings, progress=progress, trace=inspected))
+    reports = apply_waivers([one.report for one in read], paths)
     checked = [replace(one, report=report) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):

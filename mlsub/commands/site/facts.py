@@ -128,7 +128,7 @@ def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> lis
 
     Args:
         checked: reports of all that is compared, whose logs were read with
-            :class:`mlsub.log.trace.TraceFold`.
+            :class:`mlsub.log.trace.Traced`.
         overlay: a checked overlay file.
     """
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
@@ -145,9 +145,7 @@ def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> lis
             system=result.system,
             benchmark=result.benchmark,
             scaling_type=result.scaling_type,
-            traces=tuple(
-                trace_of(place(one.report, log.path), log.run, log.fact(Traced) or Traced()) for log in result.logs
-            ),
+            traces=tuple(trace_of(place(one.report, log.path), log.run, log.trace or Traced()) for log in result.logs),
         )
         for one in checked
         for result in one.results

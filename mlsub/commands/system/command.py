@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.asked import check_rule_names
-from mlsub.commands.choice import choice_options
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options, write_output, write_text
-from mlsub.commands.settings import setting, weighed_findings
-from mlsub.commands.targets import CheckCommand, check_output_options
+from mlsub.commands.options import check_rule_names, choice_options
+from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_output, write_text
+from mlsub.commands.settings import apply_waivers_to_findings, setting
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -215,7 +213,7 @@ def check(
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
         checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
-    checks = checks.weighed(lambda findings: weighed_findings(findings, "."))
+    checks = checks.weighed(lambda findings: apply_waivers_to_findings(findings, "."))
     chosen = checks.chosen(choice)
 
     def document(*, page: bool) -> Document:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.output import Target, format_option, tell
 from mlsub.commands.seal.command import limits_of, open_key, opening_options
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, output_options, tell
+from mlsub.commands.output import Target, output_options, tell
 from mlsub.commands.seal.command import file_option, limits_of, open_key, opening_options
 from mlsub.io.errors import MlsubError
 

@@ -148,7 +148,7 @@ class LogSoFar:
 
     def _unfinished(self) -> Event | None:
         """The event of the last line, where it is whole but for its end; it counts only once it has ended."""
-        reader = self._judge.reader
+        reader = self._judge
         _, token, text = self._held[-_MAX_LINE:].rpartition(reader.token)
         event = reader.decode(0, text) if token else None
         return event if isinstance(event, Event) else None

@@ -13,12 +13,10 @@ from unittest.mock import patch
 
 from mlsub.findings import Finding
 from mlsub.judge import rules
-from mlsub.judge.log import LogJudge, LogTask, NewFold, judge_log
+from mlsub.judge.log import LogJudge, LogTask, judge_log
 from mlsub.log import events
 from mlsub.log.events import Fold, LogReader
-from mlsub.log.intervals import IntervalFold
 from mlsub.log.report import LogReport
-from mlsub.log.trace import TraceFold
 from mlsub.rounds import get_round
 from tests.campaigns.fuzz.engine import BrokenError, Harness, scratch
 from tests.campaigns.fuzz.packages import orderly
@@ -141,8 +139,8 @@ def _seeds() -> tuple[bytes, ...]:
     return tuple(one.round.encode() + b"\n" + content(_short(one, 1)) for one in chosen)
 
 
-def _judge(round_id: str, pieces: Sequence[bytes], folds: tuple[NewFold, ...], *, twice: bool = True) -> LogReport:
-    """Return the report on a log that comes in pieces; ``twice`` says whether it can be read once more."""
+def _judge(round_id: str, pieces: Sequence[bytes], besides: bool) -> LogReport:
+    """Return the report on a log that comes in pieces."""
     usage, name = usage_and_round(round_id)
     round_ = get_round(usage, name)
 
@@ -154,8 +152,8 @@ def _judge(round_id: str, pieces: Sequence[bytes], folds: tuple[NewFold, ...], *
     def again(fold: Fold) -> None:
         feed(LogReader([fold], log_format=round_.log_format))
 
-    task = LogTask("", "bert/result_0.txt", usage, name, folds=folds)
-    judging = LogJudge(task, round_, again=again if twice else None)
+    task = LogTask("", "bert/result_0.txt", usage, name, trace=besides, intervals=besides)
+    judging = LogJudge(task, round_, again=again)
     feed(judging)
     return judging.report()
 
@@ -191,16 +189,15 @@ def _sound(found: Sequence[Finding]) -> None:
 def _read(data: bytes) -> None:
     """The answer is the same in any pieces, at its bounds and in another process, and its findings bear it out."""
     round_id, log = _split(data)
-    folds = (TraceFold, IntervalFold) if _chance(log, 4) == 0 else ()
-    judged = _judge(round_id, [log], folds)
+    besides = _chance(log, 4) == 0
+    judged = _judge(round_id, [log], besides)
     _sound(judged.findings)
-    if judged.compliant is any(found.rejects for found in judged.findings) or len(judged.facts) != len(folds):
+    if judged.compliant is any(found.rejects for found in judged.findings) or (judged.trace is None) is besides:
         raise BrokenError(f"compliant: {judged.compliant}, and {sorted({f.rule for f in judged.findings})}")
-    _same(judged, _judge(round_id, _cut(log), folds), "in pieces another answer")
+    _same(judged, _judge(round_id, _cut(log), besides), "in pieces another answer")
     if _chance(log, 6) == 2:
         with patch.multiple(rules, MAX_HELD=3), patch.multiple(events, BATCH=5, _MAX_KEYS=2, _MAX_KEY=9):
-            for twice in (True, False):
-                _same(judged, _judge(round_id, _cut(log), folds, twice=twice), "at its bounds another answer")
+            _same(judged, _judge(round_id, _cut(log), besides), "at its bounds another answer")
     if _chance(log, 16) == 0:
         _same(judged, pickle.loads(pickle.dumps(judged)), "another process gives another answer")  # noqa: S301
 

@@ -30,7 +30,7 @@ PARTS = {
 }
 #: Functions that make an expression, and what they are called with; the place is that of the call of re.
 CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
-    "mlsub/commands/redact/names.py:literal": ("mlsub.commands.redact.names", "literal", ("ab*cd",)),
+    "mlsub/commands/redact/patterns.py:literal": ("mlsub.commands.redact.patterns", "literal", ("ab*cd",)),
     "mlsub/io/show.py:spellings": ("mlsub.io.show", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
     "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),
     "mlsub/submission/templates.py:_line": ("mlsub.submission.templates", "_line", ()),
@@ -44,7 +44,8 @@ MATCHED = frozenset(("mlsub/rules/arithmetic.py:token",))
 HELD = frozenset(
     (
         "mlsub/commands/redact/document.py:patterns",
-        "mlsub/commands/redact/names.py:__init__",
+        "mlsub/commands/redact/patterns.py:__init__",
+        "mlsub/commands/redact/patterns.py:any_of",
         "mlsub/submission/listing.py:_patterns",
         "mlsub/systems/fields.py:is_meaningful",
     )
@@ -68,7 +69,7 @@ def of_calls() -> Iterator[Expression]:
 def of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
     from mlsub.commands.redact.document import Kind
-    from mlsub.commands.redact.names import Names
+    from mlsub.commands.redact.patterns import Names
     from mlsub.submission.listing import _patterns
     from mlsub.systems.fields import fields, pattern_of
 
@@ -80,7 +81,7 @@ def of_data() -> Iterator[Expression]:
             yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text), True)
     words = Names({b"node17": Kind.HOST, b"gpu-a": Kind.HOST})._words
     assert words is not None
-    yield Expression("mlsub/commands/redact/names.py:__init__", words, True)
+    yield Expression("mlsub/commands/redact/patterns.py:__init__", words, True)
     for place, schema in of_schemas():
         if schema is not None:
             yield Expression(place, re.compile(schema), True)

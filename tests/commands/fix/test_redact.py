@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.redact.document import Spot
-from mlsub.commands.redact.names import MAX_MEMBERS, literal, members
+from mlsub.commands.redact.patterns import MAX_MEMBERS, literal, members
 from mlsub.commands.redact.redactor import MAX_LOOKED_UP, Redactor, Wanted
 from mlsub.io.errors import MlsubError
 from mlsub.log import rewrite as zones_module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 
 import msgspec
 
@@ -27,40 +27,46 @@ class _Waiver(msgspec.Struct, frozen=True):
     says: Suppression
 
 
-def weigh(reports: Sequence[Report], loaded: Loaded, paths: Sequence[str], today: date) -> list[Report]:
+def apply_waivers(
+    reports: Sequence[Report], loaded: Loaded, paths: Sequence[str], today: date | None = None
+) -> list[Report]:
     """Mark what waivers cover, add what is wrong with waivers, and hide what is ignored by path.
 
     Args:
         reports: what was checked.
         loaded: the settings.
         paths: what was asked for; a waiver is unused only if all that it could cover was checked.
-        today: a waiver holds until the end of its day.
+        today: a waiver holds until the end of its day; None for the day of the call.
     """
+    today = today or _today()
     valid = _valid(loaded, today)
     used: set[int] = set()
-    weighed = [_marked(report, loaded, valid, used) for report in reports]
+    done = [_marked(report, loaded, valid, used) for report in reports]
     notes = list(_notes(loaded, today))
     if all(report.official is not Verdict.NOT_CHECKED for report in reports):
         notes += _unused([waiver for waiver in valid if waiver.number not in used], loaded, paths)
-    if weighed and notes:
-        at = next((at for at, one in enumerate(weighed) if one.official is not Verdict.NOT_CHECKED), 0)
-        file = os.path.relpath(loaded.file, weighed[at].root)
+    if done and notes:
+        at = next((at for at, one in enumerate(done) if one.official is not Verdict.NOT_CHECKED), 0)
+        file = os.path.relpath(loaded.file, done[at].root)
         placed = tuple(msgspec.structs.replace(note, path=file) for note in notes)
-        weighed[at] = msgspec.structs.replace(weighed[at], findings=(*weighed[at].findings, *placed))
-    return [_without_ignored(report, loaded) for report in weighed]
+        done[at] = msgspec.structs.replace(done[at], findings=(*done[at].findings, *placed))
+    return [_without_ignored(report, loaded) for report in done]
 
 
-def weigh_findings(findings: Sequence[Finding], root: str, loaded: Loaded, today: date) -> tuple[Finding, ...]:
+def apply_waivers_to_findings(findings: Sequence[Finding], root: str, loaded: Loaded) -> tuple[Finding, ...]:
     """Findings with what waivers cover marked, without what is ignored by path.
 
     Args:
         findings: of a command that does not check all that there is, so it says nothing of the waivers themselves.
         root: the folder that their paths are relative to.
         loaded: the settings.
-        today: a waiver holds until the end of its day.
     """
     report = Report(usage=None, round=None, root=root, official=Verdict.ACCEPTED, findings=tuple(findings))
-    return _without_ignored(_marked(report, loaded, _valid(loaded, today), set()), loaded).findings
+    return _without_ignored(_marked(report, loaded, _valid(loaded, _today()), set()), loaded).findings
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def _valid(loaded: Loaded, today: date) -> list[_Waiver]:

@@ -1,69 +1,63 @@
-"""The intervals of a log: the timed region, blocks, epochs and evaluations."""
+"""Parts of a run that take several records: seeds, the timed region, and the lengths of evaluations."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import msgspec
 
 from mlsub.log.event import Event
-from mlsub.log.events import Handler
 
-#: The intervals by their names, and by the key of each edge: the interval, and whether the edge is its start.
-KINDS = ("block", "epoch", "eval")
-EDGES = {f"{kind}_{edge}": (kind, edge == "start") for kind in KINDS for edge in ("start", "stop")}
-#: Bounds memory on hostile input; published logs stay below 5,000.
-MAX_INTERVALS = 100_000
-
-Span = tuple[float, float]
+#: A bound that keeps a run small on hostile input; published logs stay far below it.
+MAX_SEEDS = 20_000
 
 
-class Intervals(msgspec.Struct, frozen=True, array_like=True):
-    """The closed intervals of a log in the order of its records, in ms since the Unix epoch.
+class Seed(msgspec.Struct, frozen=True, array_like=True):
+    """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""
 
-    An interval that never stops ends at infinity. ``cut`` says that there were more than anyone logs.
-    """
-
-    block: tuple[Span, ...] = ()
-    epoch: tuple[Span, ...] = ()
-    eval: tuple[Span, ...] = ()
-    cut: bool = False
+    line: int
+    value: Any
+    file: Any = None
+    lineno: Any = None
+    error: str | None = None
 
 
-class IntervalFold:
-    """Collects the intervals of a log; of the starts and stops of many processes the first counts."""
+class SeedFold:
+    """Keeps the seeds of a log: ``kept``, and how many are ``left_out``."""
 
     def __init__(self) -> None:
-        self._spans: dict[str, list[Span]] = {kind: [] for kind in KINDS}
-        self._open: dict[str, float] = {}
-        self._cut = False
+        self.kept: list[Seed] = []
+        self.left_out = 0
+        self._unusable = False
 
-    def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key: the edges of intervals."""
-        return self._edge if key in EDGES else None
-
-    def _edge(self, event: Event) -> None:
-        if not math.isfinite(event.time_ms):
-            return
-        kind, starts = EDGES[event.key]
-        if starts:
-            self._open.setdefault(kind, event.time_ms)
-        elif kind in self._open:
-            self._close(kind, event.time_ms)
-
-    def _close(self, kind: str, stop: float) -> None:
-        spans = self._spans[kind]
-        start = self._open.pop(kind)
-        if len(spans) >= MAX_INTERVALS:
-            self._cut = True
+    def take(self, event: Event) -> None:
+        """Keep a seed, as the official seed checker reads it."""
+        seed = _read_seed(event)
+        # The first that cannot be used decides of the log, so it is kept wherever it stands.
+        first_unusable = seed.error is not None and not self._unusable
+        self._unusable = self._unusable or first_unusable
+        if len(self.kept) < MAX_SEEDS or first_unusable:
+            self.kept.append(seed)
         else:
-            spans.append((start, stop))
+            self.left_out += 1
 
-    def finish(self) -> Intervals:
-        """The intervals, those that are still open with an end at infinity."""
-        for kind in list(self._open):
-            self._close(kind, math.inf)
-        return Intervals(**{kind: tuple(spans) for kind, spans in self._spans.items()}, cut=self._cut)
+
+def _read_seed(event: Event) -> Seed:
+    """Read a seed as the official seed checker does: an integer, and the source line that logged it."""
+    metadata = event.metadata if isinstance(event.metadata, dict) else {}
+    file, lineno = metadata.get("file"), metadata.get("lineno")
+    error = None
+    value: Any = event.value
+    if "file" not in metadata or "lineno" not in metadata:
+        error = "its metadata does not name file and lineno"
+    else:
+        try:
+            value = int(event.value)
+            hash((file, lineno))
+        except (TypeError, ValueError, OverflowError) as problem:
+            error = str(problem)
+    return Seed(event.line, value, file, lineno, error)
 
 
 #: Evaluations (ms) that no model takes: of all published ones that run while the clock does, the shortest takes 65 ms.

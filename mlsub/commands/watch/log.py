@@ -1,32 +1,20 @@
-"""Which logs to watch, as they appear, and each of them from its first byte to its verdict."""
+"""One watched log, from its first byte to its verdict."""
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
-from itertools import islice
-from pathlib import Path
+from collections.abc import Iterator
 
 from mlsub.commands.watch import news
 from mlsub.commands.watch.sofar import LogSoFar, counts_against, too_fast
-from mlsub.commands.watch.source import FileSource, Look, PipeSource, Source
+from mlsub.commands.watch.source import FileSource, Look, Source
 from mlsub.findings import Finding, Kind
-from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
-from mlsub.submission.find import is_folder
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import crashed, read_logs
 from mlsub.workspace.places import Settings
-from mlsub.workspace.runs import round_of
 
-#: Logs watched at once, and names of one folder that are looked at.
-MAX_LOGS, _MAX_NAMES = 256, 20_000
-PIPE = "-"
-_PATTERN = "result_*.txt"
 #: A file last written so many seconds ago, by its own time, will hardly grow.
 OLD_S = 60.0
 #: Looks after which a file that is gone is not just being replaced.
@@ -182,85 +170,3 @@ class WatchedLog:
     def quiet_s(self, at_ms: int) -> float:
         """Return for how many seconds nothing has come."""
         return (at_ms - self._grew_ms) / 1000
-
-
-class Logs:
-    """The logs that are watched; :meth:`discover` adds those that have appeared.
-
-    ``full`` says that there are more than can be watched at once.
-    """
-
-    def __init__(self, names: Sequence[str], settings: Settings, standard_input: int) -> None:
-        """Watch paths, or ``-`` for standard input; ``settings`` says by which rules.
-
-        Raises:
-            MlsubError: something named does not grow like a log.
-            MlsubError: the round is not given, or not known.
-        """
-        self.watched: list[WatchedLog] = []
-        self.full = False
-        self._settings = settings
-        self._known: dict[Path, WatchedLog] = {}
-        # Without following links: people know their logs by the names they gave.
-        paths = dict.fromkeys(Path(os.path.abspath(name)) for name in names if name != PIPE)  # noqa: PTH100
-        self._rounds = {path: _round_of(path, settings) for path in paths}
-        parents = [path if is_folder(path) else path.parent for path in paths]
-        self._root = Path(os.path.commonpath(parents)) if parents else Path()
-        self._pipes = []
-        if PIPE in names:
-            self._pipes = [self._watch(PipeSource(standard_input), PIPE, PIPE, round_of([], settings))]
-
-    def discover(self) -> Iterator[WatchedLog]:
-        """Yield the logs that are new since the last call."""
-        while self._pipes:
-            self.watched.append(self._pipes.pop())
-            yield self.watched[-1]
-        for path, round_ in self._rounds.items():
-            if not is_folder(path):
-                yield from self._add(path, round_)
-                continue
-            waiting = self._known.pop(path, None)
-            if waiting is not None:
-                self.watched.remove(waiting)  # It was taken for a log to come, and came as a folder.
-            for found in _results(path):
-                yield from self._add(found, round_)
-
-    def _add(self, path: Path, round_: Round) -> Iterator[WatchedLog]:
-        if path in self._known:
-            return
-        if len(self.watched) >= MAX_LOGS:
-            self.full = True
-            return
-        label = path.relative_to(self._root).as_posix() if path != self._root else path.name
-        self._known[path] = self._watch(FileSource(str(path)), str(path), label, round_)
-        self.watched.append(self._known[path])
-        yield self._known[path]
-
-    def _watch(self, source: Source, file: str, label: str, round_: Round) -> WatchedLog:
-        task = LogTask(file, label, round_.usage, round_.name, self._settings.overlay)
-        return WatchedLog(source, task, round_, self._settings.cache)
-
-
-def _round_of(path: Path, settings: Settings) -> Round:
-    """The round of a log, or of the logs of a folder."""
-    if path.suffix == ".gz":
-        raise MlsubError(f"{path} is compressed, so it cannot be followed. Use mlsub check.")
-    try:
-        mode = path.stat().st_mode
-    except ValueError as error:
-        raise MlsubError(f"Such a path cannot exist: {error}") from error
-    except OSError:
-        mode = stat.S_IFREG  # It may still come.
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise MlsubError(f"{path} is neither a file nor a folder. Give a pipe as standard input: mlsub watch - < PIPE.")
-    return round_of([path / "result_0.txt" if stat.S_ISDIR(mode) else path], settings)
-
-
-def _results(folder: Path) -> list[Path]:
-    """The logs in a folder now; none where it cannot be read."""
-    try:
-        with os.scandir(folder) as names:
-            found = [entry.name for entry in islice(names, _MAX_NAMES) if fnmatchcase(entry.name, _PATTERN)]
-    except OSError:
-        return []
-    return [folder / name for name in sorted(found)]
