@@ -113,13 +113,13 @@ def picture_of(
 
 def _names_and_paths(asked: Asked) -> tuple[list[str], list[str]]:
     """Return names of benchmarks, and paths; what is neither is refused as a name, with the nearest names."""
-    names, paths = [], []
+    overlay, names, paths = asked.overlay, [], []
     for text in asked.paths:
         if os.sep in text or text in ("", ".", ".."):
             paths.append(text)
             continue
         try:
-            names.append(find_benchmark(text, None, asked.usage, asked.overlay)[1])
+            names.append(find_benchmark(text, None, asked.usage, overlay)[1])
         except MlsubError:
             if not os.path.lexists(text):
                 raise
