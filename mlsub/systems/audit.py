@@ -49,7 +49,7 @@ class Lines:
         fix: str | None = None,
         source: str | None = None,
     ) -> Finding:
-        """A finding on a field; None for one on the description as a whole."""
+        """Return a finding on a field; for None on the description as a whole."""
         line = None if field is None else self.of(field)
         return finding(rule, self._path, message, line=line, expected=expected, actual=actual, fix=fix, source=source)
 
@@ -78,8 +78,8 @@ def crashes(content: dict[str, Any], lines: Lines, summarizer: Summarizer) -> di
         counted += summarizer.counted_of_tpu
     tests = (
         (counted, _is_counted, "a whole number"),
-        (summarizer.joined, _is_joined, "text"),
-        (summarizer.sorted, _is_sorted, "text"),
+        (summarizer.joined, lambda value: isinstance(value, str) or not value, "text"),
+        (summarizer.sorted, lambda value: not isinstance(value, (list, dict)), "text"),
         (summarizer.searched, _is_searched, "text"),
         (summarizer.printed, _is_printed, "text that UTF-8 can hold"),
     )
@@ -106,14 +106,6 @@ def _is_counted(value: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
-
-
-def _is_joined(value: Any) -> bool:
-    return isinstance(value, str) or not value
-
-
-def _is_sorted(value: Any) -> bool:
-    return not isinstance(value, (list, dict))
 
 
 def _is_searched(value: Any) -> bool:
@@ -228,15 +220,14 @@ def _accelerators(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     if (number > 0) is named or (number > 0 and is_empty(model)):
         return
     found = f"{number} per node, model {show(model)}"
-    field, message, expected = (
-        "accelerator_model_name",
-        "There are accelerators without a name",
-        "the model of the accelerators",
-    )
     if named:
-        field, message = "accelerators_per_node", "An accelerator is named, but there are none"
-        expected = "N/A as model"
-    yield lines.finding("system.accelerators", field, message, expected=expected, actual=found)
+        message = "An accelerator is named, but there are none"
+        yield lines.finding(
+            "system.accelerators", "accelerators_per_node", message, expected="N/A as model", actual=found
+        )
+    else:
+        message, expected = "There are accelerators without a name", "the model of the accelerators"
+        yield lines.finding("system.accelerators", "accelerator_model_name", message, expected=expected, actual=found)
 
 
 def _hosts(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:

@@ -162,6 +162,12 @@ def build_table(caption: str, things: Iterable[T], columns: Sequence[Column[T]])
     return Table(caption=caption, heads=tuple(column.title for column in columns), rows=rows)
 
 
+def plain_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Cell | str | None]]) -> Table:
+    """Return a table of cells and texts, a dash for none."""
+    cells = (tuple(one if isinstance(one, Cell) else Cell(one or "–") for one in row) for row in rows)
+    return Table(caption=caption, heads=tuple(heads), rows=tuple(cells))
+
+
 def count_text(count: int, word: str) -> str:
     """Return how many of something: 1 run, 2 runs."""
     return f"{count:,} {word}{'s' * (count != 1)}"

@@ -23,6 +23,7 @@ from mlsub.commands.site.page import (
     build_table,
     number_cell,
     number_text,
+    plain_table,
 )
 from mlsub.commands.site.records import bars_chart, fact_text, load_words, records_sections, source_cell
 from mlsub.commands.site.results import Results, Site, SiteResult, best_of, group_by, slug
@@ -50,13 +51,16 @@ def performance_pages(site: Site, records: Sequence[Records]) -> list[Page]:
     lead = (
         "A page of performance is of one organisation: its results with their IDs, and the figures that it published."
     )
-    columns_: tuple[Column[str], ...] = (
-        Column("organisation", lambda name: Cell(name, href=hrefs.get(name, by_name[name][0].organisation_href))),
-        Column("rounds", lambda name: number_cell(len({one.round_key for one in by_name[name]}))),
-        Column("results", lambda name: number_cell(len(by_name[name]))),
-        Column("figures of other sources", lambda name: number_cell(_count(own[name]))),
+    rows = (
+        (
+            Cell(name, href=hrefs.get(name, by_name[name][0].organisation_href)),
+            number_cell(len({one.round_key for one in by_name[name]})),
+            number_cell(len(by_name[name])),
+            number_cell(_count(own[name])),
+        )
+        for name in names
     )
-    table = build_table("Organisations", names, columns_)
+    table = plain_table("Organisations", ("organisation", "rounds", "results", "figures of other sources"), rows)
     sections = (Section(key="organisations", title="Organisations", tables=(table,)), *records_sections(rest))
     first = Page(path=PERFORMANCE, title="Performance", lead=(lead,), sections=sections)
     return [first, *(_page(site, by_name[name], own[name], href) for name, href in hrefs.items())]

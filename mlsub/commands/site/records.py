@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.commands.db.records import Configuration, Document, Fact, MlperfIds, Record, Records, Source, System
-from mlsub.commands.site.page import Cell, Chart, Column, Section, build_table, number_cell, number_text
+from mlsub.commands.db.records import Configuration, Fact, Record, Records, Source
+from mlsub.commands.site.page import Cell, Chart, Section, number_cell, number_text, plain_table
 from mlsub.io.data import shipped
 
 _BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
@@ -53,18 +53,17 @@ def records_sections(files: Sequence[Records]) -> Iterator[Section]:
     """Return the sections of figures of other sources; none without any."""
     figures = [Figure(file, record, _marks(record)) for file in files for record in file.records]
     yield from _measured(figures)
-    cited = [(file, one) for file in files for one in file.mlperf_ids]
+    cited = [
+        (one.round, ", ".join(one.ids), source_cell(file, one.source)) for file in files for one in file.mlperf_ids
+    ]
     if cited:
         title = "MLPerf IDs that the sources cite"
-        yield Section(key="cited", title=title, tables=(build_table(title, cited, _CITED),))
+        table = plain_table(title, ("round", "MLPerf ID", "source"), cited)
+        yield Section(key="cited", title=title, tables=(table,))
     if figures:
         yield _systems_section(files)
         yield _footnotes_section(figures)
-        documents = [(file, name, document) for file in files for name, document in file.documents.items()]
-        words = ("Lines are those of the plain text of a document.",)
-        yield Section(
-            key="sources", title="Sources", words=words, tables=(build_table("Sources", documents, _SOURCES),)
-        )
+        yield _sources_section(files)
 
 
 def bars_chart(title: str, about: str, unit: str, bars: Sequence[dict[str, Any]], *, ratios: bool = False) -> Chart:
@@ -91,7 +90,7 @@ def _measured(figures: Sequence[Figure]) -> Iterator[Section]:
             marks = sorted({mark for one in some for mark in one.marks})
             notes = (measure.words, words.not_mlperf, *(words.footnotes[mark] for mark in marks))
             charts = tuple(_charts(measure.title, some))
-            tables = (build_table(f"{measure.title}, as stated", some, _FIGURES),)
+            tables = (plain_table(f"{measure.title}, as stated", _FIGURES, map(_figure_row, some)),)
             yield Section(key=key, title=measure.title, words=notes, charts=charts, tables=tables)
 
 
@@ -167,14 +166,6 @@ def _other_side(record: Record) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _software(side: Configuration) -> str:
-    return ", ".join(filter(None, (" or ".join(side.frameworks), side.software)))
-
-
-def _text_cell(text: str | None) -> Cell:
-    return Cell(text or "–")
-
-
 def _batch_cell(configuration: Configuration | None) -> Cell:
     if configuration is None:
         return Cell("–")
@@ -200,63 +191,70 @@ def _dated(figure: Figure) -> str:
     return f"{document.title}{f', {document.date.isoformat()}' if document.date else ''}"
 
 
-_FIGURES: tuple[Column[Figure], ...] = (
-    Column("model", lambda one: Cell(one.record.model, note=one.record.name)),
-    Column("system", lambda one: Cell(one.record.configuration.system)),
-    Column("value", lambda one: Cell(_shown(one), one.record.value, note=one.record.stated)),
-    Column("at", lambda one: _text_cell(one.record.at)),
-    Column("against", lambda one: _text_cell(_other_side(one.record))),
-    Column("source", lambda one: source_cell(one.file, one.record.source)),
-    Column("software", lambda one: _text_cell(_software(one.record.configuration))),
-    Column("precision", lambda one: _text_cell(one.record.configuration.precision)),
-    Column("batch size", lambda one: _batch_cell(one.record.configuration)),
-    Column("data", lambda one: _text_cell(_data_words(one.record.configuration))),
-    Column("notes", lambda one: _text_cell(one.record.notes)),
+_FIGURES = (
+    *("model", "system", "value", "at", "against", "source", "software", "precision", "batch size", "data", "notes"),
 )
-_CITED: tuple[Column[tuple[Records, MlperfIds]], ...] = (
-    Column("round", lambda one: Cell(one[1].round)),
-    Column("MLPerf ID", lambda one: Cell(", ".join(one[1].ids))),
-    Column("source", lambda one: source_cell(one[0], one[1].source)),
-)
-_SYSTEMS: tuple[Column[tuple[str, System]], ...] = (
-    Column("system", lambda one: Cell(one[0])),
-    Column("maker", lambda one: _text_cell(one[1].maker)),
-    Column("accelerator", lambda one: _text_cell(one[1].accelerator)),
-    Column("host", lambda one: _text_cell(one[1].host)),
-    Column("operating system", lambda one: _text_cell(one[1].operating_system)),
-)
-_FACTS: tuple[Column[tuple[Records, str, Fact]], ...] = (
-    Column("system", lambda one: Cell(one[1])),
-    Column("what", lambda one: Cell(one[2].fact.replace("-", " "))),
-    Column("figure", lambda one: Cell(fact_text(one[2]), one[2].value, note=one[2].stated)),
-    Column("unit", lambda one: _text_cell(one[2].unit)),
-    Column("source", lambda one: source_cell(one[0], one[2].source)),
-)
-_SOURCES: tuple[Column[tuple[Records, str, Document]], ...] = (
-    Column("document", lambda one: Cell(one[1])),
-    Column("title", lambda one: Cell(one[2].title)),
-    Column("publisher", lambda one: Cell(one[2].publisher)),
-    Column("date", lambda one: Cell(one[2].date.isoformat() if one[2].date else "–")),
-    Column("figures", lambda one: number_cell(sum(it.source.document == one[1] for it in one[0].records))),
-    Column("notes", lambda one: _text_cell(one[2].notes)),
-)
+
+
+def _figure_row(figure: Figure) -> tuple[Cell | str | None, ...]:
+    record, side = figure.record, figure.record.configuration
+    return (
+        Cell(record.model, note=record.name),
+        side.system,
+        Cell(_shown(figure), record.value, note=record.stated),
+        record.at,
+        _other_side(record),
+        source_cell(figure.file, record.source),
+        ", ".join(filter(None, (" or ".join(side.frameworks), side.software))),
+        side.precision,
+        _batch_cell(side),
+        _data_words(side),
+        record.notes,
+    )
 
 
 def _systems_section(files: Sequence[Records]) -> Section:
     systems = [(file, name, system) for file in files for name, system in file.systems.items()]
-    facts = [(file, name, fact) for file, name, system in systems for fact in system.facts]
-    tables = [build_table("Systems that the figures are of", [one[1:] for one in systems], _SYSTEMS)]
+    described = ((name, of.maker, of.accelerator, of.host, of.operating_system) for _, name, of in systems)
+    facts = [
+        (
+            name,
+            fact.fact.replace("-", " "),
+            Cell(fact_text(fact), fact.value, note=fact.stated),
+            fact.unit,
+            source_cell(file, fact.source),
+        )
+        for file, name, system in systems
+        for fact in system.facts
+    ]
+    heads = ("system", "maker", "accelerator", "host", "operating system")
+    tables = [plain_table("Systems that the figures are of", heads, described)]
     if facts:
-        tables.append(build_table("What the sources state of them", facts, _FACTS))
+        heads = ("system", "what", "figure", "unit", "source")
+        tables.append(plain_table("What the sources state of them", heads, facts))
     return Section(key="systems", title="System configuration", tables=tuple(tables))
 
 
 def _footnotes_section(figures: Sequence[Figure]) -> Section:
     words = load_words()
-    columns: tuple[Column[tuple[str, str]], ...] = (
-        Column("mark", lambda one: Cell(f"[{one[0]}]")),
-        Column("meaning", lambda one: Cell(one[1].partition("] ")[2])),
-        Column("figures here", lambda one: number_cell(sum(one[0] in figure.marks for figure in figures))),
+    rows = (
+        (f"[{mark}]", meaning.partition("] ")[2], number_cell(sum(mark in figure.marks for figure in figures)))
+        for mark, meaning in words.footnotes.items()
     )
-    tables = (build_table("Marks of figures", words.footnotes.items(), columns),)
-    return Section(key="footnotes", title="Footnotes", words=(words.precision,), tables=tables)
+    table = plain_table("Marks of figures", ("mark", "meaning", "figures here"), rows)
+    return Section(key="footnotes", title="Footnotes", words=(words.precision,), tables=(table,))
+
+
+def _sources_section(files: Sequence[Records]) -> Section:
+    rows = (
+        (
+            *(name, of.title, of.publisher, of.date.isoformat() if of.date else None),
+            number_cell(sum(one.source.document == name for one in file.records)),
+            of.notes,
+        )
+        for file in files
+        for name, of in file.documents.items()
+    )
+    table = plain_table("Sources", ("document", "title", "publisher", "date", "figures", "notes"), rows)
+    words = ("Lines are those of the plain text of a document.",)
+    return Section(key="sources", title="Sources", words=words, tables=(table,))

@@ -133,7 +133,8 @@ def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(page
     assert [line["at"] for line in chip_minutes.data["lines"]] == [[1, 6]]
     assert [row[4] for row in cells(page, "explore")] == ["64", "40", "48", "–", "640", "2,000", "4"]
     assert dict(page.facts)["Rounds that may be compared"].text == "v0.7; v4.0 to v5.0"
-    assert dict(page.facts)["Record"].text == "1 minute: ACME, 64 × H100, v4.0"
+    assert dict(page.facts)["Record in minutes"].text == "1"
+    assert dict(page.facts)["Held by"].text == "ACME, 64 × H100, v4.0"
 
 
 def test_a_system_is_called_as_its_description_calls_it_and_nothing_is_made_up(pages: dict[str, Page]) -> None:
