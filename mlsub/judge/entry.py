@@ -14,7 +14,7 @@ from mlsub.convergence.words import SEVERAL_BENCHMARKS
 from mlsub.divisions import division_of
 from mlsub.findings import Blocks, Finding, Kind, Verdict
 from mlsub.io.errors import reason_of
-from mlsub.io.look import own_status_of
+from mlsub.io.look import status_of
 from mlsub.io.show import several, show
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
 from mlsub.log.parts import MAX_SEEDS, Seed
@@ -145,7 +145,7 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
         return
     file, path = entry.folder / FILE, f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE
     try:
-        found = own_status_of(file)
+        found = status_of(file, follow=False)
     except OSError as error:
         yield finding("score.scaling-file", path, actual=reason_of(error))
         return
