@@ -169,11 +169,14 @@ def growing(pattern: re.Pattern[Any], searched: bool) -> Iterator[tuple[str, str
     """The texts on which an expression takes more than linear time, as (beginning, what is repeated, end).
 
     Where each further repetition costs the same, twice as many more cost twice as much more; where it costs more than
-    the one before, four times. A part that reads far ahead looks like the latter while the text is short.
+    the one before, four times. A part that reads far ahead looks like the latter while the text is short. What is long
+    is repeated less often.
     """
     machine = Machine(pattern, searched)
     for attack in attacks(pattern):
-        if all(_grows(machine, attack, *how) for how in ((24, 200_000), (200, 5_000_000))):
+        size = len(attack[1])
+        tries = ((min(24, max(4, 400 // size)), 200_000), (min(200, max(12, 4_000 // size)), 5_000_000))
+        if all(_grows(machine, attack, *how) for how in tries):
             yield attack
 
 
