@@ -54,19 +54,19 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     software: tuple[Software, ...]
 
     def possible_hosts(self) -> tuple[int, ...]:
-        """How many hosts can share the accelerators evenly; empty where any number can."""
+        """Return how many hosts can share the accelerators evenly; empty where any number can."""
         if self.per_host:
             return ()
         return tuple(n for n in range(1, self.accelerators + 1) if self.accelerators % n == 0)
 
 
 def system_names() -> tuple[str, ...]:
-    """The systems there are, small ones first."""
+    """Return the systems there are, small ones first."""
     return tuple(sorted((file.stem for file in _FOLDER.glob("*.yaml")), key=_in_order))
 
 
 def find_system(text: str, beside: Sequence[str] = ()) -> System:
-    """The system of a name, however it is capitalised, with or without its hyphens.
+    """Return the system of a name, however it is capitalised, with or without its hyphens.
 
     Args:
         text: the name.
@@ -87,7 +87,7 @@ def find_system(text: str, beside: Sequence[str] = ()) -> System:
 
 
 def find_software(system: System, framework: str) -> Software | None:
-    """What the system was published with, if that is the framework meant: by its name alone or by the whole text."""
+    """Return what the system was published with that a framework means, by its name alone or by the whole text."""
     wanted = framework.strip().lower()
     spelled = ((each, (each.name, str(each.fields["framework"].value))) for each in system.software)
     return next((each for each, names in spelled if wanted in map(str.lower, names)), None)
@@ -144,7 +144,7 @@ def _values(entries: dict[str, dict[str, Any]], sources: dict[str, str]) -> dict
 
 
 def squeezed(text: str) -> str:
-    """The letters and digits of a name, in lower case, for comparison."""
+    """Return the letters and digits of a name, in lower case, for comparison."""
     return "".join(char for char in text[:80].lower() if char.isalnum())
 
 
@@ -191,13 +191,13 @@ def _accelerator(name: str, entry: dict[str, Any], sources: dict[str, str]) -> A
 
 
 def find_accelerator(text: str) -> Accelerator | None:
-    """The accelerator of a name: the catalogue's, the model's, or what tools print for it; None for an unknown one."""
+    """Return the accelerator of a name, of a model, or of what tools print; None for an unknown one."""
     wanted, model = squeezed(text), find(registry().accelerators, text)
     return next((each for each in accelerators() if each.model == model or squeezed(each.name) == wanted), None)
 
 
 def facts_of_model(model: Value | None) -> dict[str, Value]:
-    """What is known of accelerators of a model, for a description that has it; nothing for an unknown model."""
+    """Return what is known of accelerators of a model, for a description that has it; nothing for an unknown model."""
     found = find_accelerator(str(model.value)) if model is not None else None
     if found is None:
         return {}
@@ -206,7 +206,7 @@ def facts_of_model(model: Value | None) -> dict[str, Value]:
 
 
 def find_known(text: str) -> System | Accelerator:
-    """The system or the accelerator of a name.
+    """Return the system or the accelerator of a name.
 
     Raises:
         MlsubError: there is none.

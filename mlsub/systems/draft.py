@@ -43,24 +43,24 @@ class Draft(msgspec.Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
     def description(self) -> dict[str, Any]:
-        """The description alone."""
+        """Return the description alone."""
         return {name: value.value for name, value in self.values.items()}
 
     def to_fill_in(self) -> list[str]:
-        """The fields whose answer is still to be given."""
+        """Return the fields whose answer is still to be given."""
         return [name for name, value in self.values.items() if value.value == TO_FILL_IN]
 
     def taken_over(self) -> list[str]:
-        """The fields taken over from what was published that may be otherwise in a new submission."""
+        """Return the fields taken over from what was published that may be otherwise in a new submission."""
         return [name for name, value in self.values.items() if value.source.endswith(LOOK_OVER)]
 
     def not_published(self) -> list[str]:
-        """The fields nobody has published a value of."""
+        """Return the fields nobody has published a value of."""
         return [name for name, value in self.values.items() if value.value == NOT_PUBLISHED]
 
 
 def check_field(name: str) -> None:
-    """Whether a description may have a field.
+    """Check that a description may have a field.
 
     Raises:
         MlsubError: it may not; with a did-you-mean.
@@ -130,34 +130,34 @@ def _chosen(system: System, framework: str) -> Software:
 
 
 def _usual(system: System, hosts: int | None) -> Software | None:
-    """The software published on so many hosts, else the first."""
+    """Return the software published on so many hosts, else the first."""
     return next((s for s in system.software if s.hosts == hosts), next(iter(system.software), None))
 
 
 def framework_spelled(text: str) -> str:
-    """The framework as it is spelled, whatever case it was given in; anything else as it stands."""
+    """Return the framework as it is spelled, whatever case it was given in; anything else as it stands."""
     first, _, rest = text.strip().partition(" ")
     known = find(registry().frameworks, first)
     return text if known is None else f"{known} {rest}".strip()
 
 
 def finish(found: Mapping[str, Value], asked: Asked) -> Draft:
-    """A draft of every field: what was found, over it what the person says, and what remains is to be filled in.
+    """Return a draft of every field: what was found, over it what the person says, and what remains is to be filled in.
 
     Raises:
         MlsubError: the person says what cannot be.
     """
-    said, remarks = _said(asked)
+    given_values, remarks = _given_values(asked)
     values: dict[str, Value] = {}
     for name, field in fields().fields.items():
         nothing = Value("", "nothing to say") if field.may_be_empty else Value(TO_FILL_IN, "yours to fill in")
-        values[name] = said.get(name) or found.get(name) or nothing
-    values |= {name: value for name, value in said.items() if name not in values}
+        values[name] = given_values.get(name) or found.get(name) or nothing
+    values |= {name: value for name, value in given_values.items() if name not in values}
     return Draft(values, tuple(remarks))
 
 
 def _counts(system: System, software: Software | None, asked: Asked) -> dict[str, Value]:
-    """Hosts and accelerators of each, so that their product is true."""
+    """Return hosts and accelerators of each, so that their product is true."""
     published = sorted({s.hosts for s in system.software})
     hosts = asked.hosts or (software.hosts if software else published[0] if published else 1)
     possible = system.possible_hosts()
@@ -180,20 +180,20 @@ def _counts(system: System, software: Software | None, asked: Asked) -> dict[str
     }
 
 
-def _said(asked: Asked) -> tuple[dict[str, Value], list[str]]:
+def _given_values(asked: Asked) -> tuple[dict[str, Value], list[str]]:
     given = [("submitter", asked.submitter), ("division", asked.division), ("status", asked.status), *asked.changes]
-    said: dict[str, Value] = {}
+    given_values: dict[str, Value] = {}
     remarks = [_remark("framework", asked.framework, close)] if (close := _meant(asked.framework)) else []
     for name, value in given:
         if value is not None:
-            said[name] = Value(_status(value) if name == "status" else value, _YOURS)
+            given_values[name] = Value(_status(value) if name == "status" else value, _YOURS)
             kinds = [kind for kind in registry().kinds if name in kind.fields and kind.whole]
             remarks += [_remark(name, value, close) for kind in kinds if (close := suggestion(kind, value))]
-    return said, remarks
+    return given_values, remarks
 
 
 def _meant(framework: str | None) -> str | None:
-    """The framework that a misspelt one may be."""
+    """Return the framework that a misspelt one may be."""
     first = (framework or "").split(" ")[0]
     if not first or find(registry().frameworks, first) is not None:
         return None
@@ -207,7 +207,7 @@ def _remark(name: str, value: str | None, close: str) -> str:
 
 
 def _status(text: str) -> str:
-    """The availability as every round takes it.
+    """Return the availability as every round takes it.
 
     Raises:
         MlsubError: the text is not a known status.
@@ -252,7 +252,7 @@ def _from_file(file: Path, asked: Asked) -> Draft:
 
 
 def _kept(name: str, value: Any, file: Path) -> Value:
-    """A value as it was; a number where the field must be text is its digits."""
+    """Return a value as it was; a number where the field must be text is its digits."""
     field = fields().fields.get(name)
     if field is not None and field.text and not isinstance(value, str):
         value = str(value) if isinstance(value, (int, float)) else TO_FILL_IN

@@ -66,11 +66,11 @@ class Chip(msgspec.Struct, frozen=True):
         return f"{self.line} {self.generation}"
 
     def memory_of(self, name: str) -> int | None:
-        """The memory of one in GB, by the name of the variant; None where that leaves it open."""
+        """Return the memory of one in GB, by the name of the variant; None where that leaves it open."""
         if len(self.memory_gb) == 1:
             return self.memory_gb[0]
-        said = {int(size) for size in _MEMORY.findall(flat(name[:LONGEST]))}
-        return next((size for size in self.memory_gb if size in said), None)
+        sizes = {int(size) for size in _MEMORY.findall(flat(name[:LONGEST]))}
+        return next((size for size in self.memory_gb if size in sizes), None)
 
 
 class Family(msgspec.Struct, frozen=True):
@@ -110,18 +110,18 @@ def registry() -> Registry:
 
 
 def find(kind: Kind, text: str) -> str | None:
-    """The spelling to use of a name, whether it is written as tools print it or otherwise; None for an unknown name."""
+    """Return the spelling to use of a name, also of one as tools print it; None for an unknown name."""
     name, _ = kind.written.get(_plain(text), (None, False))
     return name
 
 
 def normalised(kind: Kind, text: str) -> str:
-    """The spelling to use of a name; an unknown one without trademarks and what else tools add."""
+    """Return the spelling to use of a name; an unknown one without trademarks and what else tools add."""
     return find(kind, text) or _clean(text)
 
 
 def suggestion(kind: Kind, text: str) -> str | None:
-    """The known name that an unknown one is probably a misspelling of.
+    """Return the known name that an unknown one is probably a misspelling of.
 
     Only its longer words may be misspelt: models that differ in a digit or a letter are different models.
     """
@@ -134,7 +134,7 @@ def suggestion(kind: Kind, text: str) -> str | None:
 
 
 def _misspelt(words: list[str], meant: list[str]) -> bool:
-    """Whether words are others only because of typing errors in long ones that are letters alone."""
+    """Return whether words are others only because of typing errors in long ones that are letters alone."""
     return len(words) == len(meant) and all(
         word == other or (_is_long(word) and _is_long(other) and bool(get_close_matches(word, [other], cutoff=0.7)))
         for word, other in zip(words, meant, strict=True)
@@ -153,7 +153,7 @@ def spellings(field: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def slips(text: str) -> list[tuple[str, str]]:
-    """The known typing errors in a text, each with what was meant."""
+    """Return the known typing errors in a text, each with what was meant."""
     return [
         (slip, meant)
         for slip, meant in registry().slips.items()
@@ -181,18 +181,18 @@ def _within(kind: Kind, text: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=256)
 def _word(text: str, flags: int) -> re.Pattern[str]:
-    """The text as a word of its own: no part of an address, a package's name or a longer word."""
+    """Return the text as a word of its own: no part of an address, a package's name or a longer word."""
     return re.compile(rf"(?<![\w/.@-]){re.escape(text)}(?![\w/@-]|\.\w)", flags)
 
 
 def _clean(text: str) -> str:
-    """A name without trademarks and what tools add of clock, cores and power."""
+    """Return a name without trademarks and what tools add of clock, cores and power."""
     return " ".join(_NOISE.sub("", text[:_LONGEST]).split())
 
 
 @lru_cache(maxsize=1024)
 def _plain(text: str) -> str:
-    """The same for comparison: case never counts, nor whether words are joined by a blank or a hyphen."""
+    """Return the same for comparison: case never counts, nor whether words are joined by a blank or a hyphen."""
     return _clean(text).lower()
 
 
@@ -218,7 +218,7 @@ def chip_spellings() -> Spellings:
 
 
 def chip_of(model: str, *besides: str) -> Chip | None:
-    """The accelerator that a system has.
+    """Return the accelerator that a system has.
 
     Args:
         model: what the description says, ``accelerator_model_name``.
@@ -234,7 +234,7 @@ def chip_of(model: str, *besides: str) -> Chip | None:
 
 @lru_cache(maxsize=1024)
 def _meant(text: str) -> frozenset[str]:
-    """Every accelerator that a text may mean; where it names several, those that all of its names allow."""
+    """Return every accelerator that a text may mean; where it names several, those that all of its names allow."""
     meant: frozenset[str] = frozenset()
     for _, values in chip_spellings().found(text[:LONGEST]):
         some = frozenset(values) & all_chips().keys()
@@ -244,7 +244,7 @@ def _meant(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def named_in(text: str) -> frozenset[str]:
-    """The accelerators that the name of a system or a platform contains, such as ``a100`` in ``dgxa100_n8``.
+    """Return the accelerators that the name of a system or a platform contains, such as ``a100`` in ``dgxa100_n8``.
 
     Variants of one are the same here (MI300X and MI300A, v5e and v5p), as are a board and the accelerator on it. Such a
     name is made of words that are joined in any way, so a spelling counts within a word too; names of several
@@ -263,7 +263,7 @@ def _embedded() -> re.Pattern[str]:
 
 
 def _one(text: str) -> str | None:
-    """The accelerator that a spelling means, or the name of several that has a number, such as MI300."""
+    """Return the accelerator that a spelling means, or the name of several that has a number, such as MI300."""
     known = chip_spellings().meanings[text]
     if len(known) == 1:
         return next(iter(known))
@@ -271,7 +271,7 @@ def _one(text: str) -> str | None:
 
 
 def _stem(match: re.Match[str]) -> str:
-    """A name without what distinguishes variants: letters behind its number."""
+    """Return a name without what distinguishes variants: letters behind its number."""
     name = _one(match[0]) if match[0] in chip_spellings().meanings else None
     name = registry().boards.get(name or "", name or match[0])
     plain = re.sub(r"[-_ ]|pro", "", name.lower())

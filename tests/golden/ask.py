@@ -106,9 +106,9 @@ def _case(name: str, entry: Mapping[str, Any]) -> Case:
 
 
 def line_of(command: str) -> tuple[Case, str]:
-    """The first case of a command that needs no published packages, and its command line without a format."""
-    named = (case for case in cases().values() if " ".join(commands()[case.ask].words).startswith(f"{command} "))
-    case = min(named, key=lambda case: case.needs_corpus)
+    """The first case of a command that answers, at best without published packages, and its line without a format."""
+    named = (case for case in cases().values() if f"{' '.join(commands()[case.ask].words)} ".startswith(f"{command} "))
+    case = min(named, key=lambda case: (case.name.startswith("broken"), case.needs_corpus, bool(case.before)))
     words = re.sub(r" --format \w+", "", " ".join(commands()[case.ask].words))
     return case, f"{words} {case.of}"
 

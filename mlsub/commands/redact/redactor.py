@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -86,21 +86,13 @@ class Redactor:
         self._root = Path()
         self.items: dict[tuple[Kind, bytes], Private] = {}
 
-    def learn(self, files: Sequence[Path], progress: Progress | None = None) -> list[tuple[Path, MlsubError]]:
-        """Read names off the logs, and what placeholders are taken already; gives the logs that cannot be read."""
+    def learn(self, files: Sequence[Path], progress: Progress | None = None) -> dict[Path, MlsubError]:
+        """Read names off the logs, and what placeholders are taken already; return why logs cannot be read."""
         given = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
         self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given}
         self._root = root_of(files)
-        failed = []
-        for number, file in enumerate(files):
-            if progress is not None:
-                progress(number, len(files))
-            try:
-                self._learn(file)
-            except OSError as error:
-                failed.append((file, _unreadable(file, error)))
-            except MlsubError as error:
-                failed.append((file, error))
+        failed: dict[Path, MlsubError] = {}
+        for_each(files, failed, self._learn, progress)
         self._names, self._taken = Names(self._known), self._numbers.copy()
         self._surveyed = len(self._known), 0
         self._cached.clear()
@@ -158,16 +150,14 @@ class Redactor:
         """List what is private in a log, in records too.
 
         Raises:
-            MlsubError: it cannot be read.
+            OSError: it cannot be read.
+            MlsubError: it is no log that can be redacted, or too much is private.
         """
         check_source(file)
-        try:
-            with file.open("rb") as source:
-                for batch in _batches(source):
-                    self._count_in(batch, file)
-                    self._look_through(batch, file)
-        except OSError as error:
-            raise _unreadable(file, error) from error
+        with file.open("rb") as source:
+            for batch in _batches(source):
+                self._count_in(batch, file)
+                self._look_through(batch, file)
 
     def _count_in(self, batch: list[Piece], file: Path) -> None:
         """Count what is to be replaced in free texts."""
@@ -297,6 +287,24 @@ class Redactor:
                 sink.write(record)
 
 
+def for_each(
+    files: Sequence[Path], failed: dict[Path, MlsubError], work: Callable[[Path], None], progress: Progress | None
+) -> None:
+    """Do something with each log that has not failed, and note those with which it fails."""
+    for number, file in enumerate(files):
+        if progress is not None:
+            progress(number, len(files))
+        if file in failed:
+            continue
+        try:
+            work(file)
+        except MlsubError as error:
+            failed[file] = error
+        except OSError as error:
+            reason = error.strerror or error
+            failed[file] = MlsubError(f"{file} cannot be read: {reason}. Make it readable, or leave it out.")
+
+
 def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
     """The pieces of a log, as many at a time as are looked through at once."""
     held: list[Piece] = []
@@ -330,10 +338,6 @@ def _is_of_placeholder(span: PrivateSpan, placeholders: Sequence[tuple[int, int]
 def _private(spans: Iterable[PrivateSpan]) -> list[PrivateSpan]:
     """Those that say something: the home of root is the same everywhere, and an environment is not a record."""
     return [span for span in spans if span.kind is not Kind.ENV and not span.key.endswith(b"/root")]
-
-
-def _unreadable(file: Path, error: OSError) -> MlsubError:
-    return MlsubError(f"{file} cannot be read: {error.strerror or error}. Make it readable, or leave it out.")
 
 
 def _shown(kind: Kind, key: bytes) -> str:

@@ -166,7 +166,7 @@ def build_site(
 
 
 def _pages(site: Site, wanted: Wanted, files: Iterable[str]) -> tuple[list[Page], Navigation]:
-    """All pages but those of results, and the links to those in the root that each page has at its top."""
+    """Return all pages but those of results, and the links to those in the root that each page has at its top."""
     groups, performance = list(group_pages(site)), performance_pages(site, wanted.records)
     indexes = [page for page in groups if "/" not in page.path]
     home = home_page(site, wanted.title)

@@ -65,7 +65,7 @@ class Goal(NamedTuple):
     up: bool
 
     def is_reached(self, value: float) -> bool:
-        """Whether a value reaches the target."""
+        """Return whether a value reaches the target."""
         return value >= self.level if self.up else value <= self.level
 
 
@@ -100,7 +100,7 @@ def curves_section(result: SiteResult) -> Section:
 
 
 def _is_late(curve: Curve, length: float | None) -> bool:
-    """Whether a run of so many minutes was evaluated several times at its end, or after run_stop."""
+    """Return whether a run of so many minutes was evaluated several times at its end, or after run_stop."""
     times = [one.minutes for one in curve if one.minutes is not None]
     if not times or length is None:
         return False
@@ -115,7 +115,7 @@ def _target(result: SiteResult) -> Target | None:
 
 
 def _count(result: SiteResult) -> str | None:
-    """The metadata that most evaluations state their progress by; that of the reference first."""
+    """Return the metadata that most evaluations state their progress by; that of the reference first."""
     evaluations = [evaluation for log in result.logs for evaluation in log.run.evaluations]
     names = sorted(_WORDS, key=lambda name: name != unit_of(result.tested_as))
     stated = {name: sum(usable_number(getattr(one, name)) is not None for one in evaluations) for name in names}
@@ -124,7 +124,7 @@ def _count(result: SiteResult) -> str | None:
 
 
 def _unit(result: SiteResult, count: str | None) -> str | None:
-    """What the progress is in: of logs that count something else than the reference, as the convergence test says."""
+    """Return the unit of progress: of logs that count otherwise than the reference, as the convergence test says."""
     if count is None:
         return None
     answers = [one for one in (result.rcp, result.rcp.also) if one is not None and one.counted == count]
@@ -138,7 +138,7 @@ def _unit(result: SiteResult, count: str | None) -> str | None:
 
 
 def _evaluated(log: LogReport, target: Target | None, count: str | None, limit: int) -> Iterator[Evaluated]:
-    """The evaluations of a run that have a value."""
+    """Yield the evaluations of a run that have a value."""
     measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
     for evaluation in log.run.evaluations[:limit]:
         of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
@@ -155,7 +155,7 @@ def minutes_since_start(log: LogReport, time_ms: Any) -> float | None:
 
 
 def _values(value: Any) -> Iterator[tuple[str | None, float]]:
-    """The numbers of an evaluation whose benchmark has no target in the rules."""
+    """Yield the numbers of an evaluation whose benchmark has no target in the rules."""
     if isinstance(value, dict):
         for name, part in list(value.items())[:_MAX_MEASURES]:
             if usable_number(part) is not None:
@@ -225,7 +225,7 @@ def _line(curve: Curve, measure: str | None, field: str) -> Line:
 
 
 def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
-    """The target: of two bounds the one that evaluations lie beyond, or else the one that the last ones lie nearer to.
+    """Return the target: of two bounds the one that evaluations lie beyond, else the one that the last are nearer to.
 
     FID is to be from 0 to 90 and CLIP from 0.15 to 1, and nothing says which of the bounds is the target.
     """
@@ -241,7 +241,7 @@ def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
 
 
 def _goal_series(lines: Sequence[Line], goal: Goal) -> Series:
-    """The target as a line over all runs."""
+    """Return the target as a line over all runs."""
     places = [point[0] for line in lines for point in line]
     ends = ((min(places), goal.level), (max(places), goal.level))
     return Series(f"target {number_text(goal.level)}", "rule", 5, ends)
@@ -255,7 +255,7 @@ def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) ->
 
 
 def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
-    """A row for each run, with its evaluations as lists."""
+    """Return a row for each run, with its evaluations as lists."""
     named = (clean(measure, 40) if measure else "quality" for measure in measures)
     rows = []
     for name, curve in zip(names, curves, strict=True):
@@ -323,7 +323,7 @@ def _places(all_of_them: Sequence[float]) -> list[float]:
 
 
 def _at(x: float, places: Sequence[float], values: Sequence[float]) -> float | None:
-    """A run's value at a place; of several evaluations there, the last."""
+    """Return a run's value at a place; of several evaluations there, the last."""
     behind = bisect_right(places, x)
     if behind == 0:
         return None
@@ -359,6 +359,6 @@ def window_of(lines: Sequence[Line], goal: Goal) -> dict[str, tuple[float, float
 
 
 def _first(line: Line, goal: Goal) -> int:
-    """Where a run comes near the target."""
+    """Return where a run comes near the target."""
     reaching = (place for place, point in enumerate(line) if goal.is_reached(point[1]))
     return max(0, next(reaching, len(line) - 1) - _BEFORE)

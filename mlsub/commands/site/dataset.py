@@ -96,7 +96,7 @@ def downloads(results: Results) -> dict[str, bytes]:
 
 
 def _rows(results: Results) -> list[list[Value]]:
-    """The values of each result, in the order of the columns."""
+    """Return the values of each result, in the order of the columns."""
     rows = []
     for result in results:
         cells = result.columns() | {"round_key": result.round_key, "id": result.id}

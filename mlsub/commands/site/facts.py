@@ -69,7 +69,7 @@ def findings_sections(findings: Sequence[Finding], *, forgiven: bool) -> Iterato
 
 
 def _tables(findings: Sequence[Finding], columns: Sequence[Column[Sequence[Finding]]]) -> tuple[Table, ...]:
-    """A table for errors, warnings and notes, as far as there are any; a row a defect, with all its places."""
+    """Return a table for errors, warnings and notes, as far as there are any; a row a defect, with all its places."""
     return tuple(build_table(words, groups[:MAX_ROWS], columns) for words, groups in _by_severity(findings))
 
 
@@ -82,7 +82,7 @@ def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[F
 
 
 def _counts(findings: Sequence[Finding]) -> str:
-    """How many defects there are of each severity, the same in many places once."""
+    """Return how many defects there are of each severity, the same in many places once."""
     *first, last = [words for words, _ in _by_severity(findings)]
     return f"{', '.join(first)} and {last}." if first else f"{last}."
 
@@ -107,7 +107,7 @@ def _title_cell(group: Sequence[Finding]) -> Cell:
 
 
 def _part_cell(group: Sequence[Finding], place: int, without: str) -> Cell:
-    """What was found in each place, or the score without it."""
+    """Return what was found in each place, or the score without it."""
     texts = dict.fromkeys(parted(finding.actual or "")[place] for finding in group)
     return Cell("\n".join(clean(text) for text in texts if text) or without)
 

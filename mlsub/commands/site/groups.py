@@ -93,7 +93,7 @@ def group_pages(site: Site) -> Iterator[Page]:
 
 
 def _groups(site: Site, kind: Kind) -> list[Results]:
-    """The results of each thing: benchmarks by interest, accelerators of a maker together, others by name."""
+    """Return the results of each thing: benchmarks by interest, accelerators of a maker together, others by name."""
     if kind is BENCHMARKS:
         return site.benchmarks
     groups = group_by(site.results, kind.href)
@@ -105,7 +105,7 @@ def _groups(site: Site, kind: Kind) -> list[Results]:
 
 def _group_page(site: Site, kind: Kind, results: Results) -> Page:
     sections = [_explore_section(site, results)] if kind is BENCHMARKS else [*_common_sections(site, kind, results)]
-    said = [(column.title, column.cell(results)) for column in (*kind.columns, *kind.more)]
+    facts = [(column.title, column.cell(results)) for column in (*kind.columns, *kind.more)]
     inside = sum(one.division_name == CLOSED.name for one in results)
     some_closed = f", {inside:,} of them Closed" if inside < len(results) else ", Closed"
     return Page(
@@ -114,7 +114,7 @@ def _group_page(site: Site, kind: Kind, results: Results) -> Page:
         lead=(REHEARSAL,) if any(result.usage == "rehearsal" for result in results) else (),
         crumbs=(*OVERVIEW, (kind.title, kind.index)),
         facts=(
-            *((title.capitalize(), cell) for title, cell in said if cell.text != "–"),
+            *((title.capitalize(), cell) for title, cell in facts if cell.text != "–"),
             ("Rounds", _rounds_cell(results)),
             ("Results", Cell(f"{len(results):,}{some_closed}")),
         ),
@@ -173,7 +173,7 @@ def _comparable_cell(results: Results) -> Cell:
 
 
 def _explore_section(site: Site, results: Results) -> Section:
-    """Charts and a table of which a script shows a round and a division."""
+    """Return charts and a table of which a script shows a round and a division."""
     divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
     ordered = sorted(results, key=lambda one: (list(DIVISIONS).index(one.division_name), fast(one)))
     table = results_table("Results, the fastest first", ordered, *_COLUMNS[1:], most=_STATIC_ROWS, key="selection")

@@ -70,7 +70,7 @@ def home_page(site: Site, title: str | None) -> Page:
 
 
 def _records(site: Site) -> Iterator[Section]:
-    """The small charts: first the benchmarks of the newest round of each usage, then those that are no more."""
+    """Yield the small charts: first the benchmarks of the newest round of each usage, then those that are no more."""
     newest = {some[-1].usage: some[-1] for some in reversed(site.benchmarks)}
     groups: dict[str, list[Results]] = {}
     for some in site.benchmarks:
@@ -138,7 +138,7 @@ def round_page(site: Site, one: SiteRound) -> Page:
 
 
 def _count_words(one: SiteRound) -> Iterator[str]:
-    """How many results meet the official checker, which is not a verdict on the round, and when it came out."""
+    """Yield how many results meet the official checker, which is not a verdict on the round, and when it came out."""
     meet = "meets" if len(one.results) == 1 else "meet"
     by_logs = "" if one.rules.package_checker else f"; {BY_LOGS}"
     count = count_text(len(one.results), "result")
@@ -148,7 +148,7 @@ def _count_words(one: SiteRound) -> Iterator[str]:
 
 
 def _division(site: Site, one: SiteRound, division: str, legend: list[tuple[str, int, str]]) -> Section:
-    """The results of a division; without a table where it has none."""
+    """Return the results of a division; without a table where it has none."""
     results = by_benchmark(result for result in one.results if result.division_name == division)
     ids = ("id",) if any(result.id for result in results) else ()
     heads = (*_ROUND, *ids, "unscaled", "expected", "runs", "rcp", "findings")
@@ -198,7 +198,7 @@ def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[
 
 
 def _gain(pair: tuple[SiteResult, SiteResult]) -> float:
-    """How many times as fast the second is as the first."""
+    """Return how many times as fast the second is as the first."""
     return fast(pair[0]) / fast(pair[1])
 
 

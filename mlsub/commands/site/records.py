@@ -95,7 +95,7 @@ def _measured(figures: Sequence[Figure]) -> Iterator[Section]:
 
 
 def _is_of_releases(record: Record) -> bool:
-    """Whether a ratio is of two releases of the software of one system."""
+    """Return whether a ratio is of two releases of the software of one system."""
     return record.versus is not None and record.versus.system == record.configuration.system
 
 
@@ -123,7 +123,7 @@ def _charts(title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
 
 
 def _label(record: Record) -> str:
-    """A figure in a chart: the model, and the sides."""
+    """Return a figure in a chart: the model, and the sides."""
     side, other = record.configuration, record.versus
     if other is None:
         return f"{record.model}: {_side(side)}"
@@ -132,19 +132,19 @@ def _label(record: Record) -> str:
 
 
 def _side(side: Configuration) -> str:
-    """A configuration in a few words."""
+    """Return a configuration in a few words."""
     batch = f"batch size {number_text(side.batch_sizes[0])}" if len(side.batch_sizes) == 1 else None
     return ", ".join(filter(None, (side.system, " or ".join(side.frameworks), side.software, side.precision, batch)))
 
 
 def _marks(record: Record) -> tuple[str, ...]:
-    """The footnotes of a record."""
+    """Return the footnotes of a record."""
     stated = {"preliminary": ("*1",), "unstated": ("*3",)}.get(record.status, ()) if record.task == "training" else ()
     return tuple(sorted((*stated, *(("*2",) if record.configuration.data == "synthetic" else ()))))
 
 
 def _shown(figure: Figure) -> str:
-    """A value with its bound, its unit where that is short, and its footnotes."""
+    """Return a value with its bound, its unit where that is short, and its footnotes."""
     record = figure.record
     unit = "×" if record.ratio else f" {record.unit}"
     return f"{fact_text(record)}{unit}{''.join(f' [{mark}]' for mark in figure.marks)}"
@@ -155,7 +155,7 @@ def _data_words(configuration: Configuration) -> str:
 
 
 def _other_side(record: Record) -> str:
-    """All that is known of the other side of a ratio; of two releases of one software the system alone says nothing."""
+    """Return all that is known of the other side of a ratio; empty where there is none."""
     other = record.versus
     if other is None:
         return ""
@@ -186,7 +186,7 @@ def source_cell(file: Records, source: Source) -> Cell:
 
 
 def _dated(figure: Figure) -> str:
-    """A document as the legend of a chart has it."""
+    """Return a document as the legend of a chart has it."""
     document = figure.file.documents[figure.record.source.document]
     return f"{document.title}{f', {document.date.isoformat()}' if document.date else ''}"
 

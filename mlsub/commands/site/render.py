@@ -86,7 +86,7 @@ def render_page(navigation: tuple[tuple[str, str], ...], page: Page) -> str:
 
 
 def _scripts(page: Page) -> Iterator[str]:
-    """The scripts of a page in the order in which they run, from the root of the site."""
+    """Yield the scripts of a page in the order in which they run, from the root of the site."""
     charts = list(page.charts())
     yield from dict.fromkeys(f"shared/{shared_series(chart.shared)[0]}.js" for chart in charts if chart.shared)
     kinds = dict.fromkeys(chart.kind for chart in charts)
@@ -146,7 +146,7 @@ def safe_json(found: Any) -> str:
 
 
 def _encodable(found: Any) -> Any:
-    """The same values: texts that UTF-8 can hold, structures as objects, and the points of series by column."""
+    """Return the same values: texts that UTF-8 can hold, structures as objects, and the points of series by column."""
     if isinstance(found, str):
         return encodable(clean_lines(found))
     if isinstance(found, dict):
@@ -190,12 +190,12 @@ def render_table(table: Table, root: str) -> str:
 
 
 def _is_numeric(table: Table, place: int) -> bool:
-    """Whether the cells of a column after the first are numbers, or lists of numbers, as far as they say anything."""
+    """Return whether the cells of a column after the first are numbers or lists of numbers, or empty."""
     return place > 0 and (table.lists or all(_NUMBER.fullmatch(row[place].text) for row in table.rows))
 
 
 def _number_classes(numeric: Sequence[bool]) -> str:
-    """Which columns are numeric, as the style sheet reads it."""
+    """Return which columns are numeric, as the style sheet reads it."""
     if all(numeric[1:]):
         return " class=n"
     names = " ".join(f"n{place}" for place, is_number in enumerate(numeric, 1) if is_number)
@@ -217,7 +217,7 @@ def _attributes(cell: Cell, *, numeric: bool) -> str:
 
 
 def _is_text_of(text: str, value: float) -> bool:
-    """Whether a text is a number, as far as it shows it."""
+    """Return whether a text is a number, as far as it shows it."""
     try:
         return abs(float(text.replace(",", "")) - value) <= 1e-5 * abs(value)
     except ValueError:

@@ -237,7 +237,7 @@ def division_of(result: Result) -> str:
 
 
 def _came_out(one: SiteRound) -> tuple[str, str, tuple[int, ...]]:
-    """What rounds are put in order by: the day on which they came out, after those days the rounds without one."""
+    """Return what rounds are put in order by: the day on which they came out; those without one come last."""
     day = one.results[0].publication_date if one.results else None
     return day.isoformat() if day else "9999", one.rules.usage, _age(one.rules.name)
 
@@ -305,7 +305,7 @@ def record_chains(results: Iterable[SiteResult]) -> list[list[SiteResult]]:
 
 
 def _by_frequency(names: Iterable[str | None]) -> list[str]:
-    """Names, the most frequent first, of equals the first in the alphabet."""
+    """Return names, the most frequent first, of equals the first in the alphabet."""
     counts = Counter(name for name in names if name is not None)
     return sorted(counts, key=lambda name: (-counts[name], name))
 

@@ -75,14 +75,14 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
 
 
 def _span(log: LogReport) -> tuple[float | None, float | None]:
-    """Minutes from run_start to init_start (negative) and to run_stop."""
+    """Return minutes from run_start to init_start (negative) and to run_stop."""
     timeline = log.run.timeline
     before, stop = minutes_since_start(log, timeline.init_start), minutes_since_start(log, timeline.run_stop)
     return before if before is not None and before <= 0 else None, stop
 
 
 def _time_cell(time_ms: float | None) -> Cell:
-    """A time of a log for people; a number that no calendar has a time for is shown as it is."""
+    """Return a time of a log for people; a number that no calendar has a time for is shown as it is."""
     time = usable_number(time_ms)
     if time is None:
         return Cell("–")
@@ -149,13 +149,13 @@ def convergence_section(result: SiteResult, own: str | None = None) -> Section:
 
 @lru_cache(maxsize=64)
 def _reference(round_: Round, name: str, own: str | None, which: Which) -> Reference:
-    """The results of a round share their references, and each takes a while to compute."""
+    """Return the results of a round share their references, and each takes a while to compute."""
     return reference_of(round_, name, own, which)
 
 
 @lru_cache(maxsize=64)
 def _reference_series(reference: Reference, smallest: float, log: bool) -> tuple[Series, ...]:
-    """The points, the official curve, the lower hull where it is another, and the limit."""
+    """Return the points, the official curve, the lower hull where it is another, and the limit."""
     kept, pruned = reference.kept, [point for point in reference.points if point not in reference.kept]
     hull = mean_line(reference.hull, log=log) if reference.hull != kept else ()
     points, others = (tuple((point.batch_size, point.mean) for point in some) for some in (kept, pruned))
@@ -221,7 +221,7 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
 
 
 def _table(reference: Reference, rcp: RcpResult) -> Table:
-    """The reference points, the result, and its runs, the fastest first."""
+    """Return the reference points, the result, and its runs, the fastest first."""
     rows = [
         _row(
             "reference" if point in reference.kept else "reference, pruned",

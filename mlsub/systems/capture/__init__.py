@@ -60,7 +60,7 @@ def capture_here(root: Path = Path("/")) -> Capture:
 
 
 def _digest(root: Path) -> str:
-    """What distinguishes this host without naming it; one that has nothing of the kind is new each time."""
+    """Return what distinguishes this host without naming it; one that has nothing of the kind is new each time."""
     for place in ("proc/sys/kernel/random/boot_id", "etc/machine-id"):
         text = (read_text(root / place) or "").strip()
         if text:
@@ -69,12 +69,12 @@ def _digest(root: Path) -> str:
 
 
 def to_json(capture: Capture) -> str:
-    """The document of a capture, plain ASCII."""
+    """Return the document of a capture, plain ASCII."""
     return json.dumps(msgspec.to_builtins(capture), indent=2) + "\n"
 
 
 def from_json(raw: bytes, where: str) -> Capture:
-    """A capture from its document.
+    """Return a capture from its document.
 
     Raises:
         MlsubError: it is not one; ``where`` says whose it is.
@@ -97,7 +97,7 @@ def from_json(raw: bytes, where: str) -> Capture:
 
 
 def read_capture(file: Path) -> Capture:
-    """A capture from a file.
+    """Return a capture from a file.
 
     Raises:
         MlsubError: it cannot be read, or is not a capture.
@@ -112,7 +112,7 @@ def read_capture(file: Path) -> Capture:
 
 
 def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding, ...]]:
-    """One host for all, and what contradicts that.
+    """Return one host for all, and what contradicts that.
 
     A host that was captured by several processes counts once. Where hosts differ, most of them are right, and each
     of the others is a finding that names its capture.
@@ -151,7 +151,7 @@ _AT_ONCE = 16
 
 
 def hosts_in(text: str) -> list[str]:
-    """The hosts of a list with commas, each once.
+    """Return the hosts of a list with commas, each once.
 
     Raises:
         MlsubError: one is not the name of a host, or there is none.
@@ -166,7 +166,7 @@ def hosts_in(text: str) -> list[str]:
 
 
 def capture_hosts(hosts: list[str]) -> list[tuple[str, Capture]]:
-    """The capture of each host; all, or none.
+    """Return the capture of each host; all, or none.
 
     Raises:
         MlsubError: a host gave none.

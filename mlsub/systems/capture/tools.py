@@ -77,13 +77,13 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def output_of(words: Sequence[str]) -> str:
-    """What a tool writes; nothing where there is no such tool, or it fails."""
+    """Return what a tool writes; nothing where there is no such tool, or it fails."""
     ran = run_tool(words)
     return ran.output if ran is not None and ran.well else ""
 
 
 def decoded(ran: Ran | None, kind: type[T]) -> T | None:
-    """What a tool wrote as JSON; None where there is no such tool, it failed, or it wrote something else."""
+    """Return what a tool wrote as JSON; None where there is no such tool, it failed, or it wrote something else."""
     try:
         return msgspec.json.decode(ran.output, type=kind, strict=False) if ran is not None and ran.well else None
     except (msgspec.DecodeError, RecursionError):
@@ -91,12 +91,12 @@ def decoded(ran: Ran | None, kind: type[T]) -> T | None:
 
 
 def unknown(reason: str) -> Value:
-    """A field whose value this machine does not report, and why."""
+    """Return a field whose value this machine does not report, and why."""
     return Value(TO_FILL_IN, reason)
 
 
 def read_text(path: Path) -> str | None:
-    """The first MiB of a file of the system; None where it cannot be read."""
+    """Return the first MiB of a file of the system; None where it cannot be read."""
     try:
         with path.open("rb") as stream:
             return stream.read(MOST_BYTES).decode("utf-8", "replace")
@@ -105,7 +105,7 @@ def read_text(path: Path) -> str | None:
 
 
 def children(folder: Path, most: int = 256) -> list[Path]:
-    """What a folder of the system holds, sorted, so many at most; nothing where it cannot be read."""
+    """Return what a folder of the system holds, sorted, so many at most; nothing where it cannot be read."""
     try:
         return sorted(folder.iterdir())[:most]
     except OSError:
@@ -113,12 +113,12 @@ def children(folder: Path, most: int = 256) -> list[Path]:
 
 
 def counted(names: list[str]) -> str:
-    """Equal names once, with their number: ``8x A, 2x B``."""
+    """Return equal names once, with their number: ``8x A, 2x B``."""
     return ", ".join(f"{names.count(name)}x {name}" for name in dict.fromkeys(names))
 
 
 def bytes_in_words(size: float) -> str:
-    """A size as makers of disks give it: decimal, three digits."""
+    """Return a size as makers of disks give it: decimal, three digits."""
     for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if size >= scale:
             return f"{size / scale:.3g}{unit}" if size / scale < 1000 else f"{size / scale:.0f}{unit}"

@@ -82,7 +82,7 @@ def redact(folder: Path, content: bytes, wanted: Wanted = Wanted()) -> bytes:  #
     file = folder / "result_0.txt"
     file.write_bytes(content)
     redactor = Redactor(wanted)
-    assert redactor.learn([file]) == []
+    assert redactor.learn([file]) == {}
     redactor.survey(file)
     while redactor.learned_more():
         redactor.survey(file)
@@ -216,7 +216,7 @@ def test_a_write_that_would_lose_a_record_is_refused(tmp_path: Path) -> None:
 def test_published_logs_keep_their_events(entry: str, tmp_path: Path) -> None:
     files = sorted((CORPUS / entry / "results").glob("*/*/result_*.txt"))[::5]
     redactor = Redactor(Wanted())
-    assert redactor.learn(files) == []
+    assert redactor.learn(files) == {}
     for file in files:
         redactor.write(file, tmp_path / "copy.txt")
         assert events(file) == events(tmp_path / "copy.txt")

@@ -296,6 +296,14 @@ def test_every_record_stands_in_a_table_and_in_a_chart() -> None:
     assert len(drawn) == len(given)
 
 
+def test_bounds_footnotes_sources_and_cited_ids_are_told() -> None:
+    found = {section.key: section for section in sections()}
+    assert "cited" in found and found["footnotes"].tables[0].rows[0][1].text.startswith("Preliminary")
+    shown = records_sections([records(figure("one", 2.5, "h", bound="under", measure="time-to-result"))])
+    (row,) = next(shown).tables[0].rows
+    assert (row[2].text, row[5].text) == ("under 2.5 h [*3]", "page, line 7")
+
+
 def test_a_gain_from_one_release_to_another_says_against_which() -> None:
     rows_ = against()
     for model, value in (("ResNet-50", "2.1×"), ("BERT-Large", "1.6×"), ("EfficientNet", "1.5×")):
