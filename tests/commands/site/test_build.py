@@ -14,7 +14,6 @@ from mlsub.commands.site.build import Wanted, build_site, check_place
 from mlsub.commands.site.page import Chart, Series
 from mlsub.commands.site.render import POLICY, STATIC, chart_json
 from mlsub.io.errors import MlsubError
-from mlsub.score.records import Configuration, Document, MlperfIds, Record, Records, Source
 from mlsub.workspace import Settings
 from tests.commands.site.sites import Html, checked, two_rounds
 from tests.commands.test_hostile import HOSTILE
