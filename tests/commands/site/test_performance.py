@@ -8,7 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.commands.db.records import (
+from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.page import Page, Section, Table
+from mlsub.commands.site.performance import performance_pages
+from mlsub.commands.site.records import records_sections
+from mlsub.commands.site.results import Site
+from mlsub.score.records import (
     Configuration,
     Document,
     Fact,
@@ -19,11 +24,6 @@ from mlsub.commands.db.records import (
     System,
     read_records,
 )
-from mlsub.commands.site.build import Wanted, build_site
-from mlsub.commands.site.page import Page, Section, Table
-from mlsub.commands.site.performance import performance_pages
-from mlsub.commands.site.records import records_sections
-from mlsub.commands.site.results import Site
 from mlsub.submission.ids import shipped_ids
 from tests.commands.site.sites import RECORDS, Html, checked, rounds, site_of, two_rounds
 from tests.differential.shared import ABSENT, folder, present
@@ -294,6 +294,14 @@ def test_every_record_stands_in_a_table_and_in_a_chart() -> None:
         for point in (*chart.data.get("bars", ()), *(p for line in chart.data.get("lines", ()) for p in line["points"]))
     ]
     assert len(drawn) == len(given)
+
+
+def test_bounds_footnotes_sources_and_cited_ids_are_told() -> None:
+    found = {section.key: section for section in sections()}
+    assert "cited" in found and found["footnotes"].tables[0].rows[0][1].text.startswith("Preliminary")
+    shown = records_sections([records(figure("one", 2.5, "h", bound="under", measure="time-to-result"))])
+    (row,) = next(shown).tables[0].rows
+    assert (row[2].text, row[5].text) == ("under 2.5 h [*3]", "page, line 7")
 
 
 def test_a_gain_from_one_release_to_another_says_against_which() -> None:
