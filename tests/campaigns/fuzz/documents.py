@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import yaml
 from mlperf_logging.result_summarizer import result_summarizer
 from mlperf_logging.system_desc_checker.system_desc_checker import check_system_desc
 
@@ -39,6 +41,7 @@ from mlsub.submission.params import read_flags
 from mlsub.systems.capture import from_json
 from mlsub.systems.description import read_description
 from tests.campaigns.fuzz.engine import BrokenError, Harness, scratch
+from tests.commands.db.records.test_read import GOOD
 from tests.make_tree import make_description
 
 REPOSITORY = Path(__file__).parents[3]
@@ -178,6 +181,58 @@ def _files(pattern: str) -> list[bytes]:
     return [file.read_bytes() for file in sorted(SUBMISSIONS.glob(pattern)) if file.stat().st_size < 8_000]
 
 
+#: Values that fit few places.
+_ODD: tuple[Any, ...] = (
+    *(None, True, 0, -1, 10**30, 0.5, float("inf"), float("nan"), "", " ", "x" * 500, "a\nb", "\x07", "\u202e", "1e-4"),
+    *(
+        "1_0",
+        "0x1F",
+        "2021-02-31",
+        "yes",
+        "~",
+        "<<",
+        "../..",
+        "/dev/zero",
+        "${x}",
+        "{0..9}",
+        "**",
+        [],
+        {},
+        [[]],
+        {"a": {}},
+    ),
+)
+
+
+def _damaged(seeds: Callable[[], Iterable[bytes]]) -> Callable[[random.Random], bytes]:
+    """Return what draws a YAML document with a few values replaced, dropped or moved, and keys renamed."""
+
+    def change(content: Any, rng: random.Random) -> Any:
+        if isinstance(content, dict) and content and rng.random() < 0.9:
+            key = rng.choice(list(content))
+            rest = {name: value for name, value in content.items() if name != key}
+            match rng.randrange(8):
+                case 0:
+                    return rest
+                case 1:
+                    return {**rest, rng.choice((f"{key}s", str(key)[:-1], "", 1, *content)): content[key]}
+            return {**content, key: change(content[key], rng)}
+        if isinstance(content, list) and content and rng.random() < 0.9:
+            at = rng.randrange(len(content))
+            return [*content[:at], change(content[at], rng), *content[at + rng.randrange(2) :]]
+        return rng.choice(_ODD)
+
+    def generate(rng: random.Random) -> bytes:
+        content = yaml.safe_load(rng.choice(list(seeds())))
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            content = change(content, rng)
+        style = rng.choice((None, None, '"', "'", "|"))
+        text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=rng.random() < 0.5, default_style=style)
+        return text.encode("utf-8", "surrogatepass")
+
+    return generate
+
+
 _RECORD = {
     "Benchmark": "resnet",
     "BS": 4096,
@@ -229,7 +284,7 @@ _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[byt
     "yaml": ("a.yaml", lambda file: read_tree(file, kind="documents", top="keys"), lambda: _quoted("claims.md")),
     "manifest": ("a.yaml", lambda file: read_manifest(file, {}), lambda: (_MANIFEST, *_files("*/submission.yaml"))),
     "claims": ("a.yaml", read_claims, lambda: _quoted("claims.md")),
-    "records": ("a.yaml", read_records, lambda: _files("records/*.yaml")),
+    "records": ("a.yaml", read_records, lambda: (GOOD.encode(),)),
     "ids": ("a.yaml", read_ids, lambda: (_IDS,)),
     "ids-table": ("a.csv", read_ids, lambda: (_TABLE,)),
     "rehearsal": ("a.yaml", read_rehearsal, lambda: _files("*/training.yaml")),
@@ -283,5 +338,6 @@ _WORDS = (
 )
 
 HARNESSES = tuple(
-    Harness(kind, _reader(name, use), seeds, _WORDS, None, 8_000) for kind, (name, use, seeds) in _KINDS.items()
+    Harness(kind, _reader(name, use), seeds, _WORDS, _damaged(seeds) if name == "a.yaml" else None, 8_000)
+    for kind, (name, use, seeds) in _KINDS.items()
 )

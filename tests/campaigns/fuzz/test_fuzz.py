@@ -20,6 +20,8 @@ from tests.campaigns.fuzz.engine import CORPUS, Harness, attempt, harnesses, inp
 from tests.commands.runner import Outcome, run
 from tests.effort import HUNG, effort
 
+#: These cost little.
+YAML = ("yaml", "manifest", "claims", "records", "ids", "rehearsal", "overlay")
 FILES = sorted(file for file in CORPUS.rglob("*") if file.is_file())
 
 
@@ -34,7 +36,10 @@ def test_seeds_and_drawn_inputs_pass(name: str) -> None:
     for data in harness.seeds():
         harness.run(data)
     bounds = settings(
-        max_examples=effort(10, 1_000), phases=[Phase.generate], suppress_health_check=list(HealthCheck), database=None
+        max_examples=effort(30 if name in YAML else 10, 1_000),
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        database=None,
     )
     bounds(given(inputs(harness))(harness.run))()
 
