@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.db.records import read_records
+from mlsub.score.records import read_records
 from tests.corpus import CORPUS
 from tests.docs.answers import ANSWERS, entries
 from tests.docs.conftest import Follow

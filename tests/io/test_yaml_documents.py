@@ -10,12 +10,12 @@ import pytest
 
 import mlsub
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.rounds import get_round, known_rounds, overlay_content, usages
 from mlsub.rules.compiled import plan_for
 from mlsub.rules.overlay import check_overlay
+from mlsub.score.records import read_records
 from tests.commands.db.records.test_read import GOOD
 
 REPOSITORY = Path(mlsub.__file__).parents[1]

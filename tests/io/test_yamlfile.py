@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.io import read as module
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import read_tree
 from mlsub.rules.overlay import check_overlay
+from mlsub.score.records import read_records
 from tests.commands.db.records.test_read import GOOD
 from tests.commands.runner import run
 from tests.make_tree import make_tree

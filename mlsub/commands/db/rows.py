@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-    from mlsub.commands.db.records import Configuration, Record, Records
+    from mlsub.score.records import Configuration, Record, Records
 
 #: A row: its values by column. What it does not name is NULL, what no column is named goes nowhere.
 Row = Mapping[str, Any]
@@ -311,7 +311,7 @@ def record_rows(files: Sequence[Path]) -> dict[str, list[Row]]:
     """
     rows: dict[str, list[Row]] = {table.name: [] for table in stored() if "records" in table.touches}
     for file in files:
-        from mlsub.commands.db.records import read_records
+        from mlsub.score.records import read_records
 
         for table, found in _records(read_records(file)).items():
             rows[table] += found

@@ -269,7 +269,7 @@ def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> list
                 action = f"remove the second {_short(member.name)}, which has the same value"
                 cuts.append(_Cut(_strip(text, member.comma), member.end, "", DUPLICATE, action, member.start))
     if STATUS.startswith(wanted) and statuses is not None and text.lstrip().startswith("{"):
-        status = [member for member in found if member.owner == 1 and member.name == "status"]
+        status = [member for member in found if member.owner == text.index("{") and member.name == "status"]
         values = {text[member.value_start : member.end] for member in status}
         value = json.loads(values.pop()) if len(values) == 1 else None
         if isinstance(value, str) and (exact := exact_status(value, statuses)) is not None:
@@ -287,7 +287,10 @@ def _strip(text: str, at: int) -> int:
 
 
 class Member(msgspec.Struct, frozen=True):
-    """One name and value. Places count characters: ``comma`` before it (None for the first), its value's bounds."""
+    """One name and value. Places count characters: ``comma`` before it (None for the first), its value's bounds.
+
+    ``owner`` is where the object begins that it is of.
+    """
 
     owner: int
     name: str
@@ -297,49 +300,46 @@ class Member(msgspec.Struct, frozen=True):
     end: int
 
 
-class _Open(msgspec.Struct):
-    """A list or object whose end is still to come; ``owner`` is the number of the object, 0 of a list."""
-
-    owner: int
-    comma: int | None = None
-    name: str | None = None
-    start: int = 0
-    value_start: int = 0
-
-
 def members(text: str) -> list[Member]:
-    """Every member of every object of a text that is known to be JSON.
+    """Return every member of every object of a text that is known to be JSON.
 
     Raises:
         MlsubError: it is nested too deeply.
     """
     found: list[Member] = []
-    stack: list[_Open] = []
-    objects = 0
-    for match in _WORD.finditer(text):
-        word, top = match[0], stack[-1] if stack else _Open(0)
-        if word == ":":
-            continue
-        if word == ",":
-            top.comma, top.name = match.start(), None
-            continue
-        if top.owner and top.name is None and word[0] == '"':
-            top.name, top.start = json.loads(word), match.start()
-            continue
-        if word in "]}":
-            stack.pop()
-            top = stack[-1] if stack else _Open(0)
-        else:
-            top.value_start = match.start()
-        if word in "{[":
-            if len(stack) >= _MAX_DEPTH:
-                raise MlsubError(f"nested deeper than {_MAX_DEPTH}")
-            objects += word == "{"
-            stack.append(_Open(objects if word == "{" else 0))
-            continue
-        if top.owner and top.name is not None:
-            found.append(Member(top.owner, top.name, top.comma, top.start, top.value_start, match.end()))
+    _scan(text, _skip(text, 0), found, 0)
     return found
+
+
+def _scan(text: str, at: int, found: list[Member], depth: int) -> int:
+    """Add the members of the value that begins at a place, and return where it ends."""
+    word = _WORD.match(text, at)
+    assert word is not None  # noqa: S101  (it is JSON)
+    if word[0] not in "{[":
+        return word.end()
+    if depth >= _MAX_DEPTH:
+        raise MlsubError(f"nested deeper than {_MAX_DEPTH}")
+    owner, comma, name, at = at, None, None, _skip(text, at + 1)
+    while text[at] not in "]}":
+        if text[at] == ",":
+            comma, at = at, _skip(text, at + 1)
+        start = at
+        if word[0] == "{":
+            key = _WORD.match(text, at)
+            assert key is not None  # noqa: S101  (it is JSON)
+            name, at = json.loads(key[0]), _skip(text, _skip(text, key.end()) + 1)
+        end = _scan(text, at, found, depth + 1)
+        if name is not None:
+            found.append(Member(owner, name, comma, start, at, end))
+        at = _skip(text, end)
+    return at + 1
+
+
+def _skip(text: str, at: int) -> int:
+    """Where the blanks at a place end."""
+    while text[at : at + 1] in (" ", "\t", "\r", "\n"):
+        at += 1
+    return at
 
 
 def _same_values(text: str, group: list[Member]) -> bool:

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.db.records import Records
 from mlsub.commands.site.dataset import DATA, downloads, results_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
@@ -28,6 +27,7 @@ from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
+from mlsub.score.records import Records
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
 from mlsub.workspace.logs import run_here

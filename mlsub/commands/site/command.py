@@ -73,11 +73,11 @@ def command(
     from msgspec.structs import replace
 
     from mlsub.commands.audit.read import read_claims
-    from mlsub.commands.db.records import read_records
     from mlsub.commands.site.build import Wanted, build_site, check_place, document_of
     from mlsub.commands.site.claims import claims_page
     from mlsub.commands.site.facts import add_forensics
     from mlsub.commands.site.render import check_jinja
+    from mlsub.score.records import read_records
     from mlsub.submission.ids import read_ids, shipped_ids
 
     check_jinja()

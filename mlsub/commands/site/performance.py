@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from mlsub.commands.db.records import Fact, Records
 from mlsub.commands.site.charts import gains_chart, round_charts
 from mlsub.commands.site.page import (
     MINUTES,
@@ -28,6 +27,7 @@ from mlsub.commands.site.page import (
 from mlsub.commands.site.records import bars_chart, fact_text, load_words, records_sections, source_cell
 from mlsub.commands.site.results import Results, Site, SiteResult, best_of, group_by, slug
 from mlsub.commands.site.tables import columns, results_table
+from mlsub.score.records import Fact, Records
 from mlsub.submission.organisations import organisation
 
 PERFORMANCE = "performance.html"

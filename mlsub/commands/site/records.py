@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.commands.db.records import Configuration, Fact, Record, Records, Source
 from mlsub.commands.site.page import Cell, Chart, Section, number_cell, number_text, plain_table
 from mlsub.io.data import shipped
+from mlsub.score.records import Configuration, Fact, Record, Records, Source
 
 _BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
 

@@ -13,7 +13,6 @@ from mlperf_logging.result_summarizer import result_summarizer
 from mlperf_logging.system_desc_checker.system_desc_checker import check_system_desc
 
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.config.baseline import read_baseline
@@ -32,6 +31,7 @@ from mlsub.rules.formula import UnknownValueError, parse
 from mlsub.rules.overlay import check_overlay
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import NoEnergyError, run_joules
+from mlsub.score.records import read_records
 from mlsub.score.scaled import FILE, read_scaling
 from mlsub.submission.ids import read_ids
 from mlsub.submission.params import FILE as FLAGS

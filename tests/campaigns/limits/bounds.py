@@ -128,7 +128,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "commands.rcp.command": "_MAX_PROBLEMS",
         "commands.redact.redactor": "MAX_PLACES",
         "commands.score.document": "MAX_BYPASSES _LONGEST _MAX_NOTES",
-        "commands.score.window": "_MAX_NAMED",
+        "judge.window": "_MAX_NAMED",
         "commands.watch.news": "_MAX_MEASURES",
         "config.baseline": "_LONGEST",
         "convergence.entry": "_MOST_SIZES",

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.commands.db.records import read_records
 from mlsub.commands.site.build import Wanted, build_site
 from mlsub.commands.site.render import STATIC
+from mlsub.score.records import read_records
 from tests.commands.site.browser import AXE, Opened, absent, pages
 from tests.commands.site.sites import RECORDS, checked, two_rounds
 from tests.commands.site.test_build import SCRIPT

@@ -8,7 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.commands.db.records import (
+from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.page import Page, Section, Table
+from mlsub.commands.site.performance import performance_pages
+from mlsub.commands.site.records import records_sections
+from mlsub.commands.site.results import Site
+from mlsub.score.records import (
     Configuration,
     Document,
     Fact,
@@ -19,11 +24,6 @@ from mlsub.commands.db.records import (
     System,
     read_records,
 )
-from mlsub.commands.site.build import Wanted, build_site
-from mlsub.commands.site.page import Page, Section, Table
-from mlsub.commands.site.performance import performance_pages
-from mlsub.commands.site.records import records_sections
-from mlsub.commands.site.results import Site
 from mlsub.submission.ids import shipped_ids
 from tests.commands.site.sites import RECORDS, Html, checked, rounds, site_of, two_rounds
 from tests.differential.shared import ABSENT, folder, present
