@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from mlsub.commands.redact.document import Kind, PrivateSpan, looks
+from mlsub.io.errors import MlsubError
 
 
 def spans_of(kind: Kind, patterns: Iterable[re.Pattern[bytes]], text: bytes, group: int = 0) -> Iterator[PrivateSpan]:
@@ -295,9 +296,9 @@ def literal(text: str) -> re.Pattern[bytes]:
     """A text to look for, in which ``*`` stands for up to 200 characters other than blanks.
 
     Raises:
-        ValueError: it is empty, has more than two stars, or nothing between or beside them.
+        MlsubError: it is empty, has more than two stars, or nothing between or beside them.
     """
     parts = text.encode("utf-8", "surrogateescape").split(b"*")
     if not text.strip("* ") or len(parts) > 3 or "\n" in text or "\r" in text:
-        raise ValueError(f"cannot look for {text!r}. Give plain text, with at most two * for what varies.")
+        raise MlsubError(f"cannot look for {text!r}. Give plain text, with at most two * for what varies.")
     return re.compile(rb"[^\s]{0,200}".join(map(re.escape, parts)))

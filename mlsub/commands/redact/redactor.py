@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
 from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot
 from mlsub.commands.redact.patterns import (
     MAX_MEMBERS,
@@ -50,25 +48,25 @@ _RANK = {kind: rank for rank, kind in enumerate(Kind)}
 Piece = tuple[int, bytes, bytes]
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """What the caller asks for beside what is found: users and hosts by name, texts, and whole environment dumps."""
-
-    users: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    env: bool = False
-
-
 class Redactor:
     """What is private in some logs, and the placeholder of each: the same thing has the same one in all of them.
 
+    Args:
+        users: names that are replaced beside what is found.
+        hosts: the same of hosts.
+        texts: texts that are replaced, see :func:`~mlsub.commands.redact.patterns.literal`.
+        env: whether the values of all variables in upper case are replaced.
+
     Raises:
-        ValueError: a text to look for cannot be looked for.
+        MlsubError: a text to look for cannot be looked for.
     """
 
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
-        self._texts = tuple(literal(text) for text in wanted.texts)
+    def __init__(
+        self, users: Sequence[str] = (), hosts: Sequence[str] = (), texts: Sequence[str] = (), *, env: bool = False
+    ) -> None:
+        self._given = dict.fromkeys(users, Kind.USER) | dict.fromkeys(hosts, Kind.HOST)
+        self._texts = tuple(literal(text) for text in texts)
+        self._env = env
         self._known: dict[bytes, Kind] = {}
         #: The keys whose names are known, and how many names may still be looked up.
         self._looked_up: set[bytes] = set()
@@ -88,8 +86,7 @@ class Redactor:
 
     def learn(self, files: Sequence[Path], progress: Progress | None = None) -> dict[Path, MlsubError]:
         """Read names off the logs, and what placeholders are taken already; return why logs cannot be read."""
-        given = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
-        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given}
+        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in self._given.items()}
         self._root = root_of(files)
         failed: dict[Path, MlsubError] = {}
         for_each(files, failed, self._learn, progress)
@@ -202,7 +199,7 @@ class Redactor:
 
     def _find(self, text: bytes) -> list[PrivateSpan]:
         found = [
-            *find(text, env=self._wanted.env),
+            *find(text, env=self._env),
             *self._names.find(text),
             *spans_of(Kind.SECRET, self._found_secrets, text),
             *spans_of(Kind.TEXT, self._texts, text),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mlsub.commands.redact.document import Kind, Redaction
 from mlsub.commands.redact.patterns import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
-from mlsub.commands.redact.redactor import Redactor, Wanted, for_each
+from mlsub.commands.redact.redactor import Redactor, for_each
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside
@@ -27,7 +27,7 @@ _LEFT_OUT = (
 
 def redact(
     paths: Sequence[str],
-    wanted: Wanted,
+    redactor: Redactor,
     *,
     write: bool = False,
     output: str | None = None,
@@ -37,7 +37,7 @@ def redact(
 
     Args:
         paths: logs, and folders of them.
-        wanted: what to replace besides.
+        redactor: what to replace.
         write: replace in place.
         output: a new folder for redacted copies.
         progress: called with each log that is looked at.
@@ -46,13 +46,9 @@ def redact(
         What was found, None where no log could be read, and why logs could not be read or written.
 
     Raises:
-        MlsubError: a path or the folder for copies cannot be used, or what is wanted is not a pattern.
+        MlsubError: a path or the folder for copies cannot be used.
     """
-    try:
-        redactor = Redactor(wanted)
-        files = find_logs(paths)
-    except ValueError as error:
-        raise MlsubError(str(error)) from error
+    files = find_logs(paths)
     with _copies(redactor, files, output) if output is not None else nullcontext() as copy:
         failed = redactor.learn(files, part_of(progress, 0, 3))
         for _ in range(_SURVEYS):

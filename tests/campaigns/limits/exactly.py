@@ -13,7 +13,7 @@ from mlsub.commands.audit.wording import number
 from mlsub.commands.audit.written import Source
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.pack.runs import _matches
-from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.commands.redact.redactor import Redactor
 from mlsub.commands.seal.forms import read_identities, read_passphrase
 from mlsub.commands.seal.names import Links, name_problem, target_problem
 from mlsub.commands.seal.streams import Blocks
@@ -176,7 +176,7 @@ def _straight(_: Path, parts: int) -> object:
 def _replaced(folder: Path, things: int) -> object:
     log = folder / "result_0.txt"
     log.write_text("".join(f"mail user{n}@example{n}.com\n" for n in range(things)))
-    redactor = Redactor(Wanted())
+    redactor = Redactor()
     redactor.learn([log])
     redactor.survey(log)
     return redactor.items

@@ -11,7 +11,7 @@ import pytest
 
 from mlsub.commands.audit.messaging.texts import cites_results, find_footnote, parts
 from mlsub.commands.fix.repairs import fix_description, lines_of
-from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.commands.redact.redactor import Redactor
 from mlsub.convergence.filecheck import check_reference_file
 from tests.commands.audit.messaging.made import document, judged, message, operand, theirs
 from tests.commands.fix.test_fix_description import ROUND_4_1
@@ -36,7 +36,7 @@ def within(seconds: float) -> Iterator[None]:
 def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(piece * (1_000_000 // len(piece)))
-    redactor = Redactor(Wanted(env=True))
+    redactor = Redactor(env=True)
     with within(10):
         redactor.learn([file])
         redactor.survey(file)
