@@ -64,14 +64,12 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
 
     with progress_bar("reading submissions") as progress:
         built = built_by.build(
-            built_by.Ask(
-                folders=tuple(map(Path, asked.paths)),
-                output=Path(output),
-                records=tuple(map(Path, records)),
-                parquet=Path(parquet) if parquet else None,
-                fresh=force,
-                settings=asked.settings(progress),
-            )
+            list(map(Path, asked.paths)),
+            Path(output),
+            asked.settings(progress),
+            list(map(Path, records)),
+            Path(parquet) if parquet else None,
+            fresh=force,
         )
     if built.older:
         tell(f"{output} was made by another version of mlsub, and is built anew")
