@@ -154,7 +154,7 @@ bench: $(STAMP)
 parity: $(STAMP)
 	$(BIN)/python bench/parity.py
 
-# For a quiet machine: hours. Fuzz and long-parity go on where they were stopped; their progress is in build.
+# For a quiet machine: hours.
 campaigns: $(or $(PART),long fuzz faults limits long-parity)
 
 # All tests, with every try of every search.
@@ -162,22 +162,17 @@ long: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) --hypothesis-seed=$(SEED)
 
 fuzz: $(STAMP)
-	$(BIN)/python -m tests.fuzz run --seconds 600 --seed $(SEED)
+	$(BIN)/python -m tests.campaigns.fuzz --seconds 600 --seed $(SEED)
 
-# Needs Linux and a C compiler.
 faults: $(STAMP)
-	$(BIN)/python -m tests.faults --kills 200 --seed $(SEED)
+	$(BIN)/python -m tests.campaigns.faults --kills 200
 
 limits: $(STAMP)
-	$(BIN)/python -m tests.limits
-	$(BIN)/python -m pytest tests/limits/measured_*.py
+	$(BIN)/python -m tests.campaigns.limits
+	$(BIN)/python -m pytest tests/campaigns/limits/measured_*.py
 
 long-parity: $(STAMP)
-	mkdir -p build/parity
-	$(BIN)/python bench/parity_long.py --logs 1050000 --state build/parity/logs.json
-	$(BIN)/python -m tests.differential.entries --entries 100000 --state build/parity/entries.json
-	$(BIN)/python -m tests.differential.scores --scores 20000 --state build/parity/scores.json
-	$(BIN)/python -m tests.differential.package_search --packages 10000 --state build/parity/packages.json
+	$(BIN)/python -m tests.campaigns.parity --seed $(SEED)
 
 supply: $(or $(PART),licences sbom audit)
 

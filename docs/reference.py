@@ -73,7 +73,7 @@ _TITLES = {
     INDEX: "rounds, benchmarks and keys",
     RULES: "all other rules",
     "commands.md": "all commands",
-    "rules-json.md": "the rules as JSON",
+    "json.md": "the JSON document",
 }
 #: Changes of one benchmark that a round's page lists; more are on the benchmark's own page.
 _LONGEST = 12
@@ -210,7 +210,7 @@ def _index() -> Document:
         Code("\n".join(f"$ mlsub rules {words}" for words in commands)),
         Items(
             (
-                ("The JSON that they write with --format json: ", _built("rules-json.md")),
+                ("The JSON that they write with --format json: ", _built("json.md")),
                 ("Rules that are not about one key: ", _built(RULES)),
             )
         ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from os import PathLike
 
-from mlsub.io.version import VERSION
+from mlsub.io import VERSION
 
 #: As in typing, which takes longer to import than the rest of this.
 TYPE_CHECKING = False

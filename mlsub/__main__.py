@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 
-from mlsub.io.version import VERSION
+from mlsub.io import VERSION
 
 #: So many new objects, a few megabytes, start the search for garbage.
 _MANY_OBJECTS = 50_000

@@ -10,8 +10,8 @@ import click
 
 from mlsub.commands.ending import closed_pipe_passed_on, end
 from mlsub.commands.lazy import LazyGroup
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
 
 _STAGES = {
     "Prepare": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlsub.commands.inspect.gather import Gathered, read_sides, sides_of
+from mlsub.commands.inspect.run import Gathered, read_sides, sides_of
 from mlsub.workspace import Settings
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.version import VERSION
+from mlsub.io import VERSION
 
 REPOSITORY = Path(__file__).parents[1]
 #: For people who read the source.
@@ -44,14 +44,14 @@ def test_every_package_is_found() -> None:
 def test_the_version_stands_in_one_place() -> None:
     config = configparser.ConfigParser()
     config.read(REPOSITORY / "setup.cfg")
-    assert config["metadata"]["version"] == "attr: mlsub.io.version.VERSION"
+    assert config["metadata"]["version"] == "attr: mlsub.io.VERSION"
     elsewhere = [
         file.relative_to(REPOSITORY).as_posix()
         for folder in ("mlsub", "docs", "tests")
         for file in (REPOSITORY / folder).rglob("*")
         if file.suffix in {".py", ".md", ".yaml", ".json"} and f'"{VERSION}"' in file.read_text("utf-8", "replace")
     ]
-    assert elsewhere == ["mlsub/io/version.py"]
+    assert elsewhere == ["mlsub/io/__init__.py"]
 
 
 def test_every_extra_that_a_message_names_is_one_and_installs_from_the_source() -> None:

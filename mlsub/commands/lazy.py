@@ -1,16 +1,83 @@
 """Commands whose help starts with an example, and groups of them that import only the one that is called.
 
-Every command and group takes --color, and completes names that mlsub knows: rounds, benchmarks, rules.
+Every command and group takes --color, and completes names that mlsub knows: rounds, benchmarks, rules. A parameter is
+known by its metavar (or, without one, by its name), so that ``--round ROUND`` completes in each command. Its value is
+taken as it is: what it means is for the command to say, with a did-you-mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_KNOWN = frozenset(("BENCHMARK", "DIVISION", "FRAMEWORK", "NEW", "OLD", "ROUND", "RULE", "STATUS", "SYSTEM", "USAGE"))
+#: Files and folders that are read or written as a text by the command itself.
+_FILES = {"DIR": "dir", "FILE": "file", "SYSTEM|FILE": "file"}
+
+
+class KnownNames(click.types.StringParamType):
+    """A text, of which a shell completes what mlsub knows under a metavar."""
+
+    def __init__(self, metavar: str) -> None:
+        self._metavar = metavar
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that start so; first, for bash to keep both, files where there may be some."""
+        from click.shell_completion import CompletionItem
+
+        place = _FILES.get(self._metavar)
+        names = [name for part in self._metavar.split("|") for name in _names(part, ctx.params)]
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return [*([CompletionItem(incomplete, type=place)] if place else ()), *found]
+
+
+def _names(metavar: str, params: Mapping[str, Any]) -> Iterable[str]:
+    """The names that a metavar stands for; of rounds and benchmarks those that the rest of the command line allows."""
+    from mlsub.divisions import DIVISIONS
+    from mlsub.rounds import known_rounds, usages
+    from mlsub.rules.explain import rule_ids
+    from mlsub.systems import catalogue
+    from mlsub.systems.names import registry
+
+    given = params.get("usage")
+    among = (given,) if given in usages() else usages()
+    match metavar:
+        case "BENCHMARK":
+            return _benchmarks(among, params.get("round_") or params.get("round"))
+        case "DIVISION":
+            return DIVISIONS
+        case "FRAMEWORK":
+            return registry().frameworks.names
+        case "ROUND" | "OLD" | "NEW":
+            # The newest first: it is the one that is wanted most often.
+            return dict.fromkeys(name for usage in among for name in reversed(known_rounds(usage)))
+        case "RULE":
+            return rule_ids()
+        case "STATUS":
+            return ("onprem", "cloud", "preview", "rdi")
+        case "SYSTEM":
+            return (*catalogue.system_names(), *(each.name for each in catalogue.accelerators()))
+        case "USAGE":
+            return usages()
+    return ()
+
+
+def _benchmarks(among: Iterable[str], round_: object) -> Iterable[str]:
+    """Those of the round that the command line names already, else all."""
+    from mlsub.rounds import normalise_round
+    from mlsub.rounds.names import all_rounds
+
+    name = normalise_round(round_) if isinstance(round_, str) else None
+    rounds = [each for usage in among for each in all_rounds(usage)]
+    chosen = [each for each in rounds if each.name == name] or rounds
+    return sorted({benchmark for each in chosen for benchmark in each.benchmarks})
 
 
 def _colour(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
@@ -35,12 +102,10 @@ class _Common(click.Command):
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
-        texts = [param for param in self.params if param.type is click.STRING]
-        if texts:
-            from mlsub.commands.known import known_names
-
-            for param in texts:
-                param.type = known_names(param) or click.STRING
+        for param in self.params:
+            metavar = param.metavar or (param.name or "").upper()
+            if param.type is click.STRING and (metavar in _FILES or not _KNOWN.isdisjoint(metavar.split("|"))):
+                param.type = KnownNames(metavar)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, --color and --help last."""

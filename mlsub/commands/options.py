@@ -1,285 +1,399 @@
-"""What an answer looks like and where it goes; what a command says beside it, and its exit status."""
+"""PATH, the options that say how what lies there is judged, and those that say which findings are shown."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from mlsub.commands.ending import COULD_NOT
-from mlsub.commands.settings import check_settings, setting
+from mlsub.commands.settings import apply_waivers, on_command_line, path_arguments, setting
 from mlsub.io.errors import MlsubError
-from mlsub.present import CI_FORMATS, FORMATS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mlsub.present.ci import CiReport
-    from mlsub.present.document import Document
-    from mlsub.present.envelope import Answer
+    from mlsub.convergence.reference import Which
+    from mlsub.io.problems import FileProblemsError
+    from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
+    from mlsub.workspace.cache import Cache
+    from mlsub.workspace.places import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: Where a setting may come from, what counts most first.
+_CLOSE = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
-class Target(NamedTuple):
-    """What an answer is to look like, and where it goes: standard output, or a file; ``also`` are further targets."""
 
-    command: str
-    format: str
-    file: Path | None = None
-    force: bool = False
-    also: tuple[Target, ...] = ()
+class Asked(NamedTuple):
+    """What a command is asked to read, and how to judge it.
+
+    Attributes:
+        paths: logs, benchmark folders, systems, organisations, rounds or folders of rounds.
+        round, usage: None to read them off the folders.
+        jobs: processes that read logs, None for the usual number.
+        rules: the user's own rule file.
+        rcp: the user's own file of reference points.
+        points: which reference points of the round count: those at publication, at its deadline, or the newest.
+        train_samples: whether BERT is counted by these, or by epoch_num; None for the count that the rules ask for.
+        executor: where logs are read, None for processes of this machine.
+        cache: whether what logs showed is remembered, and believed as long as they have not changed.
+        cache_dir, cache_size: where, and how many MB of it; None for the usual.
+    """
+
+    paths: tuple[str, ...] = ()
+    round: str | None = None
+    usage: str | None = None
+    jobs: int | None = None
+    rules: str | None = None
+    rcp: str | None = None
+    points: Which = "published"
+    train_samples: bool | None = None
+    executor: str | None = None
+    cache: bool = False
+    cache_dir: str | None = None
+    cache_size: int | None = None
 
     @property
-    def each(self) -> tuple[Target, ...]:
-        """The files, then standard output: whoever stops reading there still gets the files."""
-        return (*self.also, self)
-
-    @property
-    def only_text(self) -> bool:
-        """Whether it is text on standard output, which can be written in pieces, and nothing else."""
-        return self.format == "text" and self.file is None and not self.also
-
-    @property
-    def for_ci(self) -> bool:
-        """Whether any of it is in a format of CI."""
-        return any(one.format in CI_FORMATS for one in self.each)
-
-    @property
-    def for_machines(self) -> bool:
-        """Whether any of it is for a program, which wants a document whatever happens."""
-        return self.for_ci or any(one.format == "json" for one in self.each)
-
-    def write(
-        self,
-        model: Answer,
-        document: Callable[[], Document],
-        part: str = "",
-        *,
-        page: Callable[[], Document] | None = None,
-        results: Callable[[], CiReport] | None = None,
-    ) -> None:
-        """Write an answer: the model as JSON, the results for CI, or the document that is made of it.
-
-        Args:
-            model: the answer.
-            document: makes the document.
-            part: which of its answers a command gives that has several.
-            page: makes the document for Markdown and HTML, where that is another.
-            results: makes the results, of an answer that has the formats of CI; another is text there.
+    def overlay(self) -> str | None:
+        """The path of the user's own rule file.
 
         Raises:
-            MlsubError: a file cannot be written.
+            FileProblemsError: it is not a rule file.
         """
-        page = page or document
-        for one in self.each:
-            if one.format == "json":
-                from mlsub.present.envelope import answer
+        return check_own_rules(self.rules)
 
-                one.put(answer(f"{self.command} {part}".rstrip(), model).decode("ascii"))
-            elif one.format in CI_FORMATS and results is not None:
-                one.put(_for_ci(one.format, results()))
-            elif one.format in ("text", *CI_FORMATS):
-                one.put(one._replace(format="text").rendered(document()))
-            else:
-                one.put(one.rendered(page()))
-        if results is not None and any(one.format == "github" for one in self.each):
-            _write_step_summary(page())
+    def settings(self, progress: Progress | None = None) -> Settings:
+        """The same for :mod:`mlsub.workspace`.
+
+        Raises:
+            MlsubError: a file of rules or of reference points cannot be used.
+        """
+        if found := [finding for report in self._broken_points() for finding in report.findings]:
+            raise MlsubError(*(f"{finding.path}: {finding.message}" for finding in found))
+        return self._settings(progress, self.overlay)
+
+    def _settings(self, progress: Progress | None, overlay: str | None) -> Settings:
+        from mlsub.convergence.entry import Options
+        from mlsub.workspace.places import Settings
+
+        options, cache = Options(self.rcp, self.train_samples, self.points), self.open_cache()
+        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, self.executor, cache)
+
+    def open_cache(self) -> Cache | None:
+        """The cache of the user; None where it is not asked for. What was reused is said when the command ends.
+
+        Raises:
+            MlsubError: its folder cannot be one.
+        """
+        if not self.cache:
+            return None
+        from mlsub.workspace.cache import open_cache
+
+        ctx = click.get_current_context(silent=True)
+        limit = None if self.cache_size is None else self.cache_size << 20
+        cache = open_cache(self.cache_dir, limit, path_arguments(ctx, ctx.params) if ctx else self.paths)
+        if cache is not None and ctx is not None:
+            ctx.call_on_close(lambda: _close_cache(cache, ctx))
+        return cache
+
+    def check(self) -> list[Report]:
+        """Check the paths, as :meth:`checking` does; waivers and ignores by path of the settings are applied."""
+        with self.checking() as (_, reports):
+            found = list(reports)
+        return apply_waivers(found, self.paths)
 
     @contextmanager
-    def or_refused(self) -> Iterator[None]:
-        """Do work whose failure is an answer too where CI reads it: a document that says why nothing was checked."""
+    def checking(self) -> Iterator[tuple[int, Iterator[Report]]]:
+        """Check the paths, with progress on a terminal.
+
+        Yields:
+            How many reports there are, and these, each as soon as it is ready and those before it are. A file of rules
+            or points that cannot be used is a report.
+        """
+        from mlsub.io.problems import FileProblemsError
+        from mlsub.present.terminal import progress_bar
+        from mlsub.workspace import check_each
+
         try:
-            check_settings()
-            yield
-        except (MlsubError, click.UsageError) as error:
-            if self.for_ci:
-                from mlsub.commands.refused import refused
+            overlay, problems = self.overlay, self._broken_points()
+        except FileProblemsError as error:
+            problems = _broken_rules(error)
+        if problems:
+            yield len(problems), iter(problems)
+            return
+        with progress_bar() as bar:
+            count, reports = check_each(self.paths, self._settings(bar, overlay))
+            with closing(reports):
+                yield count, reports if bar is None else _behind(bar, reports)
 
-                results = refused(self.command, error)
-                for one in self.each:
-                    if one.format in CI_FORMATS:
-                        one.put(_for_ci(one.format, results))
-            raise
+    def _broken_points(self) -> list[Report]:
+        """A report that says why the file of reference points cannot be used; nothing where it can."""
+        if self.rcp is None:
+            return []
+        from pathlib import Path
 
-    def refuse_terminal(self) -> None:
-        """Refuse to print what no terminal shows.
+        from mlsub.convergence.filecheck import check_reference_file
+        from mlsub.rules.catalogue import finding
+        from mlsub.workspace import not_checked
 
-        Raises:
-            MlsubError: standard output is a terminal, and no file is named.
-        """
-        if self.file is None and sys.stdout.isatty():
-            raise MlsubError(f"{self.format} cannot be read on a terminal. Name a file with --output FILE.")
-
-    def rendered(self, document: Document) -> str:
-        """A document in the format, for the place where it goes."""
-        from mlsub.present.terminal import render
-
-        return render(document, self.format, None if self.file else sys.stdout)
-
-    def put(self, content: str | bytes) -> None:
-        """Write what is ready.
-
-        Raises:
-            MlsubError: the file cannot be written.
-        """
-        if self.file:
-            data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-            write_output(self.file, data, force=self.force)
-        elif isinstance(content, str):
-            write_text(content)
-        else:
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
+        rule, file, found = "check.broken-reference", Path(self.rcp), []
+        for problem in check_reference_file(file):
+            if problem.severity == "error":
+                place = f"{problem.record}: " if problem.record else ""
+                found.append(finding(rule, file.name, f"{place}{problem.message}", fix=problem.fix))
+        return [not_checked(".", found)] if found else []
 
 
-def _for_ci(format_: str, results: CiReport) -> str:
-    """Results in a format of CI."""
-    if format_ == "sarif":
-        from mlsub.present import sarif
-        from mlsub.present.explanation import explanations
+def _broken_rules(error: FileProblemsError) -> list[Report]:
+    """A report that says where a rule file is broken."""
+    from mlsub.rules.catalogue import finding
+    from mlsub.workspace import not_checked
 
-        return sarif.render(results, explanations({result.finding.rule for result in results.all}))
-    from importlib import import_module
-
-    rendered: str = import_module(f"mlsub.present.{format_}").render(results)
-    return rendered
+    found = [finding("check.broken-rules", one.path, one.message, line=one.line) for one in error.problems]
+    return [not_checked(".", found)]
 
 
-def _write_step_summary(document: Document) -> None:
-    """Add the document to the summary of the step of GitHub Actions that this is, if it is one.
-
-    Raises:
-        MlsubError: the summary cannot be written.
-    """
-    name = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not name:
-        return
-    from pathlib import Path
-
-    from mlsub.io.write import cannot_write
-    from mlsub.present import markdown
-    from mlsub.present.github import MOST_OF_SUMMARY, summary
-
-    try:
-        with Path(name).open("ab") as file:
-            file.write(summary(markdown.render(document), MOST_OF_SUMMARY - file.tell()))
-    except OSError as error:
-        raise cannot_write(Path(name), error) from error
+def _behind(bar: ProgressBar, reports: Iterator[Report]) -> Iterator[Report]:
+    """Reports to be printed where the bar is."""
+    for report in reports:
+        bar.hide()
+        yield report
 
 
-def write_text(text: str) -> None:
-    """Print a text on standard output."""
-    from mlsub.io.show import tolerate
-
-    tolerate(sys.stdout)
-    sys.stdout.write(text)
-
-
-def format_options(*formats: str) -> Callable[[F], F]:
-    """--format, one of these; text if not given."""
-    return setting(
-        "--format",
-        "format_",
-        type=click.Choice(formats),
-        default="text",
-        show_default=True,
-        help="Set the output format.",
-    )
-
-
-#: --format, for any document.
-format_option = format_options(*FORMATS)
-
-
-def output_options(
-    command: str, formats: Sequence[str] = FORMATS, format_of_file: Callable[[Path], str | None] | None = None
+def asks(
+    paths: str | None = "PATH...",
+    *,
+    rounds: bool = True,
+    jobs: bool = True,
+    rules: bool = False,
+    convergence: bool = False,
+    required: bool = True,
+    reads: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """--format, -o and --force; the function gets them as one :class:`Target`, ``target``.
-
-    A file that cannot be written is found before the work, and ends the command with status 2.
+    """PATH..., --round and --usage, and what else is asked for; the function gets them as one ``asked``.
 
     Args:
-        command: its name.
-        formats: those it has; the first is the usual one.
-        format_of_file: which format the name of a file asks for where there is no --format.
+        paths: what the argument is called; None for a command that declares its own.
+        rounds: with --round and --usage.
+        jobs: with --jobs and --executor.
+        rules: with --rules.
+        convergence: with --rcp, --rcp-points and --rcp-bert-train-samples.
+        required: the command does nothing without a path; else it calls :func:`require_paths` where it needs one.
+        reads: with --cache and --no-cache; the other options of the cache every such command has.
     """
+    argument = click.argument("paths", metavar=paths, nargs=-1, required=required, type=click.Path())
+    options: list[Callable[[F], F]] = [
+        *([argument] if paths is not None else []),
+        *(_ROUND_OPTIONS if rounds else ()),
+        *([setting("--rules", metavar="FILE", help="Add rules of your own; see docs/overlay.md.")] if rules else []),
+        *(_JOBS_OPTIONS if jobs else ()),
+        *(_CONVERGENCE_OPTIONS if convergence else ()),
+        *_cache_options(reads=reads),
+    ]
+    # --rules of another command than these is something else.
+    names = [name for name in Asked._fields if rules or name != "rules"]
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
-        def called(format_: str | None, output: Path | None, force: bool, **others: Any) -> None:
-            output = None if output is not None and str(output) == "-" else output
-            if output is not None:
-                from mlsub.io.write import check_output
+        def called(**words: Any) -> None:
+            asked = Asked(**{name: words.pop(name) for name in names if name in words})
+            function(asked=_either(asked), **words)
 
-                check_output(output, force=force)
-                format_ = format_ or (format_of_file(output) if format_of_file else None)
-            function(target=Target(command, format_ or formats[0], output, force), **others)
-
-        if format_of_file is None:
-            return format_options(*formats)(_output_file(called))
-        by_name = "Set the output format; otherwise taken from the ending of FILE, or text."
-        return setting("--format", "format_", type=click.Choice(formats), help=by_name)(_output_file(called))
+        return _with_options(called, options)
 
     return decorate
 
 
-def _output_file(function: F) -> F:
-    from pathlib import Path
+def _with_options(function: Callable[..., None], options: Sequence[Callable[[F], F]]) -> Callable[..., None]:
+    """The function with options, in the order of its help."""
+    for option in reversed(options):
+        function = option(function)
+    return function
 
-    file = click.Path(path_type=Path)
-    return click.option("-o", "--output", metavar="FILE", type=file, help="Write to FILE instead of standard output.")(
-        forced(function)
+
+def _either(asked: Asked) -> Asked:
+    """With one of jobs and executor where both are set: the one that was set closer to the command wins."""
+    if asked.jobs is None or asked.executor is None:
+        return asked
+    ctx = click.get_current_context()
+    jobs, executor = (_CLOSE.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor"))
+    if jobs == executor:
+        return asked
+    return asked._replace(executor=None) if jobs < executor else asked._replace(jobs=None)
+
+
+def _executors(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    return [words for words in ("local:", "dask://") if words.startswith(incomplete)]
+
+
+def require_paths(paths: Sequence[str]) -> None:
+    """Refuse to go on without a path, in the words of click.
+
+    Raises:
+        click.MissingParameter: there is none.
+    """
+    if not paths:
+        ctx = click.get_current_context()
+        raise click.MissingParameter(ctx=ctx, param=next(p for p in ctx.command.params if p.name == "paths"))
+
+
+def one_benchmark(function: F) -> F:
+    """BENCHMARK and --round."""
+    newest = "Set the round; otherwise the newest with this benchmark."
+    return click.argument("benchmark")(setting("--round", "round_", metavar="ROUND", help=newest)(function))
+
+
+def rcp_points(function: F) -> F:
+    """--rcp-points."""
+    return setting(
+        "--rcp-points",
+        "points",
+        type=click.Choice(["published", "deadline", "newest"]),
+        default="published",
+        show_default=True,
+        help="Use these reference points of the round; published: merged by the day of publication; deadline: merged "
+        "by its deadline; newest: all.",
+    )(function)
+
+
+_ROUND_OPTIONS = (
+    setting("--round", metavar="ROUND", help="Set the round, such as 1.0; otherwise taken from the folders."),
+    setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal; otherwise taken from the folders."),
+)
+_JOBS_OPTIONS = (
+    setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."),
+    setting(
+        "--executor",
+        metavar="WHERE",
+        shell_complete=_executors,
+        help="Read logs with local:N, N processes, or on a Dask cluster, dask://HOST:PORT.",
+    ),
+)
+_CONVERGENCE_OPTIONS = (
+    setting("--rcp", metavar="FILE", help="Use the reference points in FILE for the benchmark they name."),
+    rcp_points,
+    setting(
+        "--rcp-bert-train-samples/--no-rcp-bert-train-samples",
+        "train_samples",
+        default=None,
+        help="Count the convergence of BERT by train_samples, or by epoch_num; without either, train_samples count "
+        "where epoch_num is rejected.",
+    ),
+)
+
+
+def _cache_options(*, reads: bool) -> tuple[Callable[[F], F], ...]:
+    switch = setting("--cache/--no-cache", default=True, help="Reuse what unchanged logs showed; see docs/cache.md.")
+    return (
+        *((switch,) if reads else ()),
+        setting("--cache-dir", metavar="DIR", help="Keep what logs showed in DIR."),
+        setting(
+            "--cache-size",
+            type=click.IntRange(1, 1 << 20),
+            metavar="MB",
+            hidden=reads,
+            help="Set how much is kept; what was longest of no use goes first.",
+        ),
     )
 
 
-def forced(function: F) -> F:
-    """--force."""
-    return click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")(function)
+def _close_cache(cache: Cache, ctx: click.Context) -> None:
+    """Let a cache end with the command; with ``-v``, say what was reused."""
+    cache.close()
+    if cache.asked and cache.folder.is_dir() and ctx.params.get("detail") == "full":
+        reused = ", ".join(f"{cache.reused[kind]} of {count} {kind}" for kind, count in cache.asked.items() if count)
+        click.echo(f"mlsub {ctx.command.name}: cache: reused {reused}", err=True)
 
 
-def tell_unchecked(reports: Sequence[Report]) -> None:
-    """Say on standard error why something could not be checked."""
-    from mlsub.findings import Verdict
-    from mlsub.workspace import in_one_line
-
-    for report in reports:
-        if report.official is Verdict.NOT_CHECKED:
-            for finding in report.findings:
-                if finding.rejects:
-                    tell(in_one_line(finding))
-
-
-def tell(message: str, command: str = "") -> None:
-    """Say something beside the answer, on standard error."""
-    from mlsub.io.show import message_line
-
-    click.echo(message_line(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
-
-
-def write_output(file: Path, content: bytes, *, force: bool) -> None:
-    """Write a file that -o names, and say where what it replaces is kept.
+def check_own_rules(rules: str | None) -> str | None:
+    """The absolute path of the user's own rule file, which is checked first.
 
     Raises:
-        MlsubError: see :func:`mlsub.io.write.write_file`.
+        FileProblemsError: it is not a rule file.
     """
-    from mlsub.io.write import write_file
+    if rules is None:
+        return None
+    from pathlib import Path
 
-    tell_kept(file, write_file(file, content, force=force))
+    from mlsub.rules.overlay import check_overlay
 
-
-def tell_kept(file: Path, kept: Path | None) -> None:
-    """Say under which name a file is kept that was replaced."""
-    if kept is not None:
-        tell(f"what {file} held before is kept as {kept.name}")
+    return check_overlay(Path(rules))
 
 
-def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
-    """End with the worst status of the reports: 2 where anything that was asked for could not be checked."""
-    sys.exit(max((report.exit_status(strict=strict) for report in reports), default=COULD_NOT))
+def check_rule_names(prefixes: Sequence[str]) -> None:
+    """Refuse names of rules to select or ignore that no rule has.
+
+    Raises:
+        click.UsageError: there is no rule that starts so.
+    """
+    if not prefixes:
+        return
+    from mlsub.rules.explain import suggestion
+
+    for hint in filter(None, map(suggestion, prefixes)):
+        raise click.UsageError(hint)
+
+
+_RULES_OPTIONS = (
+    setting("--select", multiple=True, metavar="RULE", help="Show only this rule or prefix; repeatable."),
+    setting("--ignore", multiple=True, metavar="RULE", help="Hide this rule or prefix; repeatable."),
+)
+_SEVERITY = click.option(
+    "--severity",
+    type=click.Choice(["error", "warning", "info"]),
+    default="info",
+    help="Show only findings that are at least so severe.",
+)
+_ONLY = click.option(
+    "--only",
+    type=click.Choice(["official", "house", "review"]),
+    help="Show only official findings, those of your own rules (house), or review findings.",
+)
+_BRIEF_OPTIONS = (
+    click.option("-q", "--quiet", "detail", flag_value="quiet", help="Show only the last line, the verdict."),
+    click.option("--summary", "detail", flag_value="summary", help="Show tables and counts, no findings."),
+)
+_VERBOSE = click.option("-v", "--verbose", "detail", flag_value="full", help="Show all findings in full.")
+
+
+def choice_options(
+    *, kinds: bool = True, check_rules: bool = True
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--select, --ignore, --only, --severity, --quiet, --summary and --verbose.
+
+    The function gets them as ``choice`` (:class:`mlsub.submission.report.Choice`) and ``detail``
+    (:data:`mlsub.present.findings.Detail`, None if nothing was asked for).
+
+    Args:
+        kinds: there are official and review findings, so with --only and --verbose.
+        check_rules: refuse names that no rule has; otherwise the command does so itself.
+    """
+    verbose = (_VERBOSE,) if kinds else ()
+    options = [*_RULES_OPTIONS, *((_ONLY,) if kinds else ()), _SEVERITY, *_BRIEF_OPTIONS, *verbose]
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(
+            select: tuple[str, ...],
+            ignore: tuple[str, ...],
+            severity: str,
+            detail: str | None,
+            only: str | None = None,
+            **others: Any,
+        ) -> None:
+            from mlsub.findings import Kind, Severity
+            from mlsub.submission.report import Choice
+
+            if check_rules:
+                check_rule_names((*select, *ignore))
+            kind = None if only is None else Kind(only)
+            choice = Choice(select=select, ignore=ignore, only=kind, severity=Severity(severity))
+            # What a settings file selects for every day is not what somebody wants to read now.
+            function(choice=choice, detail=detail or ("full" if on_command_line("select") else None), **others)
+
+        return _with_options(called, options)
+
+    return decorate

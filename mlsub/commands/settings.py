@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _KEY, _HIDDEN, _ERROR = "mlsub.settings", "mlsub.hidden", "mlsub.settings.error"
 #: Settings on which a verdict may depend.
-_TELLING = ("round", "usage", "rules", "rcp", "rcp-points")
+_DECISIVE = ("round", "usage", "rules", "rcp", "rcp-points")
 _TRUE = ("1", "true", "yes", "on")
 
 
@@ -43,7 +43,7 @@ class Given(NamedTuple):
     summary: str = ""
 
     @property
-    def weighs(self) -> bool:
+    def has_waivers(self) -> bool:
         """Whether there are waivers or ignores by path, which are about all reports together."""
         return self.loaded is not None and bool(self.loaded.written.waivers or self.loaded.written.per_path_ignores)
 
@@ -173,19 +173,17 @@ def on_command_line(*names: str) -> bool:
     return any(ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
-def weighed(reports: list[Report], paths: Sequence[str]) -> list[Report]:
+def apply_waivers(reports: list[Report], paths: Sequence[str]) -> list[Report]:
     """Reports with the waivers and the ignores by path of the settings applied, if there are any."""
     own = current()
-    if own.loaded is None or not own.weighs:
+    if own.loaded is None or not own.has_waivers:
         return reports
-    from datetime import UTC, datetime
+    from mlsub.config.waivers import apply_waivers
 
-    from mlsub.config.weigh import weigh
-
-    return weigh(reports, own.loaded, paths, datetime.now(UTC).date())
+    return apply_waivers(reports, own.loaded, paths)
 
 
-def weighed_findings(findings: Sequence[Finding], root: str | Path) -> tuple[Finding, ...]:
+def apply_waivers_to_findings(findings: Sequence[Finding], root: str | Path) -> tuple[Finding, ...]:
     """Findings of an answer that is not made of reports, with waivers and ignores by path; what is hidden is counted.
 
     Args:
@@ -195,11 +193,9 @@ def weighed_findings(findings: Sequence[Finding], root: str | Path) -> tuple[Fin
     loaded = current().loaded
     if loaded is None or not findings:
         return tuple(findings)
-    from datetime import UTC, datetime
+    from mlsub.config.waivers import apply_waivers_to_findings
 
-    from mlsub.config.weigh import weigh_findings
-
-    kept = weigh_findings(findings, str(root), loaded, datetime.now(UTC).date())
+    kept = apply_waivers_to_findings(findings, str(root), loaded)
     if hidden := len(findings) - len(kept):
         ctx = click.get_current_context()
         if _HIDDEN not in ctx.meta:
@@ -247,7 +243,7 @@ def _read(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
     if file is None:
         from mlsub.config.find import find_settings
 
-        file, inside = find_settings(_paths(ctx, opts))
+        file, inside = find_settings(path_arguments(ctx, opts))
     if file is None:
         return Given(inside=inside)
     from mlsub.config.load import load
@@ -256,14 +252,14 @@ def _read(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
     return Given(loaded, inside=inside, summary=_summary(ctx, opts, loaded))
 
 
-def _paths(ctx: click.Context, opts: Mapping[str, Any]) -> list[str]:
-    """The paths among the arguments."""
+def path_arguments(ctx: click.Context, values: Mapping[str, Any]) -> list[str]:
+    """The paths among the arguments of a call; ``values`` are those of its parameters."""
     words: list[Any] = []
     for param in ctx.command.params:
         if isinstance(param, click.Argument) and isinstance(param.type, click.Path) and param.name:
-            value = opts.get(param.name)
+            value = values.get(param.name)
             words += value if isinstance(value, list | tuple) else [value]
-    return [word for word in words if isinstance(word, str) and word != "-"]
+    return [os.fspath(word) for word in words if isinstance(word, str | os.PathLike) and word != "-"]
 
 
 def _say(ctx: click.Context, message: str) -> None:
@@ -290,7 +286,7 @@ def _summary(ctx: click.Context, opts: Mapping[str, Any], loaded: Loaded) -> str
         if isinstance(option, Setting) and option.name not in opts and not os.environ.get(option.variable):
             value = loaded.value(option.setting)
             if value is not None:
-                said.append(f"{option.setting} {value}" if option.setting in _TELLING else option.setting)
+                said.append(f"{option.setting} {value}" if option.setting in _DECISIVE else option.setting)
     if getattr(ctx.command, "shows_settings", False):
         said += loaded.without_options
     return f"{loaded.shown} ({', '.join(said)})" if said else ""

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.submission.locate import is_folder, may_be_organisation
+from mlsub.submission.find import is_folder, may_be_organisation
 
 _ANY_DEPTH = "**"
 

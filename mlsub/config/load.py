@@ -11,9 +11,9 @@ import msgspec
 
 from mlsub.config.find import PYPROJECT, from_here
 from mlsub.config.model import FILES, NOT_IN_FILES, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
-from mlsub.io.documents import placed, read_as
+from mlsub.io.documents import read_as
 from mlsub.io.problems import FileProblemsError, Flaw, Problem
-from mlsub.io.read import read_toml
+from mlsub.io.read import read_toml, with_place
 from mlsub.rules.explain import suggestion
 
 #: Findings of these are never waived: why nothing was checked, and what is wrong with waivers.
@@ -90,7 +90,7 @@ def _messages(content: Any) -> Iterator[str]:
             return
     written, flaws = read_as(content, WrittenSettings)
     for place, message in _flaws(written) if written is not None else flaws:
-        yield placed(place, message)
+        yield with_place(place, message)
 
 
 def _flaws(written: WrittenSettings) -> Iterator[Flaw]:

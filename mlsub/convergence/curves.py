@@ -10,8 +10,15 @@ from pathlib import Path
 import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
-from mlsub.convergence.in_force import Which, described, points_in_force
-from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
+from mlsub.convergence.reference import (
+    Point,
+    Which,
+    benchmark_in,
+    described,
+    points_in_force,
+    points_of,
+    reference_file,
+)
 from mlsub.convergence.verdict import interpolated, lower_hull, prune, reference_for
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round

@@ -20,10 +20,16 @@ from mlsub.convergence.algorithm import (
     unit_of,
     unit_words,
 )
-from mlsub.convergence.in_force import Which, other_points, points_in_force
-from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
-from mlsub.convergence.runs import Progress, paired_rule, progress_of
-from mlsub.convergence.verdict import Result, judge_convergence
+from mlsub.convergence.reference import (
+    Point,
+    Which,
+    benchmark_in,
+    other_points,
+    points_in_force,
+    points_of,
+    reference_file,
+)
+from mlsub.convergence.verdict import Progress, Result, judge_convergence, paired_rule, progress_of
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import msgspec
 
 from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
-from mlsub.convergence.runs import BEYOND
 from mlsub.convergence.statistics import cut_of
-from mlsub.io.jsontext import loads
+from mlsub.convergence.verdict import BEYOND
+from mlsub.io.data import loads
 from mlsub.io.show import show
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import benchmark

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mlsub.convergence.in_force import Which, day_of, merged_between, which_of
-from mlsub.convergence.runs import CrashedRun, Progress
-from mlsub.convergence.verdict import Result
+from mlsub.convergence.reference import Which, day_of, merged_between, which_of
+from mlsub.convergence.verdict import CrashedRun, Progress, Result
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import several, show
@@ -143,7 +142,7 @@ def _several(entry: Entry, names: Sequence[str]) -> Finding:
     stated = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
     fix = None
     if key == "submission_benchmark":
-        own = show(entry.files.benchmark)
+        own = show(entry.benchmark)
         strangers = {value: some for value, some in users.items() if value != own}
         moves = "; ".join(f"{several(some, 3)} to the folder of {value}" for value, some in strangers.items())
         fix = f"These logs are of another benchmark. Move {moves}, and put runs of {own} in their place."[:400]

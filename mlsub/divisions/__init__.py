@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.io.spelling import LONGEST, flat
+from mlsub.io.show import LONGEST, flat
 
 #: The names of the divisions, as logs and descriptions spell them.
 DivisionName = Literal["closed", "open"]
@@ -38,7 +38,7 @@ DIVISIONS = {division.name: division for division in (CLOSED, OPEN)}
 
 
 def division_of(text: object) -> Division | None:
-    """The division a log or a system description names, or None for any other spelling.
+    """Return the division a log or a system description names, or None for any other spelling.
 
     Spelling counts: the official tools compare with exactly ``closed`` and ``open``.
     """
@@ -46,7 +46,7 @@ def division_of(text: object) -> Division | None:
 
 
 def division_meant(text: object) -> Division | None:
-    """The division that a text means in whatever spelling, such as ``Closed`` or ``close``; None for any other text.
+    """Return the division that a text means in whatever spelling, such as ``Closed`` or ``close``; None for other text.
 
     For names in tables, charts and comparisons only: verdicts depend on the exact spelling, see :func:`division_of`.
     """
@@ -54,7 +54,7 @@ def division_meant(text: object) -> Division | None:
 
 
 def division_name(text: str | None) -> str | None:
-    """The name of the division that a text means, or the text in small letters; None for no text."""
+    """Return the name of the division that a text means, or the text in small letters; None for no text."""
     found = division_meant(text)
     return found.name if found else text.lower() if text else None
 
@@ -66,6 +66,6 @@ def _spelled() -> dict[str, Division]:
 
 
 def rule_families(text: object) -> tuple[str, ...]:
-    """The families of rules for a log's ``submission_division``; those of every log where it is unknown."""
+    """Return the families of rules for a log's ``submission_division``; those of every log where it is unknown."""
     division = division_of(text)
     return division.families if division else ("both",)

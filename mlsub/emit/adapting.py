@@ -5,19 +5,98 @@ No framework is imported here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
 
 from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.emit.errors import EmitError
 from mlsub.emit.intervals import Evaluation, Interval, TimedRun
 from mlsub.emit.recorder import Recorder
-from mlsub.emit.training import Position, Training, no_metric
-from mlsub.emit.units import BLOCK_WORDS, NAMES, WORDS
+from mlsub.emit.values import BLOCK_WORDS, NAMES, WORDS, samples
 from mlsub.io.errors import needs_extra
 
 #: The words of a block for what a position's metadata is called.
 _BLOCK = {**BLOCK_WORDS, **{name: BLOCK_WORDS[word] for name, word in WORDS.items()}}
+
+
+#: Hyperparameters by their keys in a log, or a function of the framework's trainer or model that makes them.
+Hyperparameters = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]]
+#: The metric that is the quality; for several measures their metrics by name; or a function of all metrics.
+Quality = str | Mapping[str, str] | Callable[[Mapping[str, Any]], Any]
+_MOST_NAMES = 20
+
+
+class Position(NamedTuple):
+    """How far a training has come: epochs (a whole number at the end of one), samples seen, optimizer steps."""
+
+    epoch: float
+    samples: int
+    step: int
+
+
+class Training(msgspec.Struct, frozen=True, kw_only=True):
+    """The description of one training, from which a callback records it.
+
+    Args:
+        hyperparameters: by their keys in the log, or a function of the framework's object that makes them: Lightning's
+            trainer, the Hugging Face training arguments, the Keras model.
+        quality: the name of the metric as the framework logs it, such as ``val_accuracy``; where a benchmark has
+            several measures, a mapping from measure to metric; or a function of all metrics.
+        train_samples: of the training data set.
+        evaluation_samples: of the data set that is evaluated.
+        batch_size: samples of one optimizer step in all processes together.
+        seed: of the run; None to draw one.
+        done: whether a quality is good enough to stop; by default it is where the target of the rules is reached.
+        progress: makes the metadata of a position, where the rules' own words will not do.
+
+    Raises:
+        EmitError: a number of samples is not a whole number above 0.
+    """
+
+    hyperparameters: Hyperparameters
+    quality: Quality
+    train_samples: int
+    evaluation_samples: int
+    batch_size: int
+    seed: int | None = None
+    done: Callable[[Any], bool] | None = None
+    progress: Callable[[Position], Mapping[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("train_samples", "evaluation_samples", "batch_size"):
+            msgspec.structs.force_setattr(self, name, samples(name, getattr(self, name)))
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that make up the quality; none are known where a function finds it."""
+        if isinstance(self.quality, Mapping):
+            return tuple(self.quality.values())
+        return (self.quality,) if isinstance(self.quality, str) else ()
+
+    def quality_of(self, found: Mapping[str, Any]) -> Any:
+        """The quality among the metrics of an evaluation: a number, or the measures by name.
+
+        Raises:
+            EmitError: it is not among them.
+        """
+        if not isinstance(self.quality, (str, Mapping)):
+            return self.quality(found)
+        lacking = [name for name in self.metrics if name not in found]
+        if lacking:
+            raise _no_metric(lacking[:1], found)
+        if isinstance(self.quality, str):
+            return found[self.quality]
+        return {measure: found[name] for measure, name in self.quality.items()}
+
+
+def _no_metric(wanted: Iterable[str], found: Iterable[Any]) -> EmitError:
+    """The error for an evaluation that lacks a metric, with those that it has."""
+    every = sorted(set(map(str, found)))
+    shown = ", ".join(every[:_MOST_NAMES]) or "none"
+    more = f" and {len(every) - _MOST_NAMES} more" if len(every) > _MOST_NAMES else ""
+    return EmitError(f"no metric is called {' or '.join(map(repr, wanted))}; the evaluation has {shown}{more}")
 
 
 class Course:
@@ -90,16 +169,16 @@ class Language:
         """What a benchmark's ``epoch_num`` holds at a position."""
         return {"samples": position.samples, "steps": position.step}.get(self._words, position.epoch)
 
-    def of_evaluation(self, position: Position) -> dict[str, Any]:
+    def evaluation_metadata(self, position: Position) -> dict[str, Any]:
         """The metadata of an evaluation."""
         if self._progress is not None:
             return dict(self._progress(position))
-        said: dict[str, Any] = {
+        every: dict[str, Any] = {
             "epoch_num": self._counted(position),
             "samples_count": position.samples,
             "step_num": position.step,
         }
-        return {name: value for name, value in said.items() if name in self._named}
+        return {name: value for name, value in every.items() if name in self._named}
 
     def _names(self) -> frozenset[str]:
         """The metadata that says the position of an evaluation: no more than is asked for."""
@@ -115,7 +194,7 @@ class Language:
                 chosen.add(preferred if preferred in known else known[0])
         return frozenset(chosen or {"epoch_num"})
 
-    def of_block(self, position: Position, epochs: float, train_samples: int) -> dict[str, Any]:
+    def block_arguments(self, position: Position, epochs: float, train_samples: int) -> dict[str, Any]:
         """The arguments of :meth:`Recorder.block` for a block that begins at a position.
 
         Args:
@@ -217,16 +296,16 @@ class Session:
     def training(self) -> None:
         """Training goes on: a block is open from here to the next evaluation."""
         if self.running and (self._part is None or isinstance(self._part, Evaluation)):
-            self._settle()
+            self._close_part()
             position, samples = self.course.position(), self.course.train_samples
-            self._part = self.recorder.block(**self._language.of_block(position, self.block_epochs, samples))
+            self._part = self.recorder.block(**self._language.block_arguments(position, self.block_epochs, samples))
             self._part.start()
 
     def evaluating(self) -> None:
         """An evaluation begins."""
         if self.running and not isinstance(self._part, Evaluation):
             self._end_part()
-            self._part = self.recorder.evaluation(**self._language.of_evaluation(self.course.position()))
+            self._part = self.recorder.evaluation(**self._language.evaluation_metadata(self.course.position()))
             self._part.start()
 
     def evaluated(self, metrics: Mapping[str, Any], *, last: bool = True) -> bool:
@@ -262,7 +341,7 @@ class Session:
     def finish(self) -> None:
         """The training is over: stop the clock, as success where it is done, else as aborted."""
         if self._run is not None and self.running:
-            self._settle()
+            self._close_part()
             self._run.stop("success" if self._met else "aborted")
 
     def fail(self) -> None:
@@ -270,14 +349,14 @@ class Session:
         if self._run is not None:
             self._run.abandon()
 
-    def _settle(self) -> None:
+    def _close_part(self) -> None:
         """Close a block, or an evaluation that came to nothing.
 
         Raises:
             EmitError: it had metrics, and the quality was not among them.
         """
         if self._seen:
-            raise no_metric(self._training.metrics, self._seen)
+            raise _no_metric(self._training.metrics, self._seen)
         self._end_part()
 
     def _end_part(self) -> None:

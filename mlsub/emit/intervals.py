@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from mlsub.emit.errors import EmitError
-from mlsub.emit.units import Units
-from mlsub.emit.values import measure
+from mlsub.emit.values import Units, measure
 
 
 class Recording(Protocol):
@@ -41,21 +39,33 @@ class Recording(Protocol):
         """Warn the training code, in the process that writes."""
 
 
-class _Scope(ABC):
-    """Logs a start and an end: as a context manager, or by its methods where a framework has hooks."""
+class Interval:
+    """A part of a run, logged by its start and its end, which have the same metadata.
 
-    def __init__(self, recorder: Recording) -> None:
+    A context manager; or by its methods, where a framework has hooks.
+
+    Args:
+        recorder: of the run.
+        name: the beginning of both keys.
+        progress: how far the training has come, and more metadata.
+        count: what only the start says.
+    """
+
+    def __init__(
+        self, recorder: Recording, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
+    ) -> None:
         self.recorder = recorder
+        self._name, self._progress, self._count = name, progress, count or {}
 
-    @abstractmethod
     def start(self) -> None:
         """Log the start."""
+        self._record("start", {**self._progress, **self._count})
 
-    @abstractmethod
     def stop(self) -> None:
         """Log the end."""
+        self._record("stop", self._progress)
 
-    def abandon(self) -> None:  # noqa: B027  (most need nothing)
+    def abandon(self) -> None:
         """An exception broke it off: by default no end is logged."""
 
     def __enter__(self) -> Self:
@@ -69,31 +79,6 @@ class _Scope(ABC):
             self.stop()
         else:
             self.abandon()
-
-
-class Interval(_Scope):
-    """A block, an epoch or an evaluation: its start and its end have the same metadata.
-
-    Args:
-        recorder: of the run.
-        name: the beginning of both keys.
-        progress: how far the training has come, and more metadata.
-        count: what only the start says.
-    """
-
-    def __init__(
-        self, recorder: Recording, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(recorder)
-        self._name, self._progress, self._count = name, progress, count or {}
-
-    def start(self) -> None:
-        """Log the start."""
-        self._record("start", {**self._progress, **self._count})
-
-    def stop(self) -> None:
-        """Log the end."""
-        self._record("stop", self._progress)
 
     def _record(self, end: str, progress: Mapping[str, Any]) -> None:
         key = f"{self._name}_{end}"
@@ -145,30 +130,36 @@ class Evaluation(Interval):
         return measure(name, value) if self.recorder.writes else value
 
 
-class Init(_Scope):
+class Init(Interval):
     """All that comes before the clock starts."""
+
+    def __init__(self, recorder: Recording) -> None:
+        super().__init__(recorder, "init", {})
 
     def start(self) -> None:
         """Log the start, and what is submitted."""
-        self.recorder.record("init_start", None, {})
+        super().start()
         self.recorder.log_identity()
 
     def stop(self) -> None:
         """Log the end, unless something is missing that has to be logged before it."""
         self.recorder.agree(before_clock=True)
-        self.recorder.record("init_stop", None, {})
+        super().stop()
 
 
-class TimedRun(_Scope):
+class TimedRun(Interval):
     """The timed region. ``status`` is None until it ends, then ``success`` or ``aborted``."""
 
     status: str | None = None
     _started = False
 
+    def __init__(self, recorder: Recording) -> None:
+        super().__init__(recorder, "run", {})
+
     def start(self) -> None:
         """Start the clock."""
         self.recorder.agree()
-        self.recorder.record("run_start", None, {})
+        super().start()
         self._started = True
 
     def stop(self, status: str | None = None) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mlsub.emit.adapting import Adapter, missing
+from mlsub.emit.adapting import Adapter, Training, missing
 from mlsub.emit.recorder import Recorder
-from mlsub.emit.training import Training
 
 try:
     from keras.callbacks import Callback

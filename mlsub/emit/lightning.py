@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from mlsub.emit.adapting import Adapter, missing
+from mlsub.emit.adapting import Adapter, Training, missing
 from mlsub.emit.ranks import Detected, local_rank, variable
 from mlsub.emit.recorder import Recorder
-from mlsub.emit.training import Training
 
 try:
     if "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules:

@@ -1,4 +1,4 @@
-"""One of many processes: who writes, and how they wait for one another.
+"""One of many processes: who writes, how they wait for one another, and the seed that they have in common.
 
 No framework is imported: one that the training has imported and started is used, else the variables that launchers set
 say which process this is. A framework that runs in one process only connects nothing.
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
 from importlib import import_module
 from typing import Any, Protocol
+
+from mlsub.emit.errors import EmitError
 
 #: Where launchers say which process this is: torchrun, Open MPI, MPICH and Intel MPI, MVAPICH, SLURM.
 _RANK = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
@@ -164,3 +167,28 @@ def variable(names: tuple[str, ...]) -> int | None:
         if value.isascii() and value.isdigit() and len(value) < 11:
             return int(value)
     return None
+
+
+#: Where a launcher gives all processes of a run their seed.
+SEED = "MLSUB_SEED"
+#: Fits every framework's seed.
+LARGEST = 2**31 - 1
+
+
+def draw_seed() -> int:
+    """Return a seed from the system's source of randomness, from 0 to 2^31 - 1."""
+    return secrets.randbelow(LARGEST + 1)
+
+
+def seed_of_launcher() -> int | None:
+    """Return the seed that the launcher gives all processes of a run, None where it gives none.
+
+    Raises:
+        EmitError: it is not a whole number from 0 to 2^31 - 1.
+    """
+    text = os.environ.get(SEED, "").strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= LARGEST):
+        raise EmitError(f"{SEED} is {text[:40]!r}: set it to a whole number from 0 to {LARGEST}")
+    return int(text)

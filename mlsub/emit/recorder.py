@@ -23,13 +23,10 @@ from typing import Any, Literal, Self
 
 from mlsub.divisions import CLOSED, DIVISIONS, DivisionName
 from mlsub.emit.errors import EmitError
-from mlsub.emit.foresight import Foresight
 from mlsub.emit.intervals import Evaluation, Init, Interval, TimedRun
-from mlsub.emit.ranks import Detected, Ranks
-from mlsub.emit.seeds import SEED, draw_seed, earlier_seeds, seed_of_launcher
-from mlsub.emit.sink import LogFile
-from mlsub.emit.units import BLOCK_WORDS, Units, only_words
-from mlsub.emit.values import must_be_status, samples, whole_number
+from mlsub.emit.ranks import SEED, Detected, Ranks, draw_seed, seed_of_launcher
+from mlsub.emit.sink import LogFile, earlier_seeds
+from mlsub.emit.values import BLOCK_WORDS, Units, must_be_status, only_words, samples, whole_number
 from mlsub.emit.writer import Writer, warn_caller
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
@@ -109,8 +106,8 @@ class Recorder:
         }
         must_be_status(self._identity["submission_status"], self.round)
         file = LogFile(self.path, overwrite=overwrite) if self.ranks.rank == 0 else None
-        foresight = Foresight(self.round, judged_as, benchmark, self.path.name)
-        self._writer = Writer(file, foresight, refuses=strict != "warn", namespace=namespace, root=root)
+        judged = self.round, judged_as, benchmark, self.path.name
+        self._writer = Writer(file, *judged, refuses=strict != "warn", namespace=namespace, root=root)
         self._earlier = earlier_seeds(self.path) if file is not None else {}
         self._run: TimedRun | None = None
         self._closed = False
@@ -141,7 +138,7 @@ class Recorder:
         """
         sizes = {"train_samples": train, "eval_samples": evaluation}
         values = {**hyperparameters, **{key: size for key, size in sizes.items() if size is not None}}
-        found = self._writer.foresight.preflight(values, self._identity, remember=not self._writer.refuses)
+        found = self._writer.preflight(values, self._identity)
         self._writer.act_on([one for one in found if one.severity is not Severity.INFO])
         return tuple(found)
 
@@ -309,7 +306,7 @@ class Recorder:
 
     def reached(self) -> bool:
         """Whether the quality target is reached; in every process what the writer knows, where they can share it."""
-        return bool(self.ranks.share(self._writer.foresight.reached()))
+        return bool(self.ranks.share(self._writer.reached()))
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -343,7 +340,7 @@ class Recorder:
         """Wait for all processes, and refuse in all of them what the writer refuses."""
         with self.together():
             if before_clock and self.writes:
-                self._writer.act_on(self._writer.foresight.before_clock())
+                self._writer.act_on(self._writer.before_clock())
         self.ranks.barrier()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The file a run is logged to: one writer, a write a record, nothing held back."""
+"""The file a run is logged to: one writer, a write a record, nothing held back; and the seeds of those beside it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import os
 import socket
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
-from mlsub.io.write import CANNOT_SYNC, sync_folder, tell_removed
+from mlsub.io.write import CANNOT_SYNC, sync_folder, warn_removed
+from mlsub.log.event import Event, decode
+from mlsub.log.reader import open_log, read_records
 
 #: What a lock says of its holder.
 _MAX_HOLDER = 200
@@ -79,7 +83,7 @@ class LogFile(logging.Handler):
         except (OSError, ValueError) as error:
             raise self._no_lock(error) from None
         if left:
-            tell_removed(self._lock_path)
+            warn_removed(self._lock_path)
         try:
             os.ftruncate(lock, 0)
             os.pwrite(lock, me.encode("utf-8", "replace")[:_MAX_HOLDER], 0)
@@ -247,3 +251,39 @@ def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         return "it is a link"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+#: Seeds stand at the beginning of a log; siblings beyond so many are not looked at.
+_HEAD_LINES = 4000
+_MAX_SIBLINGS = 200
+
+
+def earlier_seeds(log: Path) -> dict[int, str]:
+    """Return the seeds of the other results in a log's folder, with the name of the file that has each."""
+    found: dict[int, str] = {}
+    try:
+        siblings = sorted(file for file in log.parent.glob("result_*.txt") if file.name != log.name)
+    except OSError:
+        return found
+    for file in siblings[:_MAX_SIBLINGS]:
+        for seed in _seeds_of(file):
+            found.setdefault(seed, file.name)
+    return found
+
+
+def _seeds_of(file: Path) -> Iterator[int]:
+    try:
+        with open_log(file) as stream:
+            read = 0
+            for batch in read_records(stream):
+                for line, text, hidden, too_long in batch:
+                    read += 1
+                    if hidden or too_long or b'"seed"' not in text:
+                        continue
+                    event = decode(line, text)
+                    if isinstance(event, Event) and event.key == "seed" and type(event.value) is int:
+                        yield event.value
+                if read > _HEAD_LINES:
+                    return
+    except (MlsubError, OSError):
+        return

@@ -1,4 +1,7 @@
-"""Records on their way to the log: judged first, then written by the official event logger."""
+"""Records on their way to the log: judged first, then written by the official event logger.
+
+The rules are those of :mod:`mlsub.judge.rules`, the same that mlsub check judges the finished log by.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +10,41 @@ import re
 import sys
 import time
 import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mlsub.emit.errors import DoomedRunError, EmitError, tell
-from mlsub.emit.foresight import Foresight, dooms
+from mlsub.divisions import CLOSED, division_of
+from mlsub.emit.errors import DoomedRunError, EmitError, EmitWarning, describe
 from mlsub.emit.sink import LogFile
 from mlsub.emit.values import plain_value
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
+from mlsub.judge.preflight import Given, known_keys, preflight, with_slips
+from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
-from mlsub.rules.steps import event_type
+from mlsub.rounds import Round
+from mlsub.rules.aspects.base import Flaw
+from mlsub.rules.aspects.count import AnyOf
+from mlsub.rules.catalogue import finding
+from mlsub.rules.load import rules_for
+from mlsub.rules.model import KeyRule
+from mlsub.rules.steps import before_run, event_type
 
 _OURS = __name__.rpartition(".")[0]
-
-
-class EmitWarning(UserWarning):
-    """The rules have something against the run, and the recorder was asked only to report it."""
+#: Keys of a log's own that are compared with missing ones.
+_MOST_UNKNOWN = 200
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Writer:
-    """Judges the records of one run, and writes them in the process that does.
+    """Judges the records of one run as they are made, and writes them in the process that does.
 
     Args:
         file: the log, None in a process that does not write.
-        foresight: what the rules say of it.
+        round_: whose rules hold.
+        division: ``closed`` or ``open``.
+        benchmark: one of the round.
+        path: what findings call the log.
         refuses: whether a record that dooms the run raises; else it is a warning.
         namespace: goes into every record.
         root: the folder that is cut off the names of source files.
@@ -39,19 +53,33 @@ class Writer:
     def __init__(
         self,
         file: LogFile | None,
-        foresight: Foresight,
+        round_: Round,
+        division: str,
+        benchmark: str,
+        path: str,
         *,
         refuses: bool,
         namespace: str,
         root: Path | None,
     ) -> None:
         self.file = file
-        self.foresight = foresight
         self.refuses = refuses
         self._namespace = namespace
         self._official = _official_logger(file, namespace, root) if file is not None else None
         #: Whether the rules have refused something, and whether the timed region has begun.
         self.refused = self.clock_started = False
+        self._rules = LogRules(round_, division_of(division), benchmark)
+        self._of = (round_, division, benchmark)
+        self._path = path
+        self._reported: set[tuple[str, str]] = set()
+        rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
+        every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
+        late = {rule.key for rule in every if not before_run(rule.key) or "run_start" in rule.after}
+        self._late = frozenset((*late, "init_stop"))
+        self._seed_needed = division == CLOSED.name and round_.seeds == "required"
+        self._seeds = 0
+        self._known = known_keys(round_, benchmark)
+        self._unknown: dict[str, Given] = {}
 
     def write(self, key: str, value: Any, metadata: dict[str, Any], kind: str | None = None) -> None:
         """Judge a record, and write it where this process does; only there the rules refuse.
@@ -71,7 +99,7 @@ class Writer:
             namespace=self._namespace,
             line=self.file.lines + 1 if self.file is not None else 1,
         )
-        found = self.foresight.add(event)
+        found = self._judge(event)
         if self.file is not None:
             self.act_on(found)
             self.clock_started = self.clock_started or key == "run_start"
@@ -89,18 +117,74 @@ class Writer:
 
     def act_on(self, found: list[Finding]) -> None:
         """Refuse, or report in the process that writes, what the rules have against the run."""
-        bad = [each for each in found if dooms(each)]
+        bad = [each for each in found if each.severity is Severity.ERROR]
         if bad and self.refuses:
             self.refused = True
             raise DoomedRunError(bad)
         if self.file is not None:
             for each in found:
-                warn_caller(tell(each).strip())
+                warn_caller(describe(each).strip())
 
     def close(self, *, discard: bool) -> None:
         """Let the log go, or take it away with all that was written."""
         if self.file is not None:
             self.file.close(discard=discard)
+
+    def preflight(self, hyperparameters: Mapping[str, Any], stated: Mapping[str, Any]) -> list[Finding]:
+        """Return everything that is certain of a run with these hyperparameters, before anything of it is logged.
+
+        Args:
+            hyperparameters: by their keys in the log.
+            stated: what else is logged before the clock.
+        """
+        given, found = [], []
+        for key, value in hyperparameters.items():
+            try:
+                given.append(Given(str(key), plain_value(value)))
+            except EmitError as error:
+                actual = str(error).partition(" cannot")[0]
+                found.append(finding("preflight.cannot-log", self._path, f"{key} cannot be logged", actual=actual))
+        checked = preflight(*self._of, given, self._path, stated)
+        lost = {f"key.{key}.count" for key in hyperparameters.keys() - {one.key for one in given}}
+        found += [one for one in checked.findings if one.rule not in lost]
+        return found if self.refuses else self._new(iter(found))
+
+    def _judge(self, event: Event) -> list[Finding]:
+        """Take the next record; the findings that it makes certain."""
+        self._rules.add((event,))
+        self._seeds += event.key == "seed"
+        if event.key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
+            self._unknown.setdefault(event.key, Given(event.key, event.value, event.line))
+        if not self._rules.in_trouble(event.key):
+            return []
+        return self._new(self._certain())
+
+    def _certain(self) -> Iterator[Finding]:
+        """What no later record can fix."""
+        return self._rules.findings(self._path, _NOTHING, cut_off=True)
+
+    def before_clock(self) -> list[Finding]:
+        """Return what is missing that has to be logged before the timed region, besides what is certain."""
+        every = self._rules.findings(self._path, _NOTHING, cut_off=False, passing=self._comes)
+        certain = {(found.rule, found.message) for found in self._certain()}
+        missing = [found for found in every if (found.rule, found.message) not in certain]
+        if self._seed_needed and not self._seeds:
+            message, expected = "The run does not log its seed", "a different seed for each run"
+            missing.append(finding("seed.missing", self._path, message, expected=expected))
+        return self._new(iter(with_slips(missing, tuple(self._unknown.values()))))
+
+    def _comes(self, rule: KeyRule, flaw: Flaw) -> bool:
+        """Whether what is wrong is about a key that is logged later, when the clock runs."""
+        return flaw.aspect == AnyOf.name or rule.key in self._late
+
+    def _new(self, found: Iterator[Finding]) -> list[Finding]:
+        fresh = [each for each in found if (each.rule, each.message) not in self._reported]
+        self._reported.update((each.rule, each.message) for each in fresh)
+        return fresh
+
+    def reached(self) -> bool:
+        """Return whether the evaluations so far reach the quality target."""
+        return self._rules.reached()
 
 
 def warn_caller(message: str) -> None:

@@ -1,16 +1,20 @@
-"""Read the YAML files that ship with the package; digests and pickles of structs, as fast as they can be.
+"""Read the YAML files that ship with the package, and JSON from outside; pickles and digests, as fast as they can be.
 
 Reading YAML, and importing what reads it, would be a fifth of a small check. So what a file holds is kept as Python
 keeps bytecode: in ``__pycache__``, where the interpreter may write that. It counts for the very text it was made of and
 for no other, so that an edited file counts at once. ``python -m mlsub.io.data`` keeps all files, for users who may not
 write there.
+
+JSON is read to a fixed depth: how deep :mod:`json` itself goes depends on Python and on who calls it.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
+import re
 import sys
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -24,7 +28,7 @@ try:
 except ImportError:  # Another Python than CPython.
     from hashlib import blake2b
 
-__all__ = ["blake2b", "load_yaml", "reduced", "shipped"]
+__all__ = ["blake2b", "load_yaml", "loads", "reduced", "shipped", "too_deep"]
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -117,6 +121,51 @@ def shipped(module: str, name: str, kind: type[T]) -> T:
     """
     found: T = _shipped(module, name, cast(Hashable, kind))
     return found
+
+
+#: The most objects and arrays within each other, the outermost one included. Real logs and files stay below ten.
+MAX_LEVELS = 500
+#: No shorter text is deeper: each level has a bracket at either end.
+SHALLOW = 2 * MAX_LEVELS
+
+_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_BRACKETS = re.compile(r"[\[{]|[\]}]")
+
+
+def loads(text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """What :func:`json.loads` reads, if it has no more than `MAX_LEVELS` levels.
+
+    Args:
+        text: of bytes the encoding is guessed as :mod:`json` guesses it.
+        pairs: makes an object of its members, see ``object_pairs_hook``.
+
+    Raises:
+        RecursionError: it is deeper, up to where it is JSON.
+        ValueError: it is not JSON, or a number in it has too many digits.
+    """
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
+    try:
+        content = json.loads(text, object_pairs_hook=pairs)
+    except ValueError as error:
+        if too_deep(text[: getattr(error, "pos", len(text))]):
+            raise RecursionError from error
+        raise
+    if too_deep(text):
+        raise RecursionError
+    return content
+
+
+def too_deep(text: str) -> bool:
+    """Whether a text, which is JSON or the beginning of it, has more than `MAX_LEVELS` levels."""
+    if text.count("[") + text.count("{") <= MAX_LEVELS:
+        return False
+    levels = 0
+    for bracket in _BRACKETS.finditer(_STRINGS.sub("", text)):
+        levels += 1 if bracket[0] in "[{" else -1
+        if levels > MAX_LEVELS:
+            return True
+    return False
 
 
 if __name__ == "__main__":

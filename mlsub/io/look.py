@@ -24,35 +24,23 @@ def is_nothing(error: OSError) -> bool:
     return error.errno in _NOTHING
 
 
-def status_of(path: Where) -> os.stat_result | None:
-    """What lies at a path, links followed; None for nothing.
+def status_of(path: Where, *, follow: bool = True) -> os.stat_result | None:
+    """Return what lies at a path; None for nothing.
+
+    Args:
+        path: where to look; there are thousands, and path objects cost as much as the call.
+        follow: whether links are followed.
 
     Raises:
         OSError: it cannot be looked at.
     """
     try:
-        return os.stat(path)  # noqa: PTH116  (of thousands of paths: path objects cost as much as the call)
+        return os.stat(path, follow_symlinks=follow)  # noqa: PTH116
     except OSError as error:
         if is_nothing(error):
             return None
         raise
     except ValueError:  # A name that no file can have.
-        return None
-
-
-def own_status_of(path: Where) -> os.stat_result | None:
-    """The same of a link itself.
-
-    Raises:
-        OSError: it cannot be looked at.
-    """
-    try:
-        return os.lstat(path)
-    except OSError as error:
-        if is_nothing(error):
-            return None
-        raise
-    except ValueError:
         return None
 
 
@@ -72,7 +60,7 @@ def is_link(path: Where) -> bool:
     Raises:
         OSError: it cannot be looked at.
     """
-    found = own_status_of(path)
+    found = status_of(path, follow=False)
     return found is not None and stat.S_ISLNK(found.st_mode)
 
 
@@ -82,7 +70,7 @@ def is_there(path: Where) -> bool:
     Raises:
         OSError: it cannot be looked at.
     """
-    return own_status_of(path) is not None
+    return status_of(path, follow=False) is not None
 
 
 def names_in(folder: Where) -> list[str]:

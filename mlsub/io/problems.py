@@ -41,13 +41,18 @@ class FileProblemsError(MlsubError):
         super().__init__(*self.problems)
 
 
+def refusal(path: str, line: int, message: str) -> FileProblemsError:
+    """Return the error of a file with one problem."""
+    return FileProblemsError((Problem(path, line, message),))
+
+
 def _cut(message: str) -> str:
     """A message without the middle of what it quotes: both ends say what is wrong."""
     return message if len(message) <= _LONGEST else f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}"
 
 
 def meant(text: str, known: Iterable[str]) -> str:
-    """A did-you-mean, or what there is."""
+    """Return a did-you-mean for a message, or what there is."""
     from difflib import get_close_matches
 
     names = tuple(known)
@@ -88,8 +93,8 @@ _BOUNDS = {
 }
 
 
-def flaws_of(content: Any, schema: dict[str, Any]) -> list[Flaw]:
-    """What a schema refuses, up to a bound. One defect is one flaw: a misspelled word is not also a missing one."""
+def find_flaws(content: Any, schema: dict[str, Any]) -> list[Flaw]:
+    """Return what a schema refuses, up to a bound; a misspelled word is not also a missing one."""
     flaws = (flaw for error in _validator()(schema).iter_errors(content) for flaw in _flaws(error, ()))
     return list(dict.fromkeys(islice(flaws, _MOST_FLAWS)))
 
@@ -125,7 +130,7 @@ def _flaws(error: Error, before: tuple[str | int, ...]) -> Iterator[Flaw]:
     path = (*before, *error.path)
     value = error.instance
     if "propertyNames" in error.relative_schema_path:
-        yield (*path, str(value)), _said(error)
+        yield (*path, str(value)), _describe(error)
     elif error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         for word in value:
@@ -137,12 +142,12 @@ def _flaws(error: Error, before: tuple[str | int, ...]) -> Iterator[Flaw]:
             lacking = [name for name in error.schema["required"] if name not in value]
             yield path, f"{_listed(lacking, 'and')} {'is' if len(lacking) == 1 else 'are'} missing"
     elif error.validator in ("anyOf", "oneOf") and error.context:
-        yield from _of_choices(error, path)
+        yield from _choice_flaws(error, path)
     else:
-        yield path, _said(error)
+        yield path, _describe(error)
 
 
-def _of_choices(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
+def _choice_flaws(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     """The flaws of the choice that was meant: the one that the kind of the value fits."""
     choices: dict[Any, list[Error]] = {}
     for inner in error.context:
@@ -155,7 +160,7 @@ def _of_choices(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     only_missing = all(one.validator == "required" for inner in fitting for one in inner)
     fitting = deeper[:1] or (fitting if only_missing else fitting[:1])
     if len(fitting) == 1 and named and isinstance(error.instance, str) and all(not one.path for one in fitting[0]):
-        yield path, f"{_said(fitting[0][0])}, or {_listed([str(v) for one in named for v in _values(one)], 'or')}"
+        yield path, f"{_describe(fitting[0][0])}, or {_listed([str(v) for one in named for v in _values(one)], 'or')}"
     elif len(fitting) == 1:
         for inner in fitting[0]:
             yield from _flaws(inner, path)
@@ -170,7 +175,7 @@ def _of_choices(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
         yield path, _expected(_listed(dict.fromkeys(kinds), "or"), error.instance) if kinds else error.message[:200]
 
 
-def _said(error: Error) -> str:
+def _describe(error: Error) -> str:
     """What is wrong with one value."""
     name, due, value = str(error.validator), error.validator_value, error.instance
     if name in ("enum", "const"):

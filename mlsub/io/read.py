@@ -1,25 +1,145 @@
-"""Read TOML and YAML files that people write, within bounds, and say of each flaw where it is and what was meant."""
+"""Read YAML, TOML and text that people write, within bounds, and say of each problem where it is and what was meant.
+
+What is wrong with a YAML document is collected in its :class:`Tree`, by the path of keys and positions, and raised at
+once with the line of each place.
+"""
 
 from __future__ import annotations
 
 import re
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 
 from mlsub.io.errors import reason_of
-from mlsub.io.problems import MAX_BYTES, MAX_DEPTH, FileProblemsError, Problem
+from mlsub.io.problems import MAX_BYTES, MAX_DEPTH, FileProblemsError, Problem, find_flaws, refusal
 
 Flaws = Iterator[tuple[yaml.Node, str]]
+Step = str | int
 
 
-def read(path: Path, name: str | None = None, *, kind: str, top: str) -> yaml.Node:
-    """The nodes of a YAML file. They are plain data: :func:`content_of` takes them, and every key is text.
+def read_text(path: Path, name: str | None = None, most: int = MAX_BYTES) -> str:
+    """Return the text of a file that people write, in whatever form.
+
+    Args:
+        path: the file.
+        name: how messages call it.
+        most: how many bytes it may have.
+
+    Raises:
+        FileProblemsError: it cannot be read, is not UTF-8, or is larger.
+    """
+    shown = name or str(path)
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            # Reading from a pipe may never end.
+            raise refusal(shown, 1, "cannot be read: not a regular file")
+        with path.open("rb") as stream:
+            raw = stream.read(most + 1)
+        if len(raw) > most:
+            raise refusal(shown, 1, f"larger than {most >> 20} MiB" if most >> 20 else f"larger than {most >> 10} KiB")
+        return raw.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise refusal(shown, 1, "cannot be read: not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        raise refusal(shown, 1, f"cannot be read: {reason_of(error)}") from error
+
+
+class Tree:
+    """The nodes of a document by their paths, and what is wrong with them."""
+
+    def __init__(self, shown: str, node: yaml.MappingNode) -> None:
+        self.node = node
+        self.found: list[Problem] = []
+        self._shown = shown
+        self._keys: dict[int, dict[str, tuple[yaml.Node, yaml.Node]]] = {}
+        for where, message in _repeated_keys(node):
+            self.found.append(Problem(shown, where.start_mark.line + 1, message))
+
+    def line(self, *path: Step) -> int:
+        """Return the 1-based line of a place: of its key, or of the last place on the way that there is."""
+        return self._follow(path)[0]
+
+    def text(self, *path: Step) -> str | None:
+        """Return a scalar as the file has it; None where there is none."""
+        node = self._follow(path)[1]
+        return str(node.value) if isinstance(node, yaml.ScalarNode) else None
+
+    def is_truth(self, *path: Step) -> bool:
+        """Return whether the file has true or false at a place, in any spelling of YAML."""
+        node = self._follow(path)[1]
+        return node is not None and node.tag == "tag:yaml.org,2002:bool"
+
+    def content(self, *path: Step, as_written: bool = False) -> Any:
+        """Return what stands at a place as plain data; None where nothing does.
+
+        Keys are text, as they are written, and the first of two alike counts.
+
+        Args:
+            path: the keys and positions that lead to it.
+            as_written: numbers become the text that the file has, which keeps their digits.
+        """
+        node = self._follow(path)[1]
+        return None if node is None else _content(node, as_written=as_written)
+
+    def report(self, message: str, *path: Step) -> None:
+        """Note what is wrong at a place."""
+        steps = [self._shown_step(path[:at], step) for at, step in enumerate(path)]
+        self.found.append(Problem(self._shown, self.line(*path), with_place(steps, message)))
+
+    def _shown_step(self, before: tuple[Step, ...], step: Step) -> str:
+        """A key; of a list the id or name that an item has, else its position."""
+        own = (self.text(*before, step, word) for word in ("id", "name") if isinstance(step, int))
+        return next((text for text in own if text), str(step))
+
+    def check(self, schema: dict[str, Any]) -> None:
+        """Note where the document does not fit a schema."""
+        for path, message in find_flaws(self.content(), schema):
+            self.report(message, *path)
+
+    def raise_problems(self) -> None:
+        """End here if anything is wrong.
+
+        Raises:
+            FileProblemsError: something is; the problems are in the order of their lines.
+        """
+        if self.found:
+            raise FileProblemsError(sorted(dict.fromkeys(self.found), key=lambda problem: problem.line or 0))
+
+    def _follow(self, path: Iterable[Step]) -> tuple[int, yaml.Node | None]:
+        """The line of a place, or of the last one on the way to it, and its node if there is one."""
+        node: yaml.Node = self.node
+        line = node.start_mark.line + 1
+        for step in path:
+            if isinstance(node, yaml.MappingNode):
+                if id(node) not in self._keys:
+                    self._keys[id(node)] = {str(key.value): (key, value) for key, value in reversed(node.value)}
+                pair = self._keys[id(node)].get(str(step))
+                if pair is None:
+                    return line, None
+                line, node = pair[0].start_mark.line + 1, pair[1]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+                node = node.value[step]
+                line = node.start_mark.line + 1
+            else:
+                return line, None
+        return line, node
+
+
+def with_place(place: Iterable[Step], message: str) -> str:
+    """Return a message with the keys and positions that lead to its place before it."""
+    path = ".".join(str(step)[:80] for step in place)
+    return f"{path}: {message}" if path else message
+
+
+def read_tree(path: Path, name: str | None = None, *, kind: str, top: str) -> Tree:
+    """Return the nodes of a YAML file. They are plain data, and every key is text.
 
     Args:
         path: the file.
@@ -31,47 +151,13 @@ def read(path: Path, name: str | None = None, *, kind: str, top: str) -> yaml.No
         FileProblemsError: it cannot be read, or holds something else than plain data.
     """
     shown = name or str(path)
-    try:
-        node = _composed(_text(path), kind)
-        if not isinstance(node, yaml.MappingNode):
-            raise _Refused(1, f"expected a mapping with {top}")
-    except _Refused as refused:
-        raise FileProblemsError((Problem(shown, *refused.args),)) from None
-    flaws = tuple(Problem(shown, where.start_mark.line + 1, message) for where, message in not_plain(node, kind))
+    node = _compose(read_text(path, name), kind, shown)
+    if not isinstance(node, yaml.MappingNode):
+        raise refusal(shown, 1, f"expected a mapping with {top}")
+    flaws = tuple(Problem(shown, where.start_mark.line + 1, message) for where, message in _not_plain(node, kind))
     if flaws:
         raise FileProblemsError(flaws)
-    return node
-
-
-def text_of(path: Path, name: str | None = None) -> str:
-    """The text of a file that people write, in whatever form.
-
-    Raises:
-        FileProblemsError: it cannot be read, is not UTF-8, or is larger than 4 MiB.
-    """
-    try:
-        return _text(path)
-    except _Refused as refused:
-        raise FileProblemsError((Problem(name or str(path), *refused.args),)) from None
-
-
-class _Refused(Exception):  # noqa: N818  (it never leaves this module)
-    """Something that YAML allows and such files do not; the arguments are a line and a message."""
-
-
-def _text(path: Path) -> str:
-    try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
-            # Reading from a pipe may never end.
-            raise _Refused(1, "cannot be read: not a regular file")
-        if found.st_size > MAX_BYTES:
-            raise _Refused(1, f"larger than {MAX_BYTES >> 20} MiB")
-        return path.read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise _Refused(
-            1, f"cannot be read: {reason_of(error) if isinstance(error, OSError) else 'not UTF-8 text'}"
-        ) from error
+    return Tree(shown, node)
 
 
 #: Keys and values of a file; so many take about four seconds and 120 MB.
@@ -81,52 +167,50 @@ _MAX_NODES = 200_000
 class _Composer(yaml.SafeLoader):
     """Makes nodes, and stops at once where a file nests too deeply, is too long or refers to another place of it."""
 
-    kind = ""
-    _depth = 0
-    _nodes = 0
+    kind = shown = ""
+    _depth = _nodes = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
-            raise _Refused(line, f"aliases (*name) are not allowed in {self.kind}")
+            raise refusal(self.shown, line, f"aliases (*name) are not allowed in {self.kind}")
         if self._depth > MAX_DEPTH:
             # Reading itself becomes slow with the depth.
-            raise _Refused(line, "not YAML: nested too deeply")
+            raise refusal(self.shown, line, "not YAML: nested too deeply")
         self._nodes += 1
         if self._nodes > _MAX_NODES:
-            raise _Refused(line, f"more than {_MAX_NODES:,} keys and values")
+            raise refusal(self.shown, line, f"more than {_MAX_NODES:,} keys and values")
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
 
 
-def _composed(text: str, kind: str) -> yaml.Node | None:
+def _compose(text: str, kind: str, shown: str) -> yaml.Node | None:
     """The nodes of a text; None for an empty one."""
     loader = None
     try:
         loader = _Composer(text)
-        loader.kind = kind
+        loader.kind, loader.shown = kind, shown
         return loader.get_single_node()
-    except _Refused:
+    except FileProblemsError:
         raise
     except RecursionError:
-        raise _Refused(1, "not YAML: nested too deeply") from None
+        raise refusal(shown, 1, "not YAML: nested too deeply") from None
     except yaml.YAMLError as error:
         mark: Any = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
         line = mark.line + 1 if mark else 1
         if isinstance(error, yaml.reader.ReaderError):
             line = text.count("\n", 0, int(error.position)) + 1
-        raise _Refused(line, f"not YAML: {reason}") from error
+        raise refusal(shown, line, f"not YAML: {reason}") from error
     except Exception as error:
         # The scanner trusts numbers in escapes and directives, and stumbles over those that are out of range.
-        line = loader.line + 1 if loader is not None else 1
-        raise _Refused(line, f"not YAML: {str(error)[:200]}") from error
+        raise refusal(shown, loader.line + 1 if loader is not None else 1, f"not YAML: {str(error)[:200]}") from error
 
 
-def not_plain(node: yaml.Node, kind: str) -> Flaws:
+def _not_plain(node: yaml.Node, kind: str) -> Flaws:
     """What is not plain data in a tree of nodes: keys that are not text, tags, values that are not what they claim."""
     if isinstance(node, yaml.ScalarNode):
         try:
@@ -143,12 +227,12 @@ def not_plain(node: yaml.Node, kind: str) -> Flaws:
                 yield key, f"merge keys (<<) are not allowed in {kind}"
             elif _tag(key) not in _OF_KEYS:
                 yield key, f"the tag {_tag(key)} is not allowed in {kind}"
-            elif not key.value.isascii() and _unwritable(key.value):
+            elif _has_surrogate(key.value):
                 yield key, _NO_CHARACTER
-            yield from not_plain(value, kind)
+            yield from _not_plain(value, kind)
     else:
         for item in node.value:
-            yield from not_plain(item, kind)
+            yield from _not_plain(item, kind)
 
 
 #: What YAML takes an untagged key for; to the readers here it is text, as it is written.
@@ -159,6 +243,7 @@ _COLLECTIONS: dict[type[yaml.Node], str] = {
 }
 #: Longer ones are numbers of no document; some of them take seconds to read, and Python cannot show them.
 _MAX_NUMBER = 300
+_TOO_LONG = "a number with too many digits"
 _NO_CHARACTER = "a surrogate (\\ud800 to \\udfff) is not a character"
 
 
@@ -166,8 +251,8 @@ def _tag(node: yaml.Node) -> str:
     return str(node.tag).replace("tag:yaml.org,2002:", "!!")[:80]
 
 
-def _unwritable(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+def _has_surrogate(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _scalar(node: yaml.ScalarNode) -> Any:
@@ -178,14 +263,14 @@ def _scalar(node: yaml.ScalarNode) -> Any:
     """
     text, kind = str(node.value), _tag(node)
     if kind in ("!!str", "!!timestamp"):
-        if not text.isascii() and _unwritable(text):
+        if _has_surrogate(text):
             raise ValueError(_NO_CHARACTER)
         return text
     if kind not in _READS:
         hint = "; put it in quotes" if kind == "!!value" else ""
         raise ValueError(f"{text[:40]!r} with the tag {kind} is not plain data{hint}")
     if len(text) > _MAX_NUMBER:
-        raise ValueError("a number with too many digits")
+        raise ValueError(_TOO_LONG)
     try:
         return _READS[kind](_CONSTRUCTOR, node)
     except Exception as error:
@@ -201,7 +286,7 @@ _READS: dict[str, Any] = {
 }
 
 
-def twice(node: yaml.Node) -> Flaws:
+def _repeated_keys(node: yaml.Node) -> Flaws:
     """Keys that stand twice in one mapping; YAML lets the later one win without a word."""
     if isinstance(node, yaml.MappingNode):
         first: dict[str, int] = {}
@@ -210,48 +295,29 @@ def twice(node: yaml.Node) -> Flaws:
             if text in first:
                 yield key, f"{text!r} is given twice, first on line {first[text]}"
             first.setdefault(text, key.start_mark.line + 1)
-            yield from twice(value)
+            yield from _repeated_keys(value)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from twice(item)
+            yield from _repeated_keys(item)
 
 
-def content_of(node: yaml.Node, *, as_written: bool = False) -> Any:
-    """What nodes hold, as plain data; keys are text, as they are written, and the first of two alike counts.
-
-    Args:
-        node: the node, from :func:`read`.
-        as_written: numbers become the text that the file has, which keeps their digits.
-
-    Raises:
-        ValueError: they do not come from :func:`read`, and a tag is not one of plain data.
-    """
+def _content(node: yaml.Node, *, as_written: bool) -> Any:
     if isinstance(node, yaml.MappingNode):
         found: dict[str, Any] = {}
         for key, value in node.value:
             if str(key.value) not in found:
-                found[str(key.value)] = content_of(value, as_written=as_written)
+                found[str(key.value)] = _content(value, as_written=as_written)
         return found
     if isinstance(node, yaml.SequenceNode):
-        return [content_of(item, as_written=as_written) for item in node.value]
+        return [_content(item, as_written=as_written) for item in node.value]
     assert isinstance(node, yaml.ScalarNode)  # noqa: S101  (there is no other node)
     return str(node.value) if as_written and _tag(node) in ("!!int", "!!float") else _scalar(node)
-
-
-def read_content(path: Path, *, kind: str, top: str) -> dict[str, Any]:
-    """What a file holds as plain data, checked by nobody yet.
-
-    Raises:
-        FileProblemsError: it cannot be read.
-    """
-    content: dict[str, Any] = content_of(read(path, kind=kind, top=top))
-    return content
 
 
 #: Such a file is a few kilobytes; the bound keeps a hostile one from being read at all.
 MAX_TOML_BYTES = 256 << 10
 _BITS = 64
-_DEEP = "nested too deeply"
+_DEEP = "not TOML: nested too deeply"
 #: A dotted key of more parts than any document is deep: tomllib needs memory in the square of their number.
 _LONG_KEY = re.compile(
     r"(?:(?:(?<![\w-])[\w-]{1,200}|\"(?:[^\"\\\n]|\\.){0,200}\"|'[^'\n]{0,200}')[ \t]{0,20}\.[ \t]{0,20})"
@@ -270,34 +336,19 @@ def read_toml(file: Path, name: str | None = None) -> dict[str, Any]:
     Raises:
         FileProblemsError: it cannot be read, or is not TOML; with the line where tomllib knows it.
     """
-    shown = name or str(file)
+    shown, text = name or str(file), read_text(file, name, MAX_TOML_BYTES)
+    if long := _LONG_KEY.search(text):
+        raise refusal(shown, text.count("\n", 0, long.start()) + 1, _DEEP)
     try:
-        if not stat.S_ISREG(file.stat().st_mode):
-            _refuse(shown, 1, "cannot be read: not a regular file")
-        with file.open("rb") as stream:
-            raw = stream.read(MAX_TOML_BYTES + 1)
-        if len(raw) > MAX_TOML_BYTES:
-            _refuse(shown, 1, f"larger than {MAX_TOML_BYTES >> 10} KiB")
-        text = raw.decode("utf-8").replace("\r\n", "\n")
-        if long := _LONG_KEY.search(text):
-            _refuse(shown, text.count("\n", 0, long.start()) + 1, f"not TOML: {_DEEP}")
         content: dict[str, Any] = _plain_toml(tomllib.loads(text))
         return content
-    except OSError as error:
-        _refuse(shown, 1, f"cannot be read: {reason_of(error)}")
-    except UnicodeDecodeError:
-        _refuse(shown, 1, "cannot be read: not UTF-8 text")
     except RecursionError:
-        _refuse(shown, 1, f"not TOML: {_DEEP}")
+        raise refusal(shown, 1, _DEEP) from None
     except ValueError as error:
         # A number of too many digits is one as well, and has no line.
         place = _PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else 1
-        _refuse(shown, line, f"not TOML: {str(error)[: place.start() if place else 200][:200]}")
-
-
-def _refuse(shown: str, line: int, message: str) -> NoReturn:
-    raise FileProblemsError((Problem(shown, line, message),))
+        raise refusal(shown, line, f"not TOML: {str(error)[: place.start() if place else 200][:200]}") from None
 
 
 def _plain_toml(value: Any, depth: int = 0) -> Any:
@@ -314,5 +365,5 @@ def _plain_toml(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [_plain_toml(one, depth + 1) for one in value]
     if isinstance(value, int) and value.bit_length() > _BITS:
-        raise ValueError("a number with too many digits")
+        raise ValueError(_TOO_LONG)
     return value.isoformat() if isinstance(value, date | time | datetime) else value

@@ -2,7 +2,7 @@
 
 What is written is made in a hidden folder beside its place, brought to the disk, and renamed. The hidden folder is
 locked as long as its process lives; whoever writes there next removes what a killed process has left. What mlsub put in
-place is known again by the record beside it, see :mod:`mlsub.io.written`.
+place is known again by the record beside it, see :mod:`mlsub.io.folders`.
 """
 
 from __future__ import annotations
@@ -150,15 +150,6 @@ def staging_beside(final: Path) -> Iterator[Path]:
             os.close(lock)
 
 
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """Give an empty folder among the temporary files of the system, for its user alone; it goes in the end."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="mlsub-") as folder:
-        yield Path(folder)
-
-
 def _locked(part: Path) -> int | None:
     """Return a file or folder opened and locked; None where a living process has it, or there are no locks."""
     try:
@@ -184,7 +175,7 @@ def remove_leftovers(folder: Path) -> None:
                 _remove(part)
                 os.close(lock)
                 if not os.path.lexists(part):
-                    tell_removed(part)
+                    warn_removed(part)
 
 
 def _remove(part: Path) -> None:
@@ -197,7 +188,7 @@ def _remove(part: Path) -> None:
             part.unlink(missing_ok=True)
 
 
-def tell_removed(path: Path) -> None:
+def warn_removed(path: Path) -> None:
     """Say that something was removed that a killed process had left."""
     _tell(f"removed {path}, left by a process that was killed")
 

@@ -14,12 +14,11 @@ from mlsub.convergence.words import SEVERAL_BENCHMARKS
 from mlsub.divisions import division_of
 from mlsub.findings import Blocks, Finding, Kind, Verdict
 from mlsub.io.errors import reason_of
-from mlsub.io.look import own_status_of
+from mlsub.io.look import status_of
 from mlsub.io.show import several, show
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
+from mlsub.log.parts import MAX_SEEDS, Seed
 from mlsub.log.report import LogReport
-from mlsub.log.run import Run
-from mlsub.log.seeds import MAX_SEED_DIGESTS, MAX_SEEDS, SEED_DIGEST_BYTES, Seed, seed_digest
 from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -42,8 +41,6 @@ _OF_LOGS = ("key.", "log.", "check.", "tree.no-logs", "tree.unreadable", "entry.
 _BY_RULES = "training rules: olympic scoring drops the slowest run"
 #: What a shared seed says where all of the log is that of another run.
 COPIED = "The log is a copy of another run's, with the same seed"
-#: Digests compared in one entry; what is beyond is refused, never passed.
-MAX_COMPARED = 2_000_000
 
 
 def judge_entry(
@@ -108,10 +105,10 @@ def _result(
 ) -> EntryResult:
     return EntryResult(
         path=entry.path,
-        organisation=entry.files.organisation,
-        system=entry.files.system,
+        organisation=entry.organisation,
+        system=entry.system,
         benchmark=needs.name,
-        scaling_type=entry.files.scaling_type,
+        scaling_type=entry.scaling_type,
         division=entry.division,
         official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
         runs=len(entry.logs),
@@ -146,9 +143,9 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None or not algorithm.normalise or rcp.minimum is None:
         return
-    file, path = entry.files.folder / FILE, f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE
+    file, path = entry.folder / FILE, f"{entry.path}/{FILE}" if entry.path not in ("", ".") else FILE
     try:
-        found = own_status_of(file)
+        found = status_of(file, follow=False)
     except OSError as error:
         yield finding("score.scaling-file", path, actual=reason_of(error))
         return
@@ -170,7 +167,7 @@ def _settled(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> I
     done = score.scaling_file and score.as_expected
     for found in findings:
         settled = done and found.rule == "rcp.normalised"
-        if found.rule == "rcp.normalised" and entry.files.scaling_type == "weak":
+        if found.rule == "rcp.normalised" and entry.scaling_type == "weak":
             continue
         yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if settled else found
 
@@ -205,11 +202,11 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
 
 
 def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
-    if entry.files.elsewhere is not None:
-        yield finding("entry.glob-name", entry.path, actual=entry.files.elsewhere)
-    runs = len(entry.files.results)
-    strays = [name for name in entry.files.strays if name not in KNOWN_COMPANIONS]
-    weak = entry.files.scaling_type == "weak"
+    if entry.elsewhere is not None:
+        yield finding("entry.glob-name", entry.path, actual=entry.elsewhere)
+    runs = len(entry.results)
+    strays = [name for name in entry.strays if name not in KNOWN_COMPANIONS]
+    weak = entry.scaling_type == "weak"
     if runs < needs.runs or (runs > needs.runs and not weak):
         misnamed = f"; also there: {', '.join(strays[:5])}" if strays else ""
         yield finding(
@@ -218,7 +215,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
             f"The number of result files differs from what {needs.name} requires",
             expected=f"{'at least ' if weak else ''}{needs.runs} files named result_*.txt",
             actual=f"{runs}{misnamed}",
-            fix=of_run_count(entry.files, needs.runs),
+            fix=of_run_count(entry, needs.runs),
         )
     elif strays:
         yield finding("entry.stray-files", entry.path, actual=several(strays, 10))
@@ -280,7 +277,6 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
     """
     users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
     some_seed = False
-    digests = _Digests(logs)
     for log in logs:
         if log.without_run:
             continue  # The missing run has its own finding.
@@ -303,7 +299,6 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
             first = users.setdefault((seed.file, seed.lineno, seed.value), (log, seed))
             if first[1] is not seed:
                 again.append((seed, first[0]))
-        behind = digests.again(log.run)
         if again:
             seed, owner = again[0]
             more = f", and {len(again) - 1} more" if len(again) > 1 else ""
@@ -316,48 +311,10 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
                 actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
                 fix="Remove it, or put another run in its place." if copied else None,
             )
-        elif behind:
-            yield finding(
-                "seed.shared",
-                log.path,
-                actual=f"{behind:,} of more than {MAX_SEEDS:,} seeds, of which only digests are kept",
-            )
-        if log.run.seeds_left_out or digests.full:
+        if log.run.seeds_left_out:
             yield finding(
                 "seed.too-many",
                 log.path,
-                expected=f"at most {MAX_SEED_DIGESTS:,} in a log and {MAX_COMPARED:,} in an entry",
-                actual=f"{len(log.run.seeds) + _kept_digests(log.run) + log.run.seeds_left_out:,}",
+                expected=f"at most {MAX_SEEDS:,}",
+                actual=f"{len(log.run.seeds) + log.run.seeds_left_out:,}",
             )
-
-
-class _Digests:
-    """Digests of the seeds of an entry's runs so far, kept where a run logs more seeds than are kept whole."""
-
-    def __init__(self, logs: tuple[LogReport, ...]) -> None:
-        self.full = False
-        self._needed = any(log.run.more_seeds for log in logs)
-        self._seen: set[bytes] = set()
-
-    def again(self, run: Run) -> int:
-        """How many of a run's seeds were seen before, in another run or in this one."""
-        again = 0
-        for digest in _all_digests(run) if self._needed else ():
-            if digest in self._seen:
-                again += 1
-            elif len(self._seen) < MAX_COMPARED:
-                self._seen.add(digest)
-            else:
-                self.full = True
-                break
-        return again
-
-
-def _all_digests(run: Run) -> Iterator[bytes]:
-    yield from map(seed_digest, run.seeds)
-    for start in range(0, len(run.more_seeds), SEED_DIGEST_BYTES):
-        yield run.more_seeds[start : start + SEED_DIGEST_BYTES]
-
-
-def _kept_digests(run: Run) -> int:
-    return len(run.more_seeds) // SEED_DIGEST_BYTES

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -12,12 +13,13 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
-from mlsub.log.event import Defect, Event
-from mlsub.log.events import FactFold, Fold, Handler, LogReader, Tally, read_log
+from mlsub.log.event import Batch, Defect, Event
+from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
 from mlsub.log.reader import RecordCutter, Records, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
+from mlsub.log.trace import IntervalFold, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round, get_round
 from mlsub.rules.aspects.count import AnyOf, Count
@@ -28,8 +30,6 @@ from mlsub.rules.isolate import reviewed
 _HEAD = 4
 
 
-#: Makes a fold for a log; a class, so that it can be sent to another process.
-NewFold = Callable[[], FactFold]
 #: Findings of one rule in one log; what goes beyond is counted in the last of them.
 MAX_FINDINGS_A_RULE = 20
 #: Keys of broken records that are remembered, so as not to report them missing as well.
@@ -39,8 +39,8 @@ MAX_SPOILED_KEYS = 1000
 class LogTask(msgspec.Struct, frozen=True):
     """One log to judge: where it is, what to call it, and the round whose rules hold.
 
-    ``overlay`` is a file of the user's own rules that hold as well. ``folds`` are what to find out besides, in the same
-    reading; see :meth:`mlsub.log.report.LogReport.fact`.
+    ``overlay`` is a file of the user's own rules that hold as well. ``trace`` and
+    ``intervals`` say whether the report is to have these as well.
     """
 
     file: str
@@ -48,7 +48,8 @@ class LogTask(msgspec.Struct, frozen=True):
     usage: str
     round: str
     overlay: str | None = None
-    folds: tuple[NewFold, ...] = ()
+    trace: bool = False
+    intervals: bool = False
 
 
 def judge_log(task: LogTask) -> LogReport:
@@ -66,7 +67,7 @@ def judge_log(task: LogTask) -> LogReport:
         return judge.unreadable(error)
 
 
-class LogJudge:
+class LogJudge(LogReader):
     """Judges one log whose bytes are fed to it in pieces of any size; the report does not depend on their sizes.
 
     Memory is bounded whatever the bytes are: by the reader's bound on a record, and by that on events held back until
@@ -83,26 +84,40 @@ class LogJudge:
         self._task = task
         self._round = round_
         tally = Tally()
-        reading = ReadingFold(manner_of(task.usage, task.round, task.overlay))
-        self.run = RunFold(tally, reading)
+        self.run = RunFold(tally, ReadingFold(manner_of(task.usage, task.round, task.overlay)))
         self.defects = Defects(task.path, tally)
         self.rules = NamedRules(round_, tally, again)
-        self._besides = [_Besides(new) for new in task.folds]
-        self.reader = LogReader(
-            [self.run, *folds, *self._besides, self.rules],
-            log_format=round_.log_format,
-            tally=tally,
-            texts=self.rules.look_ahead,
-            taken=self.run.take,
-            defects=self.defects,
-        )
-        self.rules.on_named = self.reader.ask_again
+        self._trace = _Besides(TraceFold()) if task.trace else None
+        self._intervals = _Besides(IntervalFold()) if task.intervals else None
+        besides = [one for one in (self._trace, self._intervals) if one is not None]
+        super().__init__([self.run, *folds, *besides, self.rules], log_format=round_.log_format, tally=tally)
+        self.rules.on_named = self.ask_again
         self._head = b""
         self._wide: _WideLog | None = None
 
+    def ahead(self, batch: Batch) -> None:
+        """Look for the names of the log, which decide of its rules."""
+        self.rules.look_ahead(batch)
+
+    def behind(self, batch: Batch) -> None:
+        """Have the records read as the convergence checker reads them."""
+        self.run.take(batch)
+
+    def defect(self, defect: Defect) -> None:
+        """Report a record that the official parser cannot use."""
+        self.defects.add(defect)
+
+    def hidden(self, event: Event | Defect) -> None:
+        """Report a record that the official parser does not see."""
+        self.defects.hidden(event)
+
+    def too_long(self, line: int, hidden: bool) -> None:
+        """Report a record beyond the bound on memory."""
+        self.defects.too_long(line, hidden)
+
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
-        self.reader.feed(piece)
+        super().feed(piece)
         if self._wide is not None:
             self._wide.feed(piece)
         elif len(self._head) < _HEAD:
@@ -110,12 +125,12 @@ class LogJudge:
             encoding = foreign_encoding(self._head)
             if encoding is not None and len(self._head) == _HEAD:
                 # Read in that one too: only at the end is it certain that the official parser finds nothing.
-                self._wide = _WideLog(self._task.path, self.reader, encoding)
+                self._wide = _WideLog(self._task.path, self, encoding)
                 self._wide.feed(seen + piece)
 
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
-        self.reader.close()
+        super().close()
         if self._wide is not None:
             self._wide.close()
 
@@ -125,7 +140,7 @@ class LogJudge:
         Raises:
             MlsubError: it has to be read once more, and cannot be.
         """
-        if not self.reader.tally.events and not self.defects.found:
+        if not self.tally.events and not self.defects.found:
             return self._report(tuple(self._nothing_to_judge()), compliant=False, undecodable=False)
         rules, defects = self.rules.known(), self.defects
         spoiled = frozenset(defects.spoiled_keys)
@@ -147,7 +162,7 @@ class LogJudge:
         """The report on a log that cannot be read, or not to its end."""
         found = finding("log.unreadable", self._task.path, f"The log cannot be read: {error}")
         report = self._report((found,), compliant=False, undecodable=True)
-        return msgspec.structs.replace(report, facts=())
+        return msgspec.structs.replace(report, trace=None, intervals=None)
 
     def _nothing_to_judge(self) -> list[Finding]:
         """Why there is no record: an empty file, a wide encoding, or none."""
@@ -156,7 +171,7 @@ class LogJudge:
             return [finding("log.empty", path)]
         encoding = foreign_encoding(self._head)
         if encoding is None:
-            message = f"The log has no {self.reader.token.decode().strip()} records"
+            message = f"The log has no {self.token.decode().strip()} records"
             return [finding("log.no-records", path, message, actual="none")]
         if self._wide is not None:
             self.defects = self._wide.defects
@@ -180,7 +195,8 @@ class LogJudge:
             minutes=self._minutes(run),
             run=run,
             findings=(*findings, *review),
-            facts=tuple(fact for one in self._besides if (fact := one.finish()) is not None),
+            trace=self._trace.finish() if self._trace is not None else None,
+            intervals=self._intervals.finish() if self._intervals is not None else None,
         )
 
     def _minutes(self, run: Run) -> float | None:
@@ -220,8 +236,8 @@ class _WideLog:
 class _Besides:
     """A fold that has no part in the verdict: a defect of ours in it leaves out its fact, and nothing else."""
 
-    def __init__(self, new: NewFold) -> None:
-        self._fold: FactFold | None = new()
+    def __init__(self, fold: TraceFold | IntervalFold) -> None:
+        self._fold: TraceFold | IntervalFold | None = fold
 
     def handler(self, key: str | None) -> Handler | None:
         handler = self._fold.handler(key) if self._fold is not None else None
@@ -233,7 +249,7 @@ class _Besides:
         except Exception:
             self._fold = None
 
-    def finish(self) -> object | None:
+    def finish(self) -> Any:
         try:
             return self._fold.finish() if self._fold is not None else None
         except Exception:

@@ -15,12 +15,11 @@ import msgspec
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
 from mlsub.log.report import LogReport
-from mlsub.rounds.benchmarks import benchmark_of, group_of
-from mlsub.rounds.publication import published
+from mlsub.rounds.benchmarks import benchmark_of, group_of, published
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import EntryResult, Report
-from mlsub.systems.chips import chip_of
-from mlsub.systems.facts import SystemFacts, shown
+from mlsub.systems.fields import SystemFacts, shown
+from mlsub.systems.names import chip_of
 
 _NO_FACTS = SystemFacts()
 #: The repository of a round's results, by usage; other usages are not published.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
-from mlsub.divisions import DIVISIONS, Division, division_of
+from mlsub.divisions import Division, division_of
 from mlsub.findings import Finding, Kind
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
 from mlsub.log.event import Batch, Event
 from mlsub.log.events import Fold, Handler, Tally
@@ -128,7 +128,7 @@ class LogRules:
 class NamedRules:
     """Judges the events of one log in file order, from the first one on: the first ones once the log is named.
 
-    A log that takes too long is read once more, or where that is not possible judged by all rules it may be under.
+    A log that names itself too late to keep what came before is read once more.
 
     Args:
         round_: whose rules they are.
@@ -144,11 +144,17 @@ class NamedRules:
         self._tally = tally
         self._again = again
         self._named: dict[str, Event] = {}
+        #: The events so far; None for too many.
         self._held: list[Event] | None = []
         self._held_from = 0
-        self._candidates: dict[tuple[str | None, str | None], LogRules] = {}
-        #: Gives what takes the events of a key; another one when the rules are known.
-        self.handler: Callable[[str | None], Handler | None] = self._holder
+
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key; another one when the rules are known."""
+        if self.rules is not None:
+            return self.rules.handler(key)
+        if key is None:
+            return None
+        return self._hold_name if key in _NAMES and key not in self._named else self._hold
 
     def look_ahead(self, batch: Batch) -> None:
         """Look at records before their events are taken: where the log names itself in them, none has to be held."""
@@ -160,30 +166,28 @@ class NamedRules:
                 named.setdefault(event.key, event)
                 if len(named) == len(_NAMES):
                     self._named = named
-                    self._settle()
+                    self._begin()
                     return
-
-    def _holder(self, key: str | None) -> Handler | None:
-        """What takes the events of a key before the rules are known."""
-        if key is None:
-            return None
-        return self._hold_name if key in _NAMES and key not in self._named else self._hold
 
     def name(self, key: str) -> str | None:
         """What the log says of itself first under ``submission_division`` or ``submission_benchmark``."""
-        name = self._value(key)
+        named = self._named.get(key)
+        name = None if named is None else named.value
         return readable(name[:NAME_WIDTH]) if isinstance(name, str) else None
 
     def known(self) -> LogRules:
-        """The rules, after the last event; of a log that never named itself those that hold for any."""
-        if self.rules is None:
-            self._settle()
+        """The rules, after the last event; of a log that never named itself those that hold for any.
+
+        Raises:
+            MlsubError: the log has to be read once more, and cannot be.
+        """
+        self._begin()
         self.on_named = _nothing
         if self.rules is None:
-            rules = self._judge_by(self._new())
-            if self._again is not None:
-                self._again(rules)
-            return rules
+            if self._again is None:
+                raise MlsubError("it names its benchmark too late to be judged as it comes; check it as a file")
+            self.rules = self._new()
+            self._again(self.rules)
         return self.rules
 
     def unknown(self) -> Crash | None:
@@ -197,61 +201,33 @@ class NamedRules:
             return Crash(benchmark.line, f"no rules of benchmark {show(benchmark.value, NAME_WIDTH)}")
         return None
 
-    def _value(self, key: str) -> Any:
-        event = self._named.get(key)
-        return None if event is None else event.value
-
     def _hold(self, event: Event) -> None:
         """Keep an event until the log has said what it is."""
         held, fed = self._held, self._tally.fed
         if held is None:
-            for rules in self._candidates.values():
-                rules.add((event,))
             return
         if not held:
             self._held_from = fed
         held.append(event)
         if len(held) > MAX_HELD or fed - self._held_from > MAX_HELD_BYTES:
-            self._try_all(held)
+            self._held = None
 
     def _hold_name(self, event: Event) -> None:
         """Keep an event that may say what the log is."""
         self._named.setdefault(event.key, event)
-        if self.rules is None:
-            self._hold(event)
-            if len(self._named) == len(_NAMES):
-                self._settle()
+        self._hold(event)
+        if len(self._named) == len(_NAMES):
+            self._begin()
 
-    def _settle(self) -> None:
-        """Start judging: the log has said all that it says of itself."""
-        if self._held is not None:
-            self._judge_by(self._new()).add(self._held)
-        elif self._candidates:
-            division = division_of(self.name("submission_division"))
-            benchmark = self.name("submission_benchmark")
-            known = benchmark if benchmark in self._round.benchmarks else None
-            self._judge_by(self._candidates[division.name if division else None, known])
-        else:
+    def _begin(self) -> None:
+        """Start judging, unless what came before is lost: the log has said all that it says of itself."""
+        if self.rules is not None or self._held is None:
             return
-        self._held, self._candidates = [], {}
+        self.rules = self._new()
+        self.rules.add(self._held)
+        self._held = []
         self.on_named()
         self.on_named = _nothing  # It holds on to the reader, which holds on to this.
-
-    def _try_all(self, held: list[Event]) -> None:
-        self._held = None
-        if self._again is not None:
-            return
-        self._candidates = {
-            (division, name): LogRules(self._round, division_of(division), name)
-            for division in (None, *DIVISIONS)
-            for name in (None, *self._round.benchmarks)
-        }
-        for rules in self._candidates.values():
-            rules.add(held)
-
-    def _judge_by(self, rules: LogRules) -> LogRules:
-        self.rules, self.handler = rules, rules.handler
-        return rules
 
     def _new(self) -> LogRules:
         division = division_of(self.name("submission_division"))

@@ -23,7 +23,7 @@ from mlsub.score.scaled import (
 )
 from mlsub.submission.model import Entry
 from mlsub.submission.report import EnergyResult, ScoreResult
-from mlsub.systems.facts import MAX_COUNT
+from mlsub.systems.fields import MAX_COUNT
 
 if TYPE_CHECKING:
     from mlsub.score.energy.score import Power
@@ -41,9 +41,9 @@ def judge_score(
     """
     minutes, untimed = isolated("the score", entry.path, lambda: _minutes(entry, needs, round_), None)
     file, unread = isolated(
-        "score.scaling-file", entry.path, lambda: read_scaling(entry.files.folder, entry.path), ScalingFile()
+        "score.scaling-file", entry.path, lambda: read_scaling(entry.folder, entry.path), ScalingFile()
     )
-    if entry.files.scaling_type == "weak":
+    if entry.scaling_type == "weak":
         score = score_of(minutes, 1.0, ScalingFile(), _scale(entry) if minutes is not None else None)
     else:
         score = score_of(minutes, computed, file)
@@ -77,7 +77,7 @@ def _scale(entry: Entry) -> int | None:
 
 def audit_scales(entry: Entry) -> Iterator[Finding]:
     """The official result summarizer ends where the models of weak scaling are not of one size."""
-    scales = _instance_scales(entry) if entry.files.scaling_type == "weak" else {}
+    scales = _instance_scales(entry) if entry.scaling_type == "weak" else {}
     unread = {scale: names for scale, names in scales.items() if isinstance(scale, str)}
     if unread:
         what, expected = "a scale that is no number", "number_of_nodes and accelerators_per_node as whole numbers"
@@ -107,7 +107,7 @@ def energy_of(
     from mlsub.score.energy.score import energy_result, weak_energy
 
     counted = [log.minutes if log.compliant else None for log in entry.logs]
-    if entry.files.scaling_type == "weak":
+    if entry.scaling_type == "weak":
         scaled = frozenset(name for names in _instance_scales(entry).values() for name in names)
         measured = [joules for log, joules in zip(entry.logs, power.joules, strict=True) if log.name in scaled]
         return isolated("the energy", entry.path, lambda: weak_energy(power, measured), None)
@@ -118,14 +118,14 @@ def energy_of(
 
 def _minutes(entry: Entry, needs: Benchmark, round_: Round) -> float | None:
     """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together."""
-    if entry.files.scaling_type == "weak":
+    if entry.scaling_type == "weak":
         return weak_minutes([log.run.timeline for log in entry.logs if log.compliant], needs.runs)
     return olympic_mean([log.minutes if log.counts_in(round_) else None for log in entry.logs], needs.forgiven)
 
 
 def power_of(entry: Entry, round_: Round) -> tuple[Power | None, tuple[Finding, ...]]:
     """The power measurements, which no official tool looks at before the round that checks them."""
-    if POWER not in entry.files.strays:
+    if POWER not in entry.strays:
         return None, ()
     from mlsub.score.energy.judge import judge_power
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.io.jsontext import SHALLOW, loads, too_deep
+from mlsub.io.data import SHALLOW, loads, too_deep
 from mlsub.io.show import readable
 
 SIZE, NAME, SAMPLES, STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"

@@ -30,8 +30,6 @@ BATCH = 1 << 14
 _MAX_KEYS, _MAX_KEY = 1_000, 200
 
 Handler = Callable[[Event], None]
-#: Takes records with their texts.
-TextHandler = Callable[[Batch], None]
 
 
 class Fold(Protocol):
@@ -39,36 +37,6 @@ class Fold(Protocol):
 
     def handler(self, key: str | None) -> Handler | None:
         """What takes the events of a key (None: of keys that are not text); None where nobody asks for them."""
-
-
-class FactFold(Fold, Protocol):
-    """A fold whose result is a fact about the log."""
-
-    def finish(self) -> Any:
-        """The fact, of a type that no other fold gives."""
-
-
-class DefectFold(Protocol):
-    """Takes the records that are not events."""
-
-    def add(self, defect: Defect) -> None:
-        """A record that the official parser cannot use."""
-
-    def hidden(self, event: Event | Defect) -> None:
-        """A record that the official parser does not see."""
-
-    def too_long(self, line: int, hidden: bool) -> None:
-        """A record beyond the bound on memory."""
-
-
-class Fed(Protocol):
-    """Takes a log as bytes."""
-
-    def feed(self, piece: bytes) -> None:
-        """Take the next bytes, of any number."""
-
-    def close(self) -> None:
-        """Nothing follows."""
 
 
 class Tally:
@@ -141,32 +109,35 @@ class LogReader:
 
     An event that nobody asked for costs its decoding and one look-up.
 
+    Who has to do with more than events overrides :meth:`ahead`, :meth:`behind`, :meth:`defect`, :meth:`hidden` and
+    :meth:`too_long`.
+
     Args:
         folds: take the events.
         log_format: that of the round, ``mllog`` or ``mll``.
         tally: counts the events.
-        texts: takes every record that the official parser sees, usable or not, before its event is pushed.
-        taken: takes them after that.
-        defects: takes the records that are not events.
     """
 
-    def __init__(
-        self,
-        folds: Sequence[Fold],
-        *,
-        log_format: str = "mllog",
-        tally: Tally | None = None,
-        texts: TextHandler | None = None,
-        taken: TextHandler | None = None,
-        defects: DefectFold | None = None,
-    ) -> None:
+    def __init__(self, folds: Sequence[Fold], *, log_format: str = "mllog", tally: Tally | None = None) -> None:
         self.token, self.decode, self._decode_all = FORMATS[log_format]
         self.tally = tally or Tally()
         self._cutter = RecordCutter(self.token)
         self._handlers = _Handlers(folds)
-        self._texts = texts
-        self._taken = taken
-        self._defects = defects
+
+    def ahead(self, batch: Batch) -> None:
+        """Take records that the official parser sees, usable or not, before their events are pushed."""
+
+    def behind(self, batch: Batch) -> None:
+        """Take the same records after that."""
+
+    def defect(self, defect: Defect) -> None:
+        """Take a record that the official parser cannot use."""
+
+    def hidden(self, event: Event | Defect) -> None:
+        """Take a record that the official parser does not see."""
+
+    def too_long(self, line: int, hidden: bool) -> None:
+        """Take the place of a record beyond the bound on memory."""
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
@@ -200,11 +171,9 @@ class LogReader:
     def _seen(self, lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> None:
         """Take records that the official parser sees."""
         batch = self._decode_all(lines, texts, joined)
-        if self._texts is not None:
-            self._texts(batch)
+        self.ahead(batch)
         self.take(batch)
-        if self._taken is not None:
-            self._taken(batch)
+        self.behind(batch)
 
     def take(self, batch: Batch) -> None:
         """Take the next records, for whoever has decoded them already."""
@@ -214,8 +183,7 @@ class LogReader:
         start = 0
         for place in batch.defects:
             self._dispatch(batch.lines[start:place], batch.decoded[start:place])
-            if self._defects is not None:
-                self._defects.add(cast("Defect", batch.decoded[place]))
+            self.defect(cast("Defect", batch.decoded[place]))
             start = place + 1
         self._dispatch(batch.lines[start:], batch.decoded[start:])
 
@@ -245,15 +213,13 @@ class LogReader:
         tally.events += len(events)
 
     def _unseen(self, line: int, text: bytes, hidden: bool, too_long: bool) -> None:
-        if self._defects is None:
-            return
         if too_long:
-            self._defects.too_long(line, hidden)
+            self.too_long(line, hidden)
         else:
-            self._defects.hidden(self.decode(line, text))
+            self.hidden(self.decode(line, text))
 
 
-def read_log(file: Path | str, into: Fed) -> None:
+def read_log(file: Path | str, into: LogReader) -> None:
     """Feed a file, from its first byte to its end.
 
     Raises:

@@ -166,6 +166,12 @@ def _holds(text: bytes, token: bytes) -> bool:
     return token in text
 
 
+def ended_lines(buffer: bytes) -> int:
+    """Return where the last line ends that ends for certain: behind a CR at the very end an LF may follow."""
+    size = len(buffer) - buffer.endswith(b"\r")
+    return max(buffer.rfind(b"\n", 0, size), buffer.rfind(b"\r", 0, size)) + 1
+
+
 class RecordCutter:
     """Cuts bytes that come in pieces of any size into records; holds one chunk and at most one unfinished record.
 
@@ -210,10 +216,7 @@ class RecordCutter:
             return found
         buffer = b"".join((self._rest, self._since, piece)) if self._rest or self._since else piece
         self._since.clear()
-        cut = max(buffer.rfind(b"\n"), buffer.rfind(b"\r")) + 1
-        if cut == len(buffer) and buffer.endswith(b"\r"):
-            # The LF of a CR LF may come with the next piece.
-            cut = max(buffer.rfind(b"\n", 0, cut - 1), buffer.rfind(b"\r", 0, cut - 1)) + 1
+        cut = ended_lines(buffer)
         if cut:
             self._lines(buffer[:cut], found)
         self._rest = buffer[cut:]

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from mlsub.io.jsontext import loads
+from mlsub.io.data import loads
 from mlsub.log.event import (
     ACCURACY,
     ALONE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -10,6 +10,7 @@ from mlsub.findings import Finding
 from mlsub.io.data import reduced
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
+from mlsub.log.trace import Intervals, Traced
 from mlsub.rounds import Round
 
 #: Findings on a file that holds no run at all.
@@ -18,16 +19,13 @@ NO_RUN = frozenset(("log.unreadable", "log.empty", "log.no-records", "log.wide-e
 DECIDING = NO_RUN | {"official.crash", "rcp.no-point"}
 
 
-Fact = TypeVar("Fact")
-
-
 class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """One log, read and judged.
 
     ``compliant`` is the official verdict; ``undecodable`` whether a record stops the official parser; ``minutes``
     the time to train, from records the official parser misses where it sees none. ``crash`` is where the official
-    compliance checker ends in a traceback, so that the whole package gets no verdict. ``facts`` are the results of the
-    folds that were asked for besides the verdict.
+    compliance checker ends in a traceback, so that the whole package gets no verdict. ``trace`` and
+    ``intervals`` are there where they were asked for, and the log can be read.
     """
 
     path: str
@@ -40,14 +38,11 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     run: Run
     findings: tuple[Finding, ...]
     crash: Crash | None = None
-    facts: tuple[object, ...] = ()
+    trace: Traced | None = None
+    intervals: Intervals | None = None
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return (reduced(self) if not self.facts else None) or super().__reduce__()
-
-    def fact(self, kind: type[Fact]) -> Fact | None:
-        """A fact of a type; None where its fold was not asked for, or the log cannot be read."""
-        return next((fact for fact in self.facts if isinstance(fact, kind)), None)
+        return reduced(self) or super().__reduce__()
 
     def counts_in(self, round_: Round) -> bool:
         """Whether its time counts: it is compliant, or where no package checker asked for that, it converged."""

@@ -15,10 +15,9 @@ import msgspec
 
 from mlsub.io.errors import MlsubError
 from mlsub.io.write import put_file, staging_beside, sync_file
-from mlsub.log.reader import TOKEN, TOKEN_MLL, foreign_encoding, open_log, read_records
+from mlsub.log.reader import CHUNK, TOKEN, TOKEN_MLL, ended_lines, foreign_encoding, open_log, read_records
 
 MARK = b":::ML"
-CHUNK = 1 << 20
 #: How far back a line without an end is looked through for a blank to cut it at.
 _WORD = 4096
 
@@ -33,7 +32,7 @@ def zones(stream: BinaryIO) -> Iterator[Zone]:
     rest, in_record = b"", False
     while chunk := stream.read(CHUNK):
         buffer = rest + chunk
-        cut = _last_end(buffer)
+        cut = ended_lines(buffer)
         if cut:
             yield from _cut(buffer[:cut], in_record)
             in_record = False
@@ -43,7 +42,8 @@ def zones(stream: BinaryIO) -> Iterator[Zone]:
             if at > 0:
                 yield FREE, rest[:at]
             in_record = in_record or at >= 0
-            emitted = _safe(rest) if in_record else _between_words(rest)
+            # Not a CR whose LF may follow, and neither half a mark nor half a word.
+            emitted = len(rest) - rest.endswith(b"\r") if in_record else _between_words(rest)
             yield 0 if in_record else FREE, rest[max(at, 0) : emitted]
             rest = rest[emitted:]
     yield from _cut(rest, in_record)
@@ -74,17 +74,6 @@ def line_end(block: bytes, start: int) -> int:
     if carriage >= 0:
         return carriage + (2 if carriage + 1 == feed else 1)
     return len(block) if feed < 0 else feed + 1
-
-
-def _last_end(buffer: bytes) -> int:
-    """Where the last line ends that ends for certain: behind a CR at the very end an LF may follow."""
-    size = len(buffer) - buffer.endswith(b"\r")
-    return max(buffer.rfind(b"\n", 0, size), buffer.rfind(b"\r", 0, size)) + 1
-
-
-def _safe(rest: bytes) -> int:
-    """How much of an unfinished line can go: not a CR whose LF may follow."""
-    return len(rest) - rest.endswith(b"\r")
 
 
 def _between_words(rest: bytes) -> int:

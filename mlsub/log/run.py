@@ -12,9 +12,8 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Batch, Event
 from mlsub.log.events import Handler, Tally
-from mlsub.log.intervals import EvaluationLengths, LengthFold, TimedRegion
+from mlsub.log.parts import EvaluationLengths, LengthFold, Seed, SeedFold, TimedRegion
 from mlsub.log.reading import Reading, ReadingFold
-from mlsub.log.seeds import Seed, SeedFold
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000
@@ -71,8 +70,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
 
     ``identity`` holds the ``submission_*`` values, ``hyperparameters`` the first value of every other key that is
     neither timeline nor result. ``status`` is the status of ``run_stop``: normally ``success`` or ``aborted``.
-    ``more_seeds`` holds a digest of each seed that no longer fits in ``seeds``; ``seeds_left_out`` counts those that
-    do not fit there either.
+    ``seeds_left_out`` counts those that do not fit in ``seeds``.
     ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``; ``latest_ms`` the latest time
     of a record before the first ``run_stop``. ``reading`` is what the convergence checker reads of the log, which
     follows rules of its own. ``scale`` has the ``number_of_nodes`` and ``accelerators_per_node`` that the official
@@ -91,7 +89,6 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     event_types: dict[str, tuple[str, int]]
     last_block: tuple[int, float] | None = None
     latest_ms: float | None = None
-    more_seeds: bytes = b""
     seeds_left_out: int = 0
     reading: Reading = Reading()
     lengths: EvaluationLengths = EvaluationLengths()
@@ -260,7 +257,6 @@ class RunFold:
             event_types=self.event_types,
             last_block=(block.line, block.time_ms) if block is not None else None,
             latest_ms=self._latest,
-            more_seeds=bytes(self._seeds.more),
             seeds_left_out=self._seeds.left_out,
             reading=self._reading.finish() if self._reading is not None else Reading(),
             lengths=self._lengths.finish(),

@@ -1,7 +1,8 @@
-"""What forensics keeps of one log besides its run: gaps, intervals, throughput, fingerprints."""
+"""What may be asked of a log besides its run: its intervals; and for forensics gaps, throughput, fingerprints."""
 
 from __future__ import annotations
 
+import math
 import struct
 from array import array
 from collections.abc import Sequence
@@ -9,18 +10,74 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.data import blake2b, reduced
+from mlsub.io.data import blake2b
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
-from mlsub.log.intervals import EDGES, KINDS
 from mlsub.log.run import Run
+
+#: The intervals by their names, and by the key of each edge: the interval, and whether the edge is its start.
+KINDS = ("block", "epoch", "eval")
+EDGES = {f"{kind}_{edge}": (kind, edge == "start") for kind in KINDS for edge in ("start", "stop")}
+#: Bounds memory on hostile input; published logs stay below 5,000.
+MAX_INTERVALS = 100_000
+
+Span = tuple[float, float]
+
+
+class Intervals(msgspec.Struct, frozen=True, array_like=True):
+    """The closed intervals of a log in the order of its records, in ms since the Unix epoch.
+
+    An interval that never stops ends at infinity. ``cut`` says that there were more than anyone logs.
+    """
+
+    block: tuple[Span, ...] = ()
+    epoch: tuple[Span, ...] = ()
+    eval: tuple[Span, ...] = ()
+    cut: bool = False
+
+
+class IntervalFold:
+    """Collects the intervals of a log; of the starts and stops of many processes the first counts."""
+
+    def __init__(self) -> None:
+        self._spans: dict[str, list[Span]] = {kind: [] for kind in KINDS}
+        self._open: dict[str, float] = {}
+        self._cut = False
+
+    def handler(self, key: str | None) -> Handler | None:
+        """What takes the events of a key: the edges of intervals."""
+        return self._edge if key in EDGES else None
+
+    def _edge(self, event: Event) -> None:
+        if not math.isfinite(event.time_ms):
+            return
+        kind, starts = EDGES[event.key]
+        if starts:
+            self._open.setdefault(kind, event.time_ms)
+        elif kind in self._open:
+            self._close(kind, event.time_ms)
+
+    def _close(self, kind: str, stop: float) -> None:
+        spans = self._spans[kind]
+        start = self._open.pop(kind)
+        if len(spans) >= MAX_INTERVALS:
+            self._cut = True
+        else:
+            spans.append((start, stop))
+
+    def finish(self) -> Intervals:
+        """The intervals, those that are still open with an end at infinity."""
+        for kind in list(self._open):
+            self._close(kind, math.inf)
+        return Intervals(**{kind: tuple(spans) for kind, spans in self._spans.items()}, cut=self._cut)
+
 
 #: Gaps below this (ms) are not pauses; the table of gaps stays small without them.
 LEAST_GAP_MS = 1_000.0
 #: Bounds that keep a trace small on hostile input; published logs stay far below them.
 MAX_GAPS = 200
-MAX_INTERVALS = 10_000
+MAX_LENGTHS = 10_000
 MAX_RATES = 10_000
 MAX_KEY = 100
 #: Published logs have some hundred keys; values are compared by so much of them.
@@ -108,18 +165,6 @@ class Trace(Traced, frozen=True, kw_only=True, array_like=True):
     path: str
     run: Run
     unreadable: str | None = None
-
-    @property
-    def lasting(self) -> bool:
-        """Whether it rests on the log alone, so that it may be cached."""
-        return self.unreadable is None
-
-    def at(self, path: str) -> Trace:
-        """The same log under another path."""
-        return self if self.path == path else msgspec.structs.replace(self, path=path)
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return reduced(self) or super().__reduce__()
 
 
 def trace_of(path: str, run: Run, traced: Traced) -> Trace:
@@ -289,7 +334,7 @@ class TraceFold:
             return
         opened = self._open.pop(name, None)
         lengths, lines = self._lengths[name]
-        if opened is not None and time_ms >= opened[0] and len(lengths) < MAX_INTERVALS:
+        if opened is not None and time_ms >= opened[0] and len(lengths) < MAX_LENGTHS:
             lengths.append(time_ms - opened[0])
             lines.append(opened[1])
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import BinaryIO
 
 from mlsub.io.errors import reason_of
-from mlsub.io.spelling import folded
+from mlsub.io.show import folded
 from mlsub.packing.names import MANIFEST, SAME_NAME, Links, name_problem
 from mlsub.packing.tree import (
     MAX_MANIFEST,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mlsub.io.spelling import folded
+from mlsub.io.show import folded
 
 #: Bytes of a whole path, of one name (the limit of most file systems), and folders in folders.
 MAX_PATH = 1024

@@ -24,7 +24,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.spelling import folded
+from mlsub.io.show import folded
 from mlsub.packing.names import MANIFEST, SAME_NAME, Links, name_problem
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding

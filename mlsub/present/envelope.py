@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from mlsub.io.version import VERSION
+from mlsub.io import VERSION
 
 #: An exact number in an answer.
 EXACT: dict[str, Any] = {

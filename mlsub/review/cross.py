@@ -17,8 +17,8 @@ from mlsub.io.show import readable, several, show
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
-from mlsub.systems.chips import named_in
 from mlsub.systems.fields import is_placeholder, is_unsaid
+from mlsub.systems.names import named_in
 
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
 SHARED = 2
@@ -96,7 +96,7 @@ def text_of(value: Any, limit: int) -> bytes:
 
 def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
-    for name, where in ((submitter, "the system description's submitter"), (entry.files.organisation, "the folder")):
+    for name, where in ((submitter, "the system description's submitter"), (entry.organisation, "the folder")):
         if name and not akin(logged, name):
             return "cross.org", name, f"submission_org is not {where}"
     return None
@@ -114,14 +114,14 @@ def _platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
     accelerator = entry.description.text("accelerator_model_name")
     if not accelerator or is_unsaid(accelerator):
         accelerator = entry.description.text("host_processor_model_name")
-    names = [entry.files.system, entry.description.text("system_name"), accelerator]
+    names = [entry.system, entry.description.text("system_name"), accelerator]
     known = tuple(dict.fromkeys(name for name in names if name))
     message = contradicts(logged, known)
     return ("cross.platform", " / ".join(known), message) if message else None
 
 
 def _benchmark(entry: Entry, logged: str) -> tuple[str, ...] | None:
-    return None if logged == entry.files.benchmark else ("cross.benchmark", entry.files.benchmark)
+    return None if logged == entry.benchmark else ("cross.benchmark", entry.benchmark)
 
 
 #: What contradicts the value of a key: the rule that is broken, what it expects, and a message that is not the rule's.
@@ -189,7 +189,7 @@ def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
     seeds = [_seeds(entry) for entry in closed]
     for entry, values in zip(closed, seeds, strict=True):
         for other, others in zip(closed, seeds, strict=True):
-            if other.files.system == entry.files.system or len(values & others) < SHARED:
+            if other.system == entry.system or len(values & others) < SHARED:
                 continue
             common = _seeds(entry, other) & _seeds(other, entry)
             if len(common) >= SHARED:

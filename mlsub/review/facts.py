@@ -1,16 +1,21 @@
-"""Facts of the written rules, as data: a table a subject, read when first asked for."""
+"""Facts of the written rules as tables, and the sizes of data sets: train_samples and eval_samples that do not fit."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
+import msgspec
+
 from mlsub.divisions import CLOSED
+from mlsub.findings import Finding
+from mlsub.io.data import shipped
 from mlsub.log.reading import BEYOND, usable_number
 from mlsub.log.run import Run
+from mlsub.rules.catalogue import finding
 from mlsub.rules.formula import UnknownValueError, is_formula, parse
 
 _ROUND = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
@@ -103,3 +108,66 @@ def grouped(value: float) -> str:
     if not math.isfinite(value):
         return str(value)
     return f"{int(value):,}" if value == int(value) else f"{value:,.6g}" if value >= 1000 else f"{value:.6g}"
+
+
+_KEYS = ("train_samples", "eval_samples")
+
+
+class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The sizes that are right, others that have a known reason, or why nothing is said."""
+
+    sizes: list[int] = []
+    also: dict[int, str] = {}
+    silent: str | None = None
+
+
+class DataSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A benchmark's data set from a round on; dataset.yaml says what each field means."""
+
+    since: str
+    source: str
+    train_samples: Size
+    eval_samples: Size
+    counts_batches: str | None = None
+
+
+def _data_sets() -> dict[str, dict[str, list[DataSet]]]:
+    return shipped(__file__, "dataset.yaml", dict[str, dict[str, list[DataSet]]])
+
+
+def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
+    """Yield logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
+    data = fact_of(run, usage, round_, _data_sets)
+    if data is None:
+        return
+    for key in _KEYS if is_closed(run) else _KEYS[1:]:
+        size: Size = getattr(data, key)
+        value = usable_number(run.hyperparameters.get(key))
+        if value is None or size.silent is not None or not size.sizes:
+            continue
+        if value not in size.also and not any(_fits(key, value, n, run, data) for n in size.sizes):
+            yield finding(
+                f"run.{key.replace('_', '-')}",
+                path,
+                f"{key} is not the size of the benchmark's data set",
+                line=run.lines.get(key),
+                expected=_sizes(size),
+                actual=grouped(value),
+                source=data.source,
+            )
+
+
+def _fits(key: str, value: float, size: int, run: Run, data: DataSet) -> bool:
+    """Equal, or rounded to whole batches: either way in training, and only up in evaluation."""
+    batch: Any = batch_size(run)
+    if value == size or batch is None:
+        return value == size
+    least = size - batch if key == "train_samples" else size
+    if least < value < size + batch:
+        return True
+    batches = size / batch
+    return data.counts_batches is not None and value in (math.floor(batches), math.ceil(batches))
+
+
+def _sizes(size: Size) -> str:
+    return " or ".join(grouped(n) for n in size.sizes)

@@ -14,8 +14,7 @@ from mlsub.io.show import several, show
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run, expected_event_type
 from mlsub.review.cadence import audit_cadence
-from mlsub.review.dataset import audit_dataset
-from mlsub.review.facts import all_numbers, batch_size, fact_of, grouped
+from mlsub.review.facts import all_numbers, audit_dataset, batch_size, fact_of, grouped
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
 from mlsub.systems.fields import placeholders_in

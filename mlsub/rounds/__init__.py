@@ -26,7 +26,7 @@ class Statuses(msgspec.Struct, frozen=True):
     case_counts: bool
 
     def allow(self, status: object) -> bool:
-        """Whether a status is one of them."""
+        """Return whether a status is one of them."""
         if not isinstance(status, str):
             return False
         return (status if self.case_counts else status.lower()) in self.one_of
@@ -86,7 +86,7 @@ class Round(msgspec.Struct, frozen=True):
     overlay: str | None = None
 
     def benchmark_in(self, folder: str) -> str | None:
-        """The benchmark whose results a folder of this name has; None where it is none of the round's."""
+        """Return the benchmark whose results a folder of this name has; None where it is none of the round's."""
         return folder if folder in self.benchmarks else dict(self.other_folders).get(folder)
 
 
@@ -96,41 +96,42 @@ def _table() -> dict[str, Any]:
 
 
 def usages() -> tuple[str, ...]:
-    """The usages, in the order of the table."""
+    """Return the usages, in the order of the table."""
     return tuple(_table())
 
 
 @lru_cache(maxsize=8)
 def overlay_content(overlay: str | None) -> dict[str, Any]:
-    """What an overlay file holds (see docs/overlay.md), checked before by :mod:`mlsub.rules.overlay`."""
+    """Return what an overlay file holds (see docs/overlay.md), checked before by :mod:`mlsub.rules.overlay`."""
     if not overlay:
         return {}
-    from mlsub.io.read import read_content
+    from mlsub.io.read import read_tree
 
-    return read_content(Path(overlay), kind="rule files", top="a title and rounds")
+    content: dict[str, Any] = read_tree(Path(overlay), kind="rule files", top="a title and rounds").content()
+    return content
 
 
 def overlay_rounds(usage: str, overlay: str | None) -> dict[str, Any]:
-    """The rounds that an overlay file adds to a usage, and what each changes."""
+    """Return the rounds that an overlay file adds to a usage, and what each changes."""
     content = overlay_content(overlay)
     return (content.get("rounds") or {}) if content.get("usage", "training") == usage else {}
 
 
 def known_rounds(usage: str, overlay: str | None = None) -> tuple[str, ...]:
-    """The rounds of a usage, oldest first, those of an overlay file last; empty for an unknown usage."""
+    """Return the rounds of a usage, oldest first, those of an overlay file last; empty for an unknown usage."""
     entry = _table().get(usage)
     return (*entry["rounds"], *overlay_rounds(usage, overlay)) if entry else ()
 
 
 def normalise_round(text: str) -> str | None:
-    """``1.0``, ``1.0.0`` and ``v1.0`` are the round ``1.0``; None for anything else."""
+    """Return the name of a round: of ``1.0``, ``1.0.0`` and ``v1.0`` it is ``1.0``; None for anything else."""
     match = _ROUND.fullmatch(text.strip())
     return match[1] if match else None
 
 
 @lru_cache(maxsize=64)
 def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
-    """The round, with everything it inherits; ``overlay`` is a file of the user's own that may add rounds.
+    """Return the round, with everything it inherits; ``overlay`` is a file of the user's own that may add rounds.
 
     Raises:
         MlsubError: no such usage, or no such round of it.
@@ -144,34 +145,26 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
         merged.update(rounds[earlier] or {})
     common = merged.get("common", entry.get("common", "common"))
     lent = common if isinstance(common, dict) else {"usage": usage, "round": name}
-    return Round(
-        usage=usage,
-        name=name,
-        ruleset=merged["ruleset"],
-        checker=merged["checker"],
-        package_checker=merged["package_checker"],
-        benchmarks=tuple(merged["benchmarks"]),
-        other_folders=tuple(merged.get("other_folders", {}).items()),
-        common=(lent["usage"], lent["round"]),
-        common_file=common if isinstance(common, str) else "common",
-        empty_folder_ignored=merged["empty_benchmark_folder"] == "ignored",
-        log_format=merged["log_format"],
-        seeds=merged["seeds"],
-        descriptions_checked=merged["system_descriptions"] == "checked",
-        statuses=msgspec.convert(merged["system_status"], Statuses) if "system_status" in merged else None,
-        run_count_demanded=merged["run_count"] == "demanded",
-        power_checked=merged["power"] == "checked",
-        checker_params=merged["checker_params"],
-        checker_flags=tuple(merged["checker_flags"]),
-        summarizer=msgspec.convert(merged["summarizer"], Summarizer) if "summarizer" in merged else None,
-        scaling_folders=merged.get("scaling") == "folders",
-        title=f"{entry['title']} v{name}",
-        overlay=overlay,
-    )
+    computed = {
+        "usage": usage,
+        "name": name,
+        "title": f"{entry['title']} v{name}",
+        "overlay": overlay,
+        "other_folders": list(merged.get("other_folders", {}).items()),
+        "common": (lent["usage"], lent["round"]),
+        "common_file": common if isinstance(common, str) else "common",
+        "empty_folder_ignored": merged["empty_benchmark_folder"] == "ignored",
+        "descriptions_checked": merged["system_descriptions"] == "checked",
+        "statuses": merged.get("system_status"),
+        "run_count_demanded": merged["run_count"] == "demanded",
+        "power_checked": merged["power"] == "checked",
+        "scaling_folders": merged.get("scaling") == "folders",
+    }
+    return msgspec.convert({"summarizer": None, **merged, **computed}, Round)
 
 
 def rounds_with(benchmark: str) -> str:
-    """The rounds that have a benchmark, such as ``MLPerf Training v4.0 to v5.1``; empty where none has it."""
+    """Return the rounds that have a benchmark, such as ``MLPerf Training v4.0 to v5.1``; empty where none has it."""
     found = []
     for usage in usages():
         names = [name for name in known_rounds(usage) if benchmark in get_round(usage, name).benchmarks]
@@ -181,7 +174,7 @@ def rounds_with(benchmark: str) -> str:
 
 
 def wrong_round(round_: Round, benchmark: str) -> str | None:
-    """What to ask where a round lacks a benchmark that another one has; None where none has it, or this one does."""
+    """Return what to ask where a round lacks a benchmark that another has; None where none, or this one, has it."""
     if not benchmark or benchmark in round_.benchmarks:
         return None
     known = known_rounds(round_.usage)
@@ -199,13 +192,13 @@ def wrong_round(round_: Round, benchmark: str) -> str | None:
 
 
 def every_benchmark(usage: str) -> tuple[str, ...]:
-    """The benchmarks of all rounds of a usage."""
+    """Return the benchmarks of all rounds of a usage."""
     names = (name for round_ in known_rounds(usage) for name in get_round(usage, round_).benchmarks)
     return tuple(dict.fromkeys(names))
 
 
 def known_name(what: str, text: str, known: tuple[str, ...]) -> str:
-    """The text, where it is one of the known names.
+    """Return the text, where it is one of the known names.
 
     Raises:
         MlsubError: it is not; says what was probably meant.
@@ -216,7 +209,7 @@ def known_name(what: str, text: str, known: tuple[str, ...]) -> str:
 
 
 def unknown_name(what: str, text: str, known: Iterable[str]) -> str:
-    """That a name is not one of the known ones, and what was probably meant."""
+    """Return that a name is not one of the known ones, and what was probably meant."""
     known = list(known)
     shown = text if len(text) <= 40 else text[:39] + "…"
     wanted = text.lower().replace("-", "_")

@@ -1,7 +1,9 @@
-"""Benchmarks over the rounds: which one a folder of results holds, and which rounds of it may be compared."""
+"""Benchmarks over the rounds: which one a folder holds, which rounds may be compared, and when each came out."""
 
 from __future__ import annotations
 
+import datetime
+from calendar import monthrange
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -39,7 +41,7 @@ class Held(NamedTuple):
         return found.title if found else self.folder
 
     def is_beside(self, other: Held) -> tuple[Compatible, str | None]:
-        """Whether results of both may be compared; where not, why in words."""
+        """Return whether results of both may be compared; where not, why in words."""
         if (self.usage, self.benchmark) != (other.usage, other.benchmark):
             return Compatible.NO, f"{self._in_words} and {other._in_words} are different benchmarks"
         answer = compatible(self.usage, self.folder, self.round, other.round)
@@ -73,7 +75,7 @@ class Benchmark(msgspec.Struct, frozen=True):
     name: str = ""
 
     def is_of(self, round_name: str) -> bool:
-        """Whether a round has it."""
+        """Return whether a round has it."""
         return any(round_name in group for group in self.groups)
 
 
@@ -88,14 +90,14 @@ def _table() -> dict[str, _Usage]:
 
 
 def benchmarks_in(usage: str, folder: str) -> tuple[Benchmark, ...]:
-    """Every benchmark that a folder of results has held, oldest first; ``ssd`` has held two."""
+    """Return every benchmark that a folder of results has held, oldest first; ``ssd`` has held two."""
     table = _table().get(usage)
     found = table.benchmarks.items() if table else ()
     return tuple(msgspec.structs.replace(one, name=name) for name, one in found if folder in (one.folders or (name,)))
 
 
 def benchmark_of(usage: str, round_name: str, folder: str) -> Benchmark | None:
-    """The benchmark that a folder of results holds in a round; None for a folder that is not known.
+    """Return the benchmark that a folder of results holds in a round; None for a folder that is not known.
 
     Of a round that the table does not have it is the last benchmark that the folder has held.
     """
@@ -104,13 +106,13 @@ def benchmark_of(usage: str, round_name: str, folder: str) -> Benchmark | None:
 
 
 def same_benchmark(usage: str, one: str, other: str) -> bool:
-    """Whether two folders of results have held the same benchmark."""
+    """Return whether two folders of results have held the same benchmark."""
     names = {found.name for found in benchmarks_in(usage, other)}
     return one == other or any(found.name in names for found in benchmarks_in(usage, one))
 
 
 def compatible(usage: str, folder: str, one: str, other: str) -> Compatible:
-    """Whether two rounds of a benchmark may be compared, by the table of MLCommons.
+    """Return whether two rounds of a benchmark may be compared, by the table of MLCommons.
 
     A round that the table does not reach yet, or a benchmark that it does not have, is unknown, except beside itself.
     """
@@ -123,10 +125,45 @@ def compatible(usage: str, folder: str, one: str, other: str) -> Compatible:
 
 
 def group_of(usage: str, folder: str, round_name: str) -> tuple[str, ...]:
-    """The rounds that a round of a benchmark may be compared with, itself among them; empty without any."""
+    """Return the rounds that a round of a benchmark may be compared with, itself among them; empty without any."""
     groups = (group for found in benchmarks_in(usage, folder) for group in found.groups)
     return next((group for group in groups if round_name in group), ())
 
 
 def _order(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in name.split("."))
+
+
+# ---- When a round came out
+
+#: The day that stands for a month of which no source gives the day.
+_MIDDLE = 15
+
+
+class Day(msgspec.Struct, frozen=True):
+    """A day in the life of a round, and who says so; the month where no source gives the day."""
+
+    source: str
+    date: datetime.date | None = None
+    month: str | None = None
+
+    @property
+    def around(self) -> datetime.date:
+        """The day, or the middle of the month: where a point is drawn on an axis of time."""
+        return self.date or datetime.date.fromisoformat(f"{self.month}-{_MIDDLE}")
+
+    @property
+    def last(self) -> datetime.date:
+        """The day, or the last one of the month: by which all that came before it is certain to be there."""
+        around = self.around
+        return self.date or around.replace(day=monthrange(around.year, around.month)[1])
+
+    @property
+    def shown(self) -> str:
+        """The day or the month in words, such as 30 June 2021."""
+        return f"{self.date.day} {self.date:%B %Y}" if self.date else f"{self.around:%B %Y}"
+
+
+def published(usage: str, round_name: str) -> Day | None:
+    """Return when the results of a round came out, None where that is not known here."""
+    return shipped(__file__, "published.yaml", dict[str, dict[str, Day]]).get(usage, {}).get(round_name)

@@ -10,7 +10,7 @@ from mlsub.rounds import Round, get_round, known_name, known_rounds, normalise_r
 
 
 def find_usage(text: str) -> str:
-    """The usage.
+    """Return the usage.
 
     Raises:
         MlsubError: there is no such name.
@@ -19,7 +19,7 @@ def find_usage(text: str) -> str:
 
 
 def find_division(text: str) -> str:
-    """The division, however it is capitalised.
+    """Return the division, however it is capitalised.
 
     Raises:
         MlsubError: there is no such name.
@@ -28,7 +28,7 @@ def find_division(text: str) -> str:
 
 
 def find_round(usage: str, text: str, overlay: str | None = None) -> Round:
-    """The round; ``1.0``, ``1.0.0`` and ``v1.0`` are the same. ``overlay`` is a rule file of the user's own.
+    """Return the round; ``1.0``, ``1.0.0`` and ``v1.0`` are the same. ``overlay`` is a rule file of the user's own.
 
     Raises:
         MlsubError: the usage has no such round.
@@ -40,7 +40,7 @@ def find_round(usage: str, text: str, overlay: str | None = None) -> Round:
 def find_benchmark(
     benchmark: str, round_text: str | None, usage: str | None, overlay: str | None = None
 ) -> tuple[Round, str]:
-    """The round and the benchmark that are meant: without a round the newest one that has it.
+    """Return the round and the benchmark that are meant: without a round the newest one that has it.
 
     Raises:
         MlsubError: no usage, round or benchmark of this name, or the round does not have it.
@@ -69,23 +69,23 @@ def find_benchmark(
 
 
 def all_rounds(usage: str, overlay: str | None = None) -> tuple[Round, ...]:
-    """Every round of a usage, oldest first."""
+    """Return every round of a usage, oldest first."""
     return tuple(get_round(usage, name, overlay) for name in known_rounds(usage, overlay))
 
 
 def rounds_with(usage: str, benchmark: str, overlay: str | None = None) -> list[Round]:
-    """The rounds of a usage that have a benchmark, oldest first."""
+    """Return the rounds of a usage that have a benchmark, oldest first."""
     return [round_ for round_ in all_rounds(usage, overlay) if benchmark in round_.benchmarks]
 
 
 def span(names: Iterable[str]) -> str:
-    """Names of rounds that follow each other, in short: ``1.0 to 2.1``."""
+    """Return names of rounds that follow each other, in short: ``1.0 to 2.1``."""
     names = list(names)
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
 def spans(usage: str, names: Iterable[str]) -> str:
-    """Names of rounds in short, those in a row together: ``1.0 to 2.1, 4.0``."""
+    """Return names of rounds in short, those in a row together: ``1.0 to 2.1, 4.0``."""
     known = [round_.name for round_ in all_rounds(usage)]
     groups: list[list[str]] = []
     for name in sorted(names, key=known.index):

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.divisions import CLOSED
-from mlsub.io.documents import Tree, open_tree
 from mlsub.io.problems import meant
-from mlsub.io.read import content_of
+from mlsub.io.read import Tree, read_tree
 from mlsub.rounds import every_benchmark, get_round, known_rounds, usages
 from mlsub.rules.load import benchmark as needs
 from mlsub.rules.load import rules_for
@@ -26,15 +25,15 @@ def check_overlay(path: Path) -> str:
     Raises:
         FileProblemsError: it does not; each problem says where and what was probably meant.
     """
-    tree = open_tree(path, kind="rule files", top="a title and rounds")
+    tree = read_tree(path, kind="rule files", top="a title and rounds")
     tree.check(overlay_schema())
-    content = content_of(tree.node)
+    content = tree.content()
     usage = content.get("usage", "training")
     if usage in usages():
         _check_names(tree, content, usage)
-    tree.settle()
+    tree.raise_problems()
     _check_variants(tree, content.get("common") or {})
-    tree.settle()
+    tree.raise_problems()
     added = content.get("rounds") or {}
     tables: list[tuple[tuple[str | int, ...], Changes]] = [(("common",), content.get("common") or {})]
     tables += [
@@ -46,8 +45,8 @@ def check_overlay(path: Path) -> str:
     for name in added:
         for benchmark in get_round(usage, name, overlay).benchmarks:
             for message in _incomplete(overlay, usage, name, benchmark):
-                tree.flaw(message)
-    tree.settle()
+                tree.report(message)
+    tree.raise_problems()
     return overlay
 
 
@@ -56,16 +55,16 @@ def _check_names(tree: Tree, content: dict[str, Any], usage: str) -> None:
     added, benchmarks = (_names(content.get(section)) for section in ("rounds", "benchmarks"))
     for name in added:
         if name in known_rounds(usage):
-            tree.flaw(f"round {name} exists; rules for it go under common or benchmarks", "rounds", name)
+            tree.report(f"round {name} exists; rules for it go under common or benchmarks", "rounds", name)
     every = every_benchmark(usage)
     for name in benchmarks:
         here = ("benchmarks", name)
         if name.startswith("common"):
-            tree.flaw(f"{name[:40]} is not a benchmark; what binds all stands under common", *here)
+            tree.report(f"{name[:40]} is not a benchmark; what binds all stands under common", *here)
         elif len(name) > _LONGEST_NAME:
-            tree.flaw(f"a benchmark's name has up to {_LONGEST_NAME} characters, for a folder is called so", *here)
+            tree.report(f"a benchmark's name has up to {_LONGEST_NAME} characters, for a folder is called so", *here)
         elif name not in every and not added:
-            tree.flaw(f"unknown benchmark{meant(name, sorted(every))}", *here)
+            tree.report(f"unknown benchmark{meant(name, sorted(every))}", *here)
 
 
 def _check_variants(tree: Tree, common: Changes) -> None:
@@ -73,7 +72,7 @@ def _check_variants(tree: Tree, common: Changes) -> None:
     for name, changes in common.items():
         for section in SECTIONS:
             if "variants" in ((changes or {}).get(section) or {}):
-                tree.flaw(
+                tree.report(
                     "only a benchmark has variants; put them under benchmarks", "common", name, section, "variants"
                 )
 

@@ -14,9 +14,8 @@ from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
-from mlsub.io.documents import Tree, open_tree
 from mlsub.io.problems import FileProblemsError, Problem, meant
-from mlsub.io.read import content_of
+from mlsub.io.read import Tree, read_tree
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.formula import formulas_in, parse
 from mlsub.rules.parse import parse_rule
@@ -37,10 +36,10 @@ def rule_file_problems(path: Path, rounds: Iterable[str], name: str | None = Non
         name: how messages call the file.
     """
     try:
-        tree = open_tree(path, kind="rule files", top="a title and rounds", name=name)
+        tree = read_tree(path, kind="rule files", top="a title and rounds", name=name)
         tree.check(schema())
-        tree.settle()
-        check_changes(tree, [(("rounds",), content_of(tree.node)["rounds"])], tuple(rounds))
+        tree.raise_problems()
+        check_changes(tree, [(("rounds",), tree.content()["rounds"])], tuple(rounds))
     except FileProblemsError as error:
         return error.problems
     return ()
@@ -60,19 +59,19 @@ def check_changes(tree: Tree, tables: Iterable[tuple[tuple[Step, ...], Changes]]
     for place, table in tables:
         for name in table:
             if name not in rounds:
-                tree.flaw(f"unknown round{meant(name, rounds)}", *place, name)
+                tree.report(f"unknown round{meant(name, rounds)}", *place, name)
     demands = [found for place, table in tables for found in _demands(place, table)]
     for path, content in demands:
         for where, written, text in formulas_in(content, path):
             try:
                 parse(text)
             except ValueError as error:
-                tree.flaw(f"formula {written!r}: {error}", *where)
-    tree.settle()
+                tree.report(f"formula {written!r}: {error}", *where)
+    tree.raise_problems()
     for path, content in demands:
         if why := _unusable(str(path[-1]), content):
-            tree.flaw(f"not a rule: {why}", *path)
-    tree.settle()
+            tree.report(f"not a rule: {why}", *path)
+    tree.raise_problems()
 
 
 def _demands(place: tuple[Step, ...], table: Changes) -> Iterator[tuple[tuple[Step, ...], Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.jsontext import loads
+from mlsub.io.data import loads
 from mlsub.io.show import show
 from mlsub.log.run import Run, Timeline
 from mlsub.rules.catalogue import finding

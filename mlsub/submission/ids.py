@@ -19,10 +19,10 @@ from msgspec.structs import asdict
 
 from mlsub.divisions import DivisionName
 from mlsub.io.data import shipped
-from mlsub.io.documents import Form, placed, read_as, read_document
+from mlsub.io.documents import Form, read_as, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError, Problem, meant
-from mlsub.io.read import text_of
+from mlsub.io.read import read_text, with_place
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
 from mlsub.submission.organisations import organisation
 
@@ -200,12 +200,12 @@ def read_ids(file: Path, overlay: str | None = None) -> Ids:
     listed, tree = read_document(file, FORM)
     for number, one in enumerate(listed.rounds):
         for steps, message in _unknown(one, overlay):
-            tree.flaw(message, "rounds", number, *steps)
+            tree.report(message, "rounds", number, *steps)
     known = _Known()
     for steps, key, ids in _steps(listed):
         for message in known.take(key, ids):
-            tree.flaw(message, *steps)
-    tree.settle()
+            tree.report(message, *steps)
+    tree.raise_problems()
     return Ids(known.ids)
 
 
@@ -278,11 +278,11 @@ def _read_table(file: Path, overlay: str | None) -> Ids:
     known, problems = _Known(), list[Problem]()
     for line, fields in _rows(file):
         row, flaws = read_as(fields, _CsvRow)
-        said = [placed(place, message) for place, message in flaws]
+        said = [with_place(place, message) for place, message in flaws]
         if row is not None:
             one = One(**{name: value for name, value in asdict(row).items() if name not in ("round", "usage")})
             listed = RoundIds(round=row.round, usage=row.usage, results=(one,))
-            said += [placed(steps[2:], message) for steps, message in _unknown(listed, overlay)]
+            said += [with_place(steps[2:], message) for steps, message in _unknown(listed, overlay)]
             said += known.take(_key(row, row), ResultIds((row.id,)))
         problems += [Problem(str(file), line, message) for message in said]
         if len(problems) >= _MOST:
@@ -295,7 +295,7 @@ def _read_table(file: Path, overlay: str | None) -> Ids:
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table with their lines; empty cells are left out, and columns that a list does not have."""
     # As a file, for a cell in quotes may have a line feed, and a text more ends of lines than a table.
-    lines = csv.reader(io.StringIO(text_of(file).removeprefix("\ufeff"), newline=""), strict=True)
+    lines = csv.reader(io.StringIO(read_text(file).removeprefix("\ufeff"), newline=""), strict=True)
     try:
         heads = [head.strip().lower() for head in next(lines, [])]
         if not set(_COLUMNS) <= set(heads) or len(set(heads)) < len(heads):

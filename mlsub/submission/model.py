@@ -1,4 +1,4 @@
-"""What lies in an organisation's tree, before anything in it is judged."""
+"""What lies in an organisation's tree: its package, and the entries in it with what was read of them."""
 
 from __future__ import annotations
 
@@ -8,50 +8,34 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.log.report import LogReport
+from mlsub.submission.find import below
 from mlsub.systems.description import SystemDescription
 
+RESULT_PATTERN = "result_*.txt"
 
-class EntryFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """One benchmark folder: result files in the order the official checker sorts them, and what else is there.
 
-    ``scaling_type`` is ``strong`` or ``weak`` in HPC. ``elsewhere`` says what the official tools find in place of the
-    results, for names that they take for search patterns; None where they find these.
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One system and benchmark: its folder with result files in the order the official checker sorts them.
+
+    ``path`` is what findings call the folder; ``strays`` are the names of what else lies there. ``scaling_type`` is
+    ``strong`` or ``weak`` in HPC. ``elsewhere`` says what the official tools find in place of the results, for names
+    that they take for search patterns; None where they find these. ``in_tree`` is False for a folder that lies in no
+    organisation's tree. ``logs`` are those of the results once they are judged, ``description`` is that of the system;
+    None where there is none.
     """
 
+    path: str
     organisation: str
     system: str
     benchmark: str
     folder: Path
     results: tuple[Path, ...]
-    strays: tuple[str, ...]
+    strays: tuple[str, ...] = ()
     scaling_type: str | None = None
     elsewhere: str | None = None
-
-
-class OrganisationFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of one organisation, and what is wrong with how they lie.
-
-    ``skipped`` are entries without logs, which the round's checker takes for none. ``explained`` are paths below its
-    folder that a finding already speaks of.
-    """
-
-    name: str
-    folder: Path
-    entries: tuple[EntryFiles, ...]
-    descriptions: tuple[Path, ...]
-    findings: tuple[Finding, ...]
-    skipped: tuple[EntryFiles, ...] = ()
-    explained: frozenset[str] = frozenset()
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One system and benchmark with its judged logs and its system description (None where there is none)."""
-
-    files: EntryFiles
-    path: str
-    logs: tuple[LogReport, ...]
-    description: SystemDescription | None
     in_tree: bool = True
+    logs: tuple[LogReport, ...] = ()
+    description: SystemDescription | None = None
 
     @property
     def undescribed(self) -> bool:
@@ -65,3 +49,35 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
             return self.description.division
         named = {log.division for log in self.logs}
         return named.pop() if len(named) == 1 else None
+
+
+class Package(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of one organisation, and what is wrong with how they lie; or those of an entry that lies in no tree.
+
+    ``prefix`` is what paths of the report have before those in ``folder``. ``skipped`` are entries without logs, which
+    the round's checker takes for none. ``explained`` are paths below the folder that a finding already speaks of.
+    """
+
+    folder: Path
+    prefix: str
+    entries: tuple[Entry, ...] = ()
+    descriptions: tuple[Path, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    skipped: tuple[Entry, ...] = ()
+    explained: frozenset[str] = frozenset()
+    in_tree: bool = True
+
+    @property
+    def name(self) -> str:
+        """The organisation, as its folder is called; of an entry in no tree what that has for one."""
+        return self.folder.name if self.in_tree else self.entries[0].organisation
+
+    @property
+    def path(self) -> str:
+        """What findings call the folder."""
+        return self.prefix.rstrip("/") or "."
+
+    def path_of(self, file: Path) -> str:
+        """What findings call a file or folder of the package."""
+        relative = below(self.folder, file)
+        return self.prefix + relative if relative != "." else self.path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from mlsub.io.data import shipped
-from mlsub.io.spelling import LONGEST, Spellings, flat, spellings
+from mlsub.io.show import LONGEST, Spellings, flat, spellings
 
 
 @lru_cache(maxsize=1)

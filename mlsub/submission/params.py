@@ -15,7 +15,7 @@ from mlsub.io.look import is_there
 from mlsub.io.show import readable
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import below
+from mlsub.submission.find import below
 
 FILE = "package_checker_params"
 #: Real files hold one short line.

@@ -15,10 +15,9 @@ from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import several
 from mlsub.rounds import usages
 from mlsub.rules.catalogue import FIX
-from mlsub.submission.locate import folders
-from mlsub.submission.model import EntryFiles
+from mlsub.submission.find import folders
+from mlsub.submission.model import RESULT_PATTERN, Entry
 from mlsub.submission.organisations import organisation, organisations
-from mlsub.submission.patterns import RESULT_PATTERN
 
 #: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``.
 ALMOST_RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
@@ -67,7 +66,7 @@ def logs_in(folder: Path) -> int:
     return sum(fnmatchcase(name, RESULT_PATTERN) for name in names_in(folder))
 
 
-def of_run_count(entry: EntryFiles, needed: int) -> str | None:
+def of_run_count(entry: Entry, needed: int) -> str | None:
     """What to do where an entry has another number of results than it needs; None for the rule's usual words.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
-from mlsub.systems.facts import SystemFacts
+from mlsub.systems.fields import SystemFacts
 
 #: How far the factor of a file may lie from the expected one, in relation to it, and be the same but for rounding.
 SCALING_TOLERANCE = 1e-5

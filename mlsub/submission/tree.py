@@ -12,13 +12,12 @@ from typing import TypeVar
 
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_folder, is_link, is_nothing, is_there
+from mlsub.io.look import is_folder, is_link, is_nothing, is_there, names_in
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
-from mlsub.submission.locate import SCALING_FOLDERS, below, folders
-from mlsub.submission.model import EntryFiles, OrganisationFiles
+from mlsub.submission.find import SCALING_FOLDERS, Place, Target, below, folders
+from mlsub.submission.model import RESULT_PATTERN, Entry, Package
 from mlsub.submission.params import read_flags
-from mlsub.submission.patterns import RESULT_PATTERN, finds_others
 from mlsub.submission.remedies import (
     OTHER_NAMES,
     logs_in,
@@ -32,68 +31,71 @@ from mlsub.submission.remedies import (
 Found = TypeVar("Found")
 
 PRUNED_RESULTS = "pruned_results"
+#: The characters that make a name a search pattern, and the name that finds folders at any depth.
+_SPECIAL, _RECURSIVE = frozenset("*?["), "**"
 _OR_REMOVE = "If the round is right, the folder does not belong in the package: remove it."
 #: What is said where the system does not let us look: of what official tools read, and of what only we read.
 _UNREADABLE, _NOT_LISTED = "tree.unreadable", "layout.not-listed"
 
 
-class TreeReader:
-    """Reads the layout of one organisation. ``prefix`` is what its paths start with in the report.
+def read_tree(place: Place, prefix: str, round_: Round) -> Package:
+    """Return the files of an organisation, or of the part of it that lies at a place.
 
-    Nothing is taken for missing that could not be looked at: that is a finding, and another answer than "no".
+    Nothing is taken for missing that could not be looked at: that is a finding.
+
+    Args:
+        place: the organisation's folder, or one of a system, scaling or benchmark below its ``results``.
+        prefix: what paths of the report have before those in the organisation's folder.
+        round_: says which benchmarks there are.
     """
+    return _TreeReader(place.organisation or place.path, prefix, round_).read(place)
+
+
+class _TreeReader:
+    """Reads the layout of one organisation."""
 
     def __init__(self, folder: Path, prefix: str, round_: Round) -> None:
         self.folder = folder
         self.prefix = prefix
         self.round = round_
         self.findings: list[Finding] = []
-        self.skipped: list[EntryFiles] = []
+        self.skipped: list[Entry] = []
         self.explained: set[str] = set()
         self._listed: dict[Path, list[Path]] = {}
 
-    def organisation(self) -> OrganisationFiles:
-        """The whole tree."""
-        entries: list[EntryFiles] = []
-        found = self._is_folder(self.folder / "results")
-        if found:
-            for system in self._folders(self.folder / "results"):
-                entries.extend(self._system(system))
-        elif found is not None:
-            self._add_missing_folder("tree.results-missing", "results")
-        self._look_for_descriptions({entry.system for entry in entries})
-        return self._files(entries, self._descriptions({entry.system for entry in entries}))
-
-    def system(self, folder: Path) -> OrganisationFiles:
-        """One folder under results/."""
-        return self._part(self._system(folder))
-
-    def scaling(self, folder: Path) -> OrganisationFiles:
-        """One folder of HPC, ``strong`` or ``weak``, under a system."""
-        return self._part(self._scaling(folder))
-
-    def benchmark(self, folder: Path) -> OrganisationFiles:
-        """One benchmark's folder."""
-        return self._part(self._benchmark(folder, folder.parent.name if self.round.scaling_folders else None))
-
-    def _part(self, entries: list[EntryFiles]) -> OrganisationFiles:
-        wanted = {entry.system for entry in entries}
-        self._look_for_descriptions(wanted)
-        return self._files(
-            entries,
-            [file for file in self._descriptions(wanted) if file.name.removesuffix(".json") in wanted],
-        )
-
-    def _files(self, entries: list[EntryFiles], descriptions: list[Path]) -> OrganisationFiles:
-        return OrganisationFiles(
-            name=self.folder.name,
+    def read(self, place: Place) -> Package:
+        """Return what lies at a place."""
+        whole = place.target is Target.ORGANISATION
+        if whole:
+            entries = self._results()
+        elif place.target is Target.SYSTEM:
+            entries = self._system(place.path)
+        elif place.target is Target.SCALING:
+            entries = self._scaling(place.path)
+        else:
+            entries = self._benchmark(place.path, place.path.parent.name if self.round.scaling_folders else None)
+        systems = {entry.system for entry in entries}
+        self._look_for_descriptions(systems)
+        described = [
+            file for file in self._descriptions(systems) if whole or file.name.removesuffix(".json") in systems
+        ]
+        return Package(
             folder=self.folder,
+            prefix=self.prefix,
             entries=tuple(entries),
-            descriptions=tuple(descriptions),
+            descriptions=tuple(described),
             findings=tuple(self.findings),
             skipped=tuple(self.skipped),
             explained=frozenset(self.explained),
         )
+
+    def _results(self) -> list[Entry]:
+        found = self._is_folder(self.folder / "results")
+        if found:
+            return [entry for system in self._folders(self.folder / "results") for entry in self._system(system)]
+        if found is not None:
+            self._add_missing_folder("tree.results-missing", "results")
+        return []
 
     def _descriptions(self, systems: Collection[str] = ()) -> list[Path]:
         """Those that the official checker lists, and those of systems with results, which it opens by name."""
@@ -104,7 +106,7 @@ class TreeReader:
             and (not child.name.startswith(".") or child.name.removesuffix(".json") in systems)
         ]
 
-    def _system(self, folder: Path) -> list[EntryFiles]:
+    def _system(self, folder: Path) -> list[Entry]:
         """A folder under results/, hidden or not: the official checker takes each for a system."""
         reader = self._scaling if self.round.scaling_folders else self._benchmark
         known = len(self.findings)
@@ -134,7 +136,7 @@ class TreeReader:
                 actual=f"it contains {inside[0].name}",
             )
 
-    def _scaling(self, folder: Path) -> list[EntryFiles]:
+    def _scaling(self, folder: Path) -> list[Entry]:
         """The benchmarks under ``strong`` or ``weak``."""
         if folder.name.startswith("."):
             children = self._children(folder, rule=_NOT_LISTED)
@@ -184,7 +186,7 @@ class TreeReader:
             self.explained.add(found[0])
         self._add(rule, name, actual=f"a folder {found[0]}" if found else None, fix=found[1] if found else None)
 
-    def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[EntryFiles]:
+    def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[Entry]:
         if self.round.benchmark_in(folder.name) is None:
             # The official checker skips what is not a benchmark; what is hidden is not meant to be one.
             if not any(part.startswith(".") for part in self._relative(folder).split("/")):
@@ -197,7 +199,8 @@ class TreeReader:
         strays = tuple(name for name, is_result in zip(names, found, strict=True) if not is_result and name[0] != ".")
         if results:  # Where there are none, the finding on their number says where they are.
             self._look_for_stray_logs(folder, [folder / name for name in strays])
-        entry = EntryFiles(
+        entry = Entry(
+            path=self.prefix + self._relative(folder),
             organisation=self.folder.name,
             system=(folder.parent.parent if scaling_type else folder.parent).name,
             benchmark=folder.name,
@@ -205,7 +208,7 @@ class TreeReader:
             results=results,
             strays=strays,
             scaling_type=scaling_type,
-            elsewhere=self._looked(lambda: finds_others(self.folder, folder), None),
+            elsewhere=self._looked(lambda: matched_elsewhere(self.folder, folder), None),
         )
         if not results and self.round.empty_folder_ignored:
             self.skipped.append(entry)
@@ -350,3 +353,34 @@ class TreeReader:
     ) -> None:
         place = (self.prefix.rstrip("/") or ".") if path == "." else self.prefix + path
         self.findings.append(finding(rule, place, message, expected=expected, actual=actual, fix=fix))
+
+
+def matched_elsewhere(organisation: Path, folder: Path) -> str | None:
+    """What the official tools find in place of an entry's own logs; None where they find these and nothing else.
+
+    They glob for the logs by their whole path, so that they take names of folders for search patterns.
+
+    Args:
+        organisation: the organisation's folder.
+        folder: the benchmark's, below its ``results``.
+
+    Raises:
+        OSError: a folder cannot be listed.
+    """
+    results, system, *inside = folder.relative_to(organisation).parts
+    patterns = [name for name in (organisation.name, system) if not _SPECIAL.isdisjoint(name)]
+    if not patterns:
+        return None
+    if not fnmatchcase(organisation.name, organisation.name):
+        return f"{organisation.name} is a pattern that does not match itself, so it finds no log"
+    names = [system] if system not in patterns else names_in(organisation / results)
+    # As in the official tools only a pattern that begins with a dot finds hidden names.
+    found = [name for name in names if fnmatchcase(name, system) and (system[0] == "." or name[0] != ".")]
+    others = [other for other in found if other != system and logs_in(organisation.joinpath(results, other, *inside))]
+    if system == _RECURSIVE and logs_in(organisation.joinpath(results, *inside)):
+        others.append("/".join(inside))
+    if others:
+        return f"{system} is a pattern that finds the logs of {', '.join(sorted(others)[:3])}"
+    if system in found or not logs_in(folder):
+        return None
+    return f"{system} is a pattern that does not match itself, so it finds no log"

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from mlsub.io.data import loads
 from mlsub.io.errors import reason_of
-from mlsub.io.jsontext import loads
-from mlsub.io.look import is_nothing
-from mlsub.submission.layout.templates import MARKER, is_unfilled
-from mlsub.submission.layout.walk import list_tree, may_be_template
-from mlsub.systems.draft import TO_FILL_IN
+from mlsub.submission.listing import list_tree, may_be_template
+from mlsub.submission.templates import MARKER, content_of, is_unfilled
 from mlsub.systems.fields import placeholders_in
 
-#: What people fill in is some kilobytes.
-_MAX_BYTES = 1 << 20
 #: A line of the template of README.md, which may be a comment or an item by now.
-_LINE = re.compile(rf"^[^\w\n]*+{TO_FILL_IN}\b", re.MULTILINE)
+_LINE = re.compile(r"^[^\w\n]*+TODO\b", re.MULTILINE)
 
 
 class Unfilled(msgspec.Struct, frozen=True):
@@ -83,24 +76,3 @@ def _fields(content: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return {name: value for name, value in found.items() if name != MARKER} if isinstance(found, dict) else {}
-
-
-def content_of(file: Path) -> bytes:
-    """The first megabyte of a file; nothing of what is not a file.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except ValueError:
-        return b""
-    except OSError as error:
-        # ENXIO is that of a socket.
-        if is_nothing(error) or error.errno == errno.ENXIO:
-            return b""
-        raise
-    try:
-        return os.read(descriptor, _MAX_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
-    finally:
-        os.close(descriptor)

@@ -14,8 +14,10 @@ from mlsub.findings import Finding
 from mlsub.io.show import show
 from mlsub.rounds import Summarizer
 from mlsub.rules.catalogue import finding
-from mlsub.systems.facts import category, close_category, count
 from mlsub.systems.fields import (
+    category,
+    close_category,
+    count,
     expected_of,
     fields,
     is_empty,
@@ -47,12 +49,12 @@ class Lines:
         fix: str | None = None,
         source: str | None = None,
     ) -> Finding:
-        """A finding on a field; None for one on the description as a whole."""
+        """Return a finding on a field; for None on the description as a whole."""
         line = None if field is None else self.of(field)
         return finding(rule, self._path, message, line=line, expected=expected, actual=actual, fix=fix, source=source)
 
     def of(self, field: str) -> int | None:
-        """The 1-based line of the first place a field's name stands at; None where it stands nowhere."""
+        """Return the 1-based line of the first place a field's name stands at; None where it stands nowhere."""
         return self._first.get(field)
 
     @cached_property
@@ -70,14 +72,14 @@ class Lines:
 
 
 def crashes(content: dict[str, Any], lines: Lines, summarizer: Summarizer) -> dict[str, Finding]:
-    """The fields that the summarizer cannot use, each with its finding."""
+    """Return the fields that the summarizer cannot use, each with its finding."""
     counted = summarizer.counted
     if content.get("system_name") == summarizer.TPU:
         counted += summarizer.counted_of_tpu
     tests = (
         (counted, _is_counted, "a whole number"),
-        (summarizer.joined, _is_joined, "text"),
-        (summarizer.sorted, _is_sorted, "text"),
+        (summarizer.joined, lambda value: isinstance(value, str) or not value, "text"),
+        (summarizer.sorted, lambda value: not isinstance(value, (list, dict)), "text"),
         (summarizer.searched, _is_searched, "text"),
         (summarizer.printed, _is_printed, "text that UTF-8 can hold"),
     )
@@ -106,16 +108,8 @@ def _is_counted(value: Any) -> bool:
     return True
 
 
-def _is_joined(value: Any) -> bool:
-    return isinstance(value, str) or not value
-
-
-def _is_sorted(value: Any) -> bool:
-    return not isinstance(value, (list, dict))
-
-
 def _is_searched(value: Any) -> bool:
-    """Whether a text can be looked for in it; where it is found, the value must be text itself."""
+    """Return whether a text can be looked for in it; where it is found, the value must be text itself."""
     return isinstance(value, str) or (isinstance(value, (list, dict)) and "TensorFlow" not in value)
 
 
@@ -128,7 +122,7 @@ def _is_printed(value: Any) -> bool:
 
 
 def _too_large(content: dict[str, Any], bits: int, counted: tuple[str, ...]) -> Iterator[str]:
-    """The larger factor of each product, of nodes and of what a node has, that is too large."""
+    """Yield the larger factor of each product, of nodes and of what a node has, that is too large."""
     nodes, *others = counted
     for other in others:
         if nodes in content and other in content:
@@ -144,7 +138,7 @@ _MOST_SHOWN = 40
 
 
 def audit(content: dict[str, Any], lines: Lines, duplicates: Sequence[str]) -> Iterator[Finding]:
-    """The review findings on a description's content."""
+    """Yield the review findings on a description's content."""
     for name in dict.fromkeys(duplicates):
         yield lines.finding("system.duplicate-key", name, f"The field {name} appears more than once")
     for part in (_division, _silence, _meaning, _accelerators, _hosts, _spelling, _figures):
@@ -152,7 +146,7 @@ def audit(content: dict[str, Any], lines: Lines, duplicates: Sequence[str]) -> I
 
 
 def audit_status(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
-    """A status that no results table knows, in a round whose official checker takes any."""
+    """Yield a status that no results table knows, in a round whose official checker takes any."""
     value = content.get("status")
     if not isinstance(value, str) or is_empty(value) or is_placeholder(value) or category(value) is not None:
         return
@@ -182,7 +176,7 @@ def _division(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
 
 
 def _silence(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
-    """Placeholders and empty values; an Open entry's notes that explain nothing weigh more."""
+    """Yield placeholders and empty values; an Open entry's notes that explain nothing weigh more."""
     held = dict(islice(((place, field) for field, place in placeholders_in(content)), _MOST_SHOWN + 1))
     if content.get("division") == OPEN.name and _NOTES in held:
         del held[_NOTES]
@@ -200,7 +194,7 @@ def _silence(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
 def _listing(
     rule: str, lines: Lines, names: list[str], message: str, content: dict[str, Any], first: str | None = None
 ) -> Finding:
-    """A finding on fields, or on places in them of which the first lies in the field ``first``."""
+    """Return a finding on fields, or on places in them of which the first lies in the field ``first``."""
     shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
     definite = [f"{name}: {what}" for name in names if (what := owed(name, content)) is not None]
     fix = 'Fill them in. Write "N/A" where there is nothing to say'
@@ -226,19 +220,18 @@ def _accelerators(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     if (number > 0) is named or (number > 0 and is_empty(model)):
         return
     found = f"{number} per node, model {show(model)}"
-    field, message, expected = (
-        "accelerator_model_name",
-        "There are accelerators without a name",
-        "the model of the accelerators",
-    )
     if named:
-        field, message = "accelerators_per_node", "An accelerator is named, but there are none"
-        expected = "N/A as model"
-    yield lines.finding("system.accelerators", field, message, expected=expected, actual=found)
+        message = "An accelerator is named, but there are none"
+        yield lines.finding(
+            "system.accelerators", "accelerators_per_node", message, expected="N/A as model", actual=found
+        )
+    else:
+        message, expected = "There are accelerators without a name", "the model of the accelerators"
+        yield lines.finding("system.accelerators", "accelerator_model_name", message, expected=expected, actual=found)
 
 
 def _hosts(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
-    """More processors in a node than a host can have: the node is several hosts."""
+    """Yield a finding on more processors in a node than a host can have: the node is several hosts."""
     number, model = count(content.get("host_processors_per_node")), content.get("host_processor_model_name")
     if number is None or not isinstance(model, str):
         return
@@ -261,12 +254,12 @@ def _spelling(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
             message = f"The field {name} has a typing error"
             yield lines.finding("system.slip", name, message, expected=meant, actual=slip)
         message = f"The field {name} spells a name in an unusual way"
-        for other in spellings(name, value):
-            yield lines.finding("system.spelling", name, message, expected=other.name, actual=other.found)
+        for found, meant in spellings(name, value):
+            yield lines.finding("system.spelling", name, message, expected=meant, actual=found)
 
 
 def _figures(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
-    """A figure other than that of every other published description of the same accelerator."""
+    """Yield a figure other than that of every other published description of the same accelerator."""
     model = content.get("accelerator_model_name")
     name = find(registry().accelerators, model) if isinstance(model, str) else None
     if name is None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.data import load_yaml, shipped
+from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
 from mlsub.systems.fields import fields
 from mlsub.systems.names import find, registry
@@ -54,19 +54,19 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     software: tuple[Software, ...]
 
     def possible_hosts(self) -> tuple[int, ...]:
-        """How many hosts can share the accelerators evenly; empty where any number can."""
+        """Return how many hosts can share the accelerators evenly; empty where any number can."""
         if self.per_host:
             return ()
         return tuple(n for n in range(1, self.accelerators + 1) if self.accelerators % n == 0)
 
 
 def system_names() -> tuple[str, ...]:
-    """The systems there are, small ones first."""
+    """Return the systems there are, small ones first."""
     return tuple(sorted((file.stem for file in _FOLDER.glob("*.yaml")), key=_in_order))
 
 
 def find_system(text: str, beside: Sequence[str] = ()) -> System:
-    """The system of a name, however it is capitalised, with or without its hyphens.
+    """Return the system of a name, however it is capitalised, with or without its hyphens.
 
     Args:
         text: the name.
@@ -87,7 +87,7 @@ def find_system(text: str, beside: Sequence[str] = ()) -> System:
 
 
 def find_software(system: System, framework: str) -> Software | None:
-    """What the system was published with, if that is the framework meant: by its name alone or by the whole text."""
+    """Return what the system was published with that a framework means, by its name alone or by the whole text."""
     wanted = framework.strip().lower()
     spelled = ((each, (each.name, str(each.fields["framework"].value))) for each in system.software)
     return next((each for each, names in spelled if wanted in map(str.lower, names)), None)
@@ -96,53 +96,55 @@ def find_software(system: System, framework: str) -> Software | None:
 @lru_cache(maxsize=16)
 def _system(name: str) -> System:
     raw = _raw(name)
-    sources = raw["sources"]
-    unpublished = tuple(raw.get("unpublished", ()))
+    sources, unpublished = raw["sources"], tuple(raw.get("unpublished", ()))
     return System(
         name=name,
         title=raw["title"],
         submitter=raw["submitter"],
         accelerators=raw.get("accelerators_per_host") or raw["accelerators"],
         per_host="accelerators_per_host" in raw,
-        fields={
-            field: Value(entry["value"], _source(entry, sources))
-            for field, entry in raw["fields"].items()
-            if field not in unpublished
-        },
+        fields={of: one for of, one in _values(raw["fields"], sources).items() if of not in unpublished},
         unpublished=unpublished,
-        software=tuple(_software(of, entry, sources) for of, entry in raw["software"].items() if entry is not None),
+        software=tuple(
+            Software(
+                name=of,
+                hosts=entry["hosts"],
+                used=entry["used"],
+                fields=_values({field: {**entry, "value": value} for field, value in entry["fields"].items()}, sources),
+            )
+            for of, entry in raw["software"].items()
+            if entry is not None
+        ),
     )
 
 
-def _software(name: str, entry: dict[str, Any], sources: dict[str, str]) -> Software:
-    source = _source(entry, sources)
-    fields = {field: Value(value, source) for field, value in entry["fields"].items()}
-    return Software(name, entry["hosts"], entry["used"], fields)
-
-
 def _raw(name: str) -> dict[str, Any]:
-    """The file of a system, laid over that of the one it is like."""
+    """Return the file of a system, laid over that of the one it is like."""
     own = load_yaml(_FOLDER / f"{name}.yaml")
     base = _raw(own["like"]) if "like" in own else {}
     merged: dict[str, Any] = {**base, **own}
-    for part in ("sources", "fields"):
+    for part in ("sources", "fields", "software"):
         merged[part] = {**base.get(part, {}), **own.get(part, {})}
-    software = {**base.get("software", {}), **own["software"]}
+    inherited = base.get("software", {})
     merged["software"] = {
-        of: entry if entry is None else {**(base.get("software", {}).get(of) or {}), **entry}
-        for of, entry in software.items()
+        of: entry if entry is None else {**(inherited.get(of) or {}), **entry}
+        for of, entry in merged["software"].items()
     }
     return merged
 
 
-def _source(entry: dict[str, Any], sources: dict[str, str]) -> str:
-    keys = [entry["source"]] if isinstance(entry["source"], str) else entry["source"]
-    note = f" ({entry['note']})" if "note" in entry else ""
-    return "; ".join(sources[key] for key in keys) + note
+def _values(entries: dict[str, dict[str, Any]], sources: dict[str, str]) -> dict[str, Value]:
+    """Return the values of a file, each with its sources and its note in words."""
+    found = {}
+    for field, entry in entries.items():
+        keys = [entry["source"]] if isinstance(entry["source"], str) else entry["source"]
+        note = f" ({entry['note']})" if "note" in entry else ""
+        found[field] = Value(entry["value"], "; ".join(sources[key] for key in keys) + note)
+    return found
 
 
 def squeezed(text: str) -> str:
-    """The letters and digits of a name, in lower case, for comparison."""
+    """Return the letters and digits of a name, in lower case, for comparison."""
     return "".join(char for char in text[:80].lower() if char.isalnum())
 
 
@@ -168,38 +170,34 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
     unpublished: tuple[str, ...]
 
 
-class _Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    value: str
-    of: tuple[str, ...] = msgspec.field(name="from")
-    note: str | None = None
-
-
-class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    model: str
-    published: tuple[str, ...]
-    facts: dict[str, _Fact]
-
-
-class _Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    sources: dict[str, str]
-    accelerators: dict[str, _Entry]
-
-
 @lru_cache(maxsize=1)
 def accelerators() -> tuple[Accelerator, ...]:
-    """The accelerators there are, those of a maker together."""
-    catalogue = shipped(__file__, "accelerators.yaml", _Catalogue)
-    return tuple(_accelerator(name, entry, catalogue.sources) for name, entry in catalogue.accelerators.items())
+    """Return the accelerators there are, those of a maker together."""
+    raw = load_yaml(Path(__file__).with_name("accelerators.yaml"))
+    return tuple(_accelerator(name, entry, raw["sources"]) for name, entry in raw["accelerators"].items())
+
+
+def _accelerator(name: str, entry: dict[str, Any], sources: dict[str, str]) -> Accelerator:
+    known = _values(entry["facts"], sources)
+    of = [field for field in fields().fields if field.startswith("accelerator") and field not in (_MODEL, _NUMBER)]
+    model = Value(entry["model"], "the spelling of the model in mlsub's list of names")
+    return Accelerator(
+        name=name,
+        model=entry["model"],
+        published=tuple(entry["published"]),
+        fields={_MODEL: model, **known},
+        unpublished=tuple(field for field in of if field not in known),
+    )
 
 
 def find_accelerator(text: str) -> Accelerator | None:
-    """The accelerator of a name: the catalogue's, the model's, or what tools print for it; None for an unknown one."""
+    """Return the accelerator of a name, of a model, or of what tools print; None for an unknown one."""
     wanted, model = squeezed(text), find(registry().accelerators, text)
     return next((each for each in accelerators() if each.model == model or squeezed(each.name) == wanted), None)
 
 
 def facts_of_model(model: Value | None) -> dict[str, Value]:
-    """What is known of accelerators of a model, for a description that has it; nothing for an unknown model."""
+    """Return what is known of accelerators of a model, for a description that has it; nothing for an unknown model."""
     found = find_accelerator(str(model.value)) if model is not None else None
     if found is None:
         return {}
@@ -208,25 +206,9 @@ def facts_of_model(model: Value | None) -> dict[str, Value]:
 
 
 def find_known(text: str) -> System | Accelerator:
-    """The system or the accelerator of a name.
+    """Return the system or the accelerator of a name.
 
     Raises:
         MlsubError: there is none.
     """
     return find_accelerator(text) or find_system(text, beside=[each.name for each in accelerators()])
-
-
-def _accelerator(name: str, entry: _Entry, sources: dict[str, str]) -> Accelerator:
-    known = {field: Value(fact.value, _sources_of(fact, sources)) for field, fact in entry.facts.items()}
-    of = [field for field in fields().fields if field.startswith("accelerator") and field not in (_MODEL, _NUMBER)]
-    return Accelerator(
-        name=name,
-        model=entry.model,
-        published=entry.published,
-        fields={_MODEL: Value(entry.model, "the spelling of the model in mlsub's list of names"), **known},
-        unpublished=tuple(field for field in of if field not in known),
-    )
-
-
-def _sources_of(fact: _Fact, sources: dict[str, str]) -> str:
-    return "; ".join(sources[key] for key in fact.of) + (f" ({fact.note})" if fact.note else "")

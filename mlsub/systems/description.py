@@ -19,16 +19,15 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io.data import loads
 from mlsub.io.errors import reason_of
-from mlsub.io.jsontext import loads
 from mlsub.io.look import status_of
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding
 from mlsub.rules.isolate import reviewed
 from mlsub.systems.audit import Lines, audit, audit_status, crashes
-from mlsub.systems.facts import exact_status
-from mlsub.systems.fields import fields, owed
+from mlsub.systems.fields import exact_status, fields, owed
 
 _RECORD = re.compile(r"(\w+): (\{.*\})")
 #: A name and a text in an object that Python wrote, however deep it stands in texts.
@@ -57,7 +56,7 @@ _NESTED = ("entry", "nodes", "libraries")
 
 
 def read_records(text: str) -> dict[str, Any] | None:
-    """The values of a description of records by their keys; None where it is none."""
+    """Return the values of a description of records by their keys; None where it is none."""
     found: dict[str, Any] = {}
     for line in text.splitlines():
         match = _RECORD.fullmatch(line.strip())
@@ -74,7 +73,7 @@ def read_records(text: str) -> dict[str, Any] | None:
 
 
 def in_later_fields(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with what it says in the forms of v0.6; fields of later rounds stay as they are."""
+    """Return the content with what it says in the forms of v0.6; fields of later rounds stay as they are."""
     fields: dict[str, Any] = {}
     for name, value in _stated(content):
         fields.setdefault(_FIELDS.get(name, name), value)
@@ -87,7 +86,7 @@ def in_later_fields(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stated(content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Names and values, those in nested objects last."""
+    """Yield names and values, those in nested objects last."""
     inner: list[tuple[str, Any]] = []
     for name, value in content.items():
         first = value[0] if isinstance(value, list) and value else value
@@ -124,7 +123,7 @@ class SystemDescription(msgspec.Struct, frozen=True, kw_only=True):
         return value if isinstance(value, str) else None
 
     def text(self, field: str) -> str:
-        """A field as text; empty where it is missing or something else."""
+        """Return a field as text; empty where it is missing or something else."""
         value = (self.content or {}).get(field)
         return value if isinstance(value, str) else ""
 
@@ -176,7 +175,7 @@ def _read(file: Path) -> bytes:
 
 
 def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], list[str], Finding | None]:
-    """The content, the fields it has more than once, and why it is not a description, if it is not.
+    """Return the content, the fields it has more than once, and why it is not a description, if it is not.
 
     ``older``: it may have one of the forms of v0.6.
     """
@@ -209,7 +208,7 @@ def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], list[
 
 
 def _place(error: json.JSONDecodeError) -> tuple[int, str]:
-    """The line of the error, and what is wrong there: a comma too many is named as such by every Python."""
+    """Return the line of the error, and what is wrong there: a comma too many is named as such by every Python."""
     before = error.doc[: error.pos].rstrip()
     if before.endswith(",") and error.doc[error.pos :].lstrip()[:1] in ("}", "]", ","):
         return before.count("\n") + 1, "a comma with nothing after it"
@@ -242,7 +241,7 @@ def _official(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
 
 
 def _crashes(content: dict[str, Any], lines: Lines, round_: Round) -> dict[str, Finding]:
-    """What the result summarizer of the round ends on, by field, but for what the checker rejects by itself."""
+    """Return what the result summarizer of the round ends on, by field, but for what the checker rejects by itself."""
     summarizer = round_.summarizer
     if summarizer is None:
         return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.systems.catalogue import Accelerator, Software, System, Value, facts_of_model, find_software
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import category, close_category
-from mlsub.systems.fields import fields, is_empty, is_placeholder
+from mlsub.systems.fields import category, close_category, fields, is_empty, is_placeholder
 from mlsub.systems.names import find, registry, suggestion
 
 #: What stands where an answer is still to be given; every check reports it.
@@ -44,24 +43,24 @@ class Draft(msgspec.Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
     def description(self) -> dict[str, Any]:
-        """The description alone."""
+        """Return the description alone."""
         return {name: value.value for name, value in self.values.items()}
 
     def to_fill_in(self) -> list[str]:
-        """The fields whose answer is still to be given."""
+        """Return the fields whose answer is still to be given."""
         return [name for name, value in self.values.items() if value.value == TO_FILL_IN]
 
     def taken_over(self) -> list[str]:
-        """The fields taken over from what was published that may be otherwise in a new submission."""
+        """Return the fields taken over from what was published that may be otherwise in a new submission."""
         return [name for name, value in self.values.items() if value.source.endswith(LOOK_OVER)]
 
     def not_published(self) -> list[str]:
-        """The fields nobody has published a value of."""
+        """Return the fields nobody has published a value of."""
         return [name for name, value in self.values.items() if value.value == NOT_PUBLISHED]
 
 
 def check_field(name: str) -> None:
-    """Whether a description may have a field.
+    """Check that a description may have a field.
 
     Raises:
         MlsubError: it may not; with a did-you-mean.
@@ -71,51 +70,55 @@ def check_field(name: str) -> None:
         raise MlsubError(f"no field {name[:60]!r}." + (f" Did you mean {close[0]}?" if close else ""))
 
 
-def example_of(system: System, asked: Asked) -> Draft:
-    """The system as it was published: who submitted it, and with what software."""
-    software = _chosen(system, asked.framework) if asked.framework else _usual(system, asked.hosts)
-    if software is None:
-        # Nobody submitted it, so there is no example.
-        return _complete(system, None, asked, {})
-    example = {
-        "submitter": Value(system.submitter, "the published example"),
-        "division": Value(CLOSED.name, "the published example"),
-        "status": Value("Available on-premise", "the published example, which spells it onprem"),
+def draft(source: System | Accelerator | Path, asked: Asked, *, published: bool = False) -> Draft:
+    """Return a description from what is known of a system, of an accelerator, or from another description's file.
+
+    It is one to submit with this hardware: what is the submitter's to say is left to be filled in. ``published`` is
+    the system as it was published, with its submitter and software; of an accelerator, what is known of it alone.
+
+    Raises:
+        MlsubError: the file is not a description, or the person asks for what cannot be.
+    """
+    if isinstance(source, Path):
+        return _from_file(source, asked)
+    nobody = "it has not been published" if isinstance(source, System) else "none of the sources has it"
+    found = {name: Value(NOT_PUBLISHED, nobody) for name in source.unpublished} | source.fields
+    if isinstance(source, System):
+        return finish(found | _software(source, asked, published=published), asked)
+    if published:
+        rounds = ", ".join(source.published)
+        remark = f"Described in MLPerf Training {rounds}" if rounds else "No description in MLPerf Training is known"
+        return Draft({name: found[name] for name in fields().fields if name in found}, (remark,))
+    return finish(found | _given(asked), asked)
+
+
+def _given(asked: Asked) -> dict[str, Value]:
+    """Return the framework and the number of hosts that the person names."""
+    given = {
+        "framework": asked.framework and framework_spelled(asked.framework),
+        "number_of_nodes": asked.hosts and str(asked.hosts),
     }
-    return _complete(system, software, asked, example | software.fields)
+    return {name: Value(value, _YOURS) for name, value in given.items() if value}
 
 
-def new_from(system: System, asked: Asked) -> Draft:
-    """A description to submit with the system's hardware; what is the submitter's to say is left to be filled in."""
+def _software(system: System, asked: Asked, *, published: bool) -> dict[str, Value]:
+    """Return what a system was published with, or is to be submitted with, and the counts that follow."""
     software = find_software(system, asked.framework) if asked.framework else None
     own: dict[str, Value] = {}
-    if software is not None:
-        own |= {name: Value(v.value, f"{v.source}{LOOK_OVER}") for name, v in software.fields.items()}
+    if published:
+        software = _chosen(system, asked.framework) if asked.framework else _usual(system, asked.hosts)
+        if software is not None:
+            own = {
+                "submitter": Value(system.submitter, "the published example"),
+                "division": Value(CLOSED.name, "the published example"),
+                "status": Value("Available on-premise", "the published example, which spells it onprem"),
+                **software.fields,
+            }
+    elif software is not None:
+        own = {name: Value(v.value, f"{v.source}{LOOK_OVER}") for name, v in software.fields.items()}
     elif asked.framework:
-        own["framework"] = Value(framework_spelled(asked.framework), _YOURS)
-    return _complete(system, software, asked, own)
-
-
-def facts_of(accelerator: Accelerator) -> Draft:
-    """What is known of an accelerator, and nothing else."""
-    values = {**accelerator.fields, **_unpublished(accelerator.unpublished)}
-    rounds = ", ".join(accelerator.published)
-    remark = f"Described in MLPerf Training {rounds}" if rounds else "No description in MLPerf Training is known"
-    return Draft({name: values[name] for name in fields().fields if name in values}, (remark,))
-
-
-def new_with(accelerator: Accelerator, asked: Asked) -> Draft:
-    """A description to submit of a system with these accelerators; the rest of its hardware is to be filled in."""
-    found = {**accelerator.fields, **_unpublished(accelerator.unpublished)}
-    if asked.framework:
-        found["framework"] = Value(framework_spelled(asked.framework), _YOURS)
-    if asked.hosts:
-        found["number_of_nodes"] = Value(str(asked.hosts), _YOURS)
-    return finish(found, asked)
-
-
-def _unpublished(names: Iterable[str]) -> dict[str, Value]:
-    return {name: Value(NOT_PUBLISHED, "none of the sources has it") for name in names}
+        own = {"framework": _given(asked)["framework"]}
+    return own | _counts(system, software, asked)
 
 
 def _chosen(system: System, framework: str) -> Software:
@@ -127,40 +130,34 @@ def _chosen(system: System, framework: str) -> Software:
 
 
 def _usual(system: System, hosts: int | None) -> Software | None:
-    """The software published on so many hosts, else the first."""
+    """Return the software published on so many hosts, else the first."""
     return next((s for s in system.software if s.hosts == hosts), next(iter(system.software), None))
 
 
 def framework_spelled(text: str) -> str:
-    """The framework as it is spelled, whatever case it was given in; anything else as it stands."""
+    """Return the framework as it is spelled, whatever case it was given in; anything else as it stands."""
     first, _, rest = text.strip().partition(" ")
     known = find(registry().frameworks, first)
     return text if known is None else f"{known} {rest}".strip()
 
 
-def _complete(system: System, software: Software | None, asked: Asked, own: dict[str, Value]) -> Draft:
-    found = {name: Value(NOT_PUBLISHED, "it has not been published") for name in system.unpublished}
-    found |= system.fields | own | _counts(system, software, asked)
-    return finish(found, asked)
-
-
 def finish(found: Mapping[str, Value], asked: Asked) -> Draft:
-    """A draft of every field: what was found, over it what the person says, and what remains is to be filled in.
+    """Return a draft of every field: what was found, over it what the person says, and what remains is to be filled in.
 
     Raises:
         MlsubError: the person says what cannot be.
     """
-    said, remarks = _said(asked)
+    given_values, remarks = _given_values(asked)
     values: dict[str, Value] = {}
     for name, field in fields().fields.items():
         nothing = Value("", "nothing to say") if field.may_be_empty else Value(TO_FILL_IN, "yours to fill in")
-        values[name] = said.get(name) or found.get(name) or nothing
-    values |= {name: value for name, value in said.items() if name not in values}
+        values[name] = given_values.get(name) or found.get(name) or nothing
+    values |= {name: value for name, value in given_values.items() if name not in values}
     return Draft(values, tuple(remarks))
 
 
 def _counts(system: System, software: Software | None, asked: Asked) -> dict[str, Value]:
-    """Hosts and accelerators of each, so that their product is true."""
+    """Return hosts and accelerators of each, so that their product is true."""
     published = sorted({s.hosts for s in system.software})
     hosts = asked.hosts or (software.hosts if software else published[0] if published else 1)
     possible = system.possible_hosts()
@@ -183,20 +180,20 @@ def _counts(system: System, software: Software | None, asked: Asked) -> dict[str
     }
 
 
-def _said(asked: Asked) -> tuple[dict[str, Value], list[str]]:
+def _given_values(asked: Asked) -> tuple[dict[str, Value], list[str]]:
     given = [("submitter", asked.submitter), ("division", asked.division), ("status", asked.status), *asked.changes]
-    said: dict[str, Value] = {}
+    given_values: dict[str, Value] = {}
     remarks = [_remark("framework", asked.framework, close)] if (close := _meant(asked.framework)) else []
     for name, value in given:
         if value is not None:
-            said[name] = Value(_status(value) if name == "status" else value, _YOURS)
+            given_values[name] = Value(_status(value) if name == "status" else value, _YOURS)
             kinds = [kind for kind in registry().kinds if name in kind.fields and kind.whole]
             remarks += [_remark(name, value, close) for kind in kinds if (close := suggestion(kind, value))]
-    return said, remarks
+    return given_values, remarks
 
 
 def _meant(framework: str | None) -> str | None:
-    """The framework that a misspelt one may be."""
+    """Return the framework that a misspelt one may be."""
     first = (framework or "").split(" ")[0]
     if not first or find(registry().frameworks, first) is not None:
         return None
@@ -210,7 +207,7 @@ def _remark(name: str, value: str | None, close: str) -> str:
 
 
 def _status(text: str) -> str:
-    """The availability as every round takes it.
+    """Return the availability as every round takes it.
 
     Raises:
         MlsubError: the text is not a known status.
@@ -229,20 +226,17 @@ _LEFT_OUT = frozenset(("submitter", "division", "status", "system_name", "sw_not
 _SOFTWARE = ("framework", "framework_name", "other_software_stack", "operating_system", "hw_notes")
 
 
-def new_from_file(file: Path, asked: Asked) -> Draft:
-    """A description with the hardware of another; what is the submitter's to say is left to be filled in.
+def _from_file(file: Path, asked: Asked) -> Draft:
+    """Return a description with the hardware of another.
 
     Kept is what describes the machine, also in fields beyond the required ones; its software and notes on its hardware
     are to be looked over, and another framework leaves the old one's software out. Placeholders and empty values are
     to be filled in, but for what the catalogue has of its accelerators.
-
-    Raises:
-        MlsubError: the file is not a system description.
     """
     if not os.path.lexists(file):
         raise MlsubError(f"There is no {file}. Name a system description, or a system that mlsub system list shows.")
     description = read_description(file, str(file))
-    if description.content is None or not description.content:
+    if not description.content:
         raise MlsubError(*(f"{file}: {finding.message}." for finding in description.findings[:1]))
     found = {
         name: _kept(name, value, file)
@@ -251,18 +245,14 @@ def new_from_file(file: Path, asked: Asked) -> Draft:
     }
     found = facts_of_model(found.get("accelerator_model_name")) | found
     if asked.framework:
-        for name in ("framework_name", "other_software_stack"):
-            found.pop(name, None)
-        found["framework"] = Value(framework_spelled(asked.framework), "given on the command line")
-    if asked.hosts:
-        found["number_of_nodes"] = Value(str(asked.hosts), "given on the command line")
-    draft = finish(found, asked)
-    more = {name: value for name, value in found.items() if name not in draft.values}
-    return Draft({**draft.values, **more}, draft.remarks)
+        found = {name: one for name, one in found.items() if name not in ("framework_name", "other_software_stack")}
+    found |= _given(asked)
+    made = finish(found, asked)
+    return Draft({**made.values, **{name: found[name] for name in found if name not in made.values}}, made.remarks)
 
 
 def _kept(name: str, value: Any, file: Path) -> Value:
-    """A value as it was; a number where the field must be text is its digits."""
+    """Return a value as it was; a number where the field must be text is its digits."""
     field = fields().fields.get(name)
     if field is not None and field.text and not isinstance(value, str):
         value = str(value) if isinstance(value, (int, float)) else TO_FILL_IN

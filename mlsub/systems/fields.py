@@ -1,4 +1,4 @@
-"""The fields of a system description, and what a meaningful value of each looks like.
+"""The fields of a system description: what a meaningful value of each looks like, and what they say.
 
 The patterns are shared by the checker and the schemas. They are of the small language that Python and the editors'
 ECMAScript read alike: ``[0-9]`` and not the class of digits, which Python takes for those of every script.
@@ -7,13 +7,17 @@ ECMAScript read alike: ``[0-9]`` and not the class of digits, which Python takes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from mlsub.findings import Says
 from mlsub.io.data import shipped
+from mlsub.io.show import show
+from mlsub.rounds import Statuses
 
 
 class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,7 +59,7 @@ class Fields(msgspec.Struct, frozen=True, dict=True):
 
 @cache
 def fields() -> Fields:
-    """The table of fields."""
+    """Return the table of fields."""
     return shipped(__file__, "fields.yaml", Fields)
 
 
@@ -71,7 +75,7 @@ _WORDS = {
 
 
 def insensitive(text: str) -> str:
-    """A pattern for a text in whatever case; blanks and punctuation stand for themselves."""
+    """Return a pattern for a text in whatever case; blanks and punctuation stand for themselves."""
     return "".join(_either(char) for char in text)
 
 
@@ -91,13 +95,13 @@ MOST_OF_PLACEHOLDER = 200
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a value says nothing at all."""
+    """Return whether a value says nothing at all."""
     return value is None or (isinstance(value, str) and not value.strip(" \t\r\n"))
 
 
 @lru_cache(maxsize=1)
 def placeholder_pattern() -> str:
-    """A pattern for a text that stands for an answer nobody gave; what mlsub redact writes is an answer."""
+    """Return a pattern for a text that stands for an answer nobody gave; what mlsub redact writes is an answer."""
     words, unsaid = ("|".join(map(insensitive, each)) for each in (fields().placeholders, fields().unsaid))
     word = rf"[\(\[]?({words})[\)\].]{{0,2}}{_BLANKS}(:|$)"
     # An address, a figure, or that there is nothing: an answer that somebody put in brackets.
@@ -113,12 +117,12 @@ def _placeholder() -> re.Pattern[str]:
 
 
 def is_placeholder(value: Any) -> bool:
-    """Whether a value stands for an answer nobody gave."""
+    """Return whether a value stands for an answer nobody gave."""
     return isinstance(value, str) and len(value) <= MOST_OF_PLACEHOLDER and _placeholder().search(value) is not None
 
 
 def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The placeholders among values at whatever depth: of each the field, and its place with dots between names."""
+    """Yield the placeholders at whatever depth: of each the field, and its place with dots between names."""
     for field, whole in content.items():
         inside: list[tuple[str, Iterator[tuple[Any, Any]]]] = [("", iter([(field, whole)]))]
         while inside:
@@ -135,18 +139,18 @@ def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def is_unsaid(value: Any) -> bool:
-    """Whether a value says plainly that there is nothing, or that it is not known."""
+    """Return whether a value says plainly that there is nothing, or that it is not known."""
     return isinstance(value, str) and value.strip().lower() in fields().unsaid
 
 
 def one_of(words: tuple[str, ...]) -> str:
-    """A pattern for exactly one of these words, in whatever case and with blanks around it."""
+    """Return a pattern for exactly one of these words, in whatever case and with blanks around it."""
     return r"^[ \t\r\n]*(" + "|".join(insensitive(word) for word in words) + r")[ \t\r\n]*$"
 
 
 @lru_cache(maxsize=64)
 def pattern_of(field: Field) -> str | None:
-    """What the text of a field must match to mean something; None where anything does."""
+    """Return what the text of a field must match to mean something; None where anything does."""
     if field.kind == "count":
         digits = r"0*[1-9][0-9]*" if field.least else r"[0-9]+"
         pattern = rf"^ *{digits} *$"
@@ -157,14 +161,14 @@ def pattern_of(field: Field) -> str | None:
 
 
 def expected_of(field: Field) -> str:
-    """The same in words."""
+    """Return the same in words."""
     if field.kind != "count":
         return f"{_WORDS[field.kind or 'capacity']} {field.example}"
     return f"a whole number of at least {field.least}" if field.least else "a whole number"
 
 
 def owed(name: str, content: dict[str, Any]) -> str | None:
-    """What a field has to say even where there is nothing to say elsewhere; None where "N/A" is an answer."""
+    """Return what a field has to say even where there is nothing to say elsewhere; None where "N/A" is an answer."""
     if name == "accelerator_model_name":
         number = content.get("accelerators_per_node")
         return None if number in ("0", 0) or is_unsaid(number) else "the model, as there are accelerators"
@@ -183,7 +187,7 @@ _OWED = {
 
 
 def is_meaningful(field: Field, value: Any) -> bool:
-    """Whether a value is one of the field's kind.
+    """Return whether a value is one of the field's kind.
 
     Empty texts and placeholders have findings of their own and pass here, as do lists and objects, which may say more
     than a text can; where a field must be text, a number is the official checker's business.
@@ -198,6 +202,111 @@ def is_meaningful(field: Field, value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number; of 10^400, which no float holds, too."""
+    """Return whether a value is a whole number; of 10^400, which no float holds, too."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return whole or (isinstance(value, float) and value.is_integer())
+
+
+# ---- What a description says
+
+#: Characters kept of a field; published ones stay below 250.
+MAX_TEXT = 2000
+#: Counts of nodes, processors and accelerators are smaller, and a product of two fits 64 bits.
+MAX_COUNT = 999_999_999
+_COUNT = re.compile(r"(\d{1,9})(?:\.0{1,9})?", re.ASCII)
+_LONGEST_COUNT = 40
+_COUNTS = frozenset(("number_of_nodes", "host_processors_per_node", "accelerators_per_node"))
+
+
+Text = Annotated[str | None, Says("As written; what is longer ends in an ellipsis.", maxLength=MAX_TEXT)]
+Number = Annotated[int | None, Says("A whole number, also where it is written as text.", minimum=0, maximum=MAX_COUNT)]
+
+
+class SystemFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a system description says of its system, as far as the results table needs it.
+
+    Texts are as written, but bounded; None where the field is missing or null. Numbers are None where the field holds
+    no whole number below 10^9.
+    """
+
+    submitter: Text = None
+    status: Text = None
+    system_name: Text = None
+    number_of_nodes: Number = None
+    host_processor_model_name: Text = None
+    host_processors_per_node: Number = None
+    accelerator_model_name: Text = None
+    accelerators_per_node: Number = None
+    framework: Text = None
+    hw_notes: Text = None
+    sw_notes: Text = None
+
+
+def facts_of(content: Mapping[str, Any] | None) -> SystemFacts | None:
+    """Return the facts of a description's content, None without any; a field of the wrong kind never raises."""
+    if content is None:
+        return None
+    names = SystemFacts.__struct_fields__
+    known = {name: (count if name in _COUNTS else written)(content.get(name)) for name in names}
+    return msgspec.convert(known, SystemFacts)
+
+
+def written(value: Any) -> str | None:
+    """Return a value as text of at most ``MAX_TEXT`` characters: text as it is, else as JSON has it; None for null."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else show(value, MAX_TEXT)
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def count(value: Any) -> int | None:
+    """Return a whole number from 0 to ``MAX_COUNT``, written as a number, ``8.0`` or text; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return int(value) if 0 <= value <= MAX_COUNT and value == int(value) else None
+    if isinstance(value, str) and len(value) <= _LONGEST_COUNT and (match := _COUNT.fullmatch(value.strip())):
+        return int(match[1])
+    return None
+
+
+#: No status is longer; what is cut off could make no difference.
+_LONGEST = 80
+
+
+@lru_cache(maxsize=1)
+def aliases() -> dict[str, str]:
+    """Return each known spelling, in lower case, and its category."""
+    table = shipped(__file__, "availability.yaml", dict[str, dict[str, list[str]]])
+    return {
+        alias: category for category, groups in table.items() for spellings in groups.values() for alias in spellings
+    }
+
+
+def category(status: str) -> str | None:
+    """Return the category of a status, None where it is unknown; case and the number of blanks never count."""
+    return aliases().get(_plain(status)) if len(status) <= _LONGEST else None
+
+
+def exact_status(status: str, statuses: Statuses) -> str | None:
+    """Return the spelling that the round wants of a known status; None where it is right, or unknown."""
+    if statuses.allow(status):
+        return None
+    means = category(status) or ""
+    fitting = [name for name in statuses.one_of if category(name) == means]
+    return next((name for name in fitting if name.lower() == means.lower()), next(iter(fitting), None))
+
+
+def shown(status: str) -> str:
+    """Return what the table shows: the category, or the status as written, marked as unknown."""
+    return category(status) or f"{status} (unknown)"
+
+
+def close_category(status: str) -> str | None:
+    """Return the category that an unknown status may mean; None without a guess."""
+    close = get_close_matches(_plain(status[:_LONGEST]), aliases(), n=1)
+    return aliases()[close[0]] if close else None
+
+
+def _plain(status: str) -> str:
+    return " ".join(status.lower().split())

@@ -1,4 +1,4 @@
-"""The registry of names: processors, accelerators, interconnects and frameworks in the spelling to use."""
+"""Names of processors, accelerators, interconnects and frameworks: how they are spelled, and what they mean."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from functools import cache, cached_property, lru_cache
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.systems.chips import models
+from mlsub.io.show import LONGEST, Spellings, flat
+from mlsub.io.show import spellings as spellings_of
 
 #: No name is longer; what is cut off could make no difference.
 _LONGEST = 200
+_MEMORY = re.compile(r"(?<![\d.])(\d{1,4}) ?gi?b?(?!\w)")
 _NOISE = re.compile(r"\((?:R|TM|C)\)|\s@\s.*$|\sCPU\b|\s\d+-Core Processor\b|\s\(\d+ ?W\)$|\sProcessor$", re.IGNORECASE)
 
 
@@ -45,12 +47,37 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         return found
 
 
-class Spelling(msgspec.Struct, frozen=True):
-    """A name in another spelling: the field, what it says, and the spelling to use."""
+class Chip(msgspec.Struct, frozen=True):
+    """One accelerator: the maker (and whose product it was besides), its line, its generation, its memory in GB.
 
-    field: str
-    found: str
-    name: str
+    ``memory_gb`` has the memory of each variant. ``spelled`` are its names in small letters.
+    """
+
+    vendor: tuple[str, ...]
+    line: str
+    generation: str
+    memory_gb: tuple[int, ...]
+    spelled: tuple[str, ...]
+    name: str = ""
+
+    @property
+    def family(self) -> str:
+        """What a chart colours alike: the line and the generation."""
+        return f"{self.line} {self.generation}"
+
+    def memory_of(self, name: str) -> int | None:
+        """Return the memory of one in GB, by the name of the variant; None where that leaves it open."""
+        if len(self.memory_gb) == 1:
+            return self.memory_gb[0]
+        sizes = {int(size) for size in _MEMORY.findall(flat(name[:LONGEST]))}
+        return next((size for size in self.memory_gb if size in sizes), None)
+
+
+class Family(msgspec.Struct, frozen=True):
+    """A name for several accelerators."""
+
+    spelled: tuple[str, ...]
+    of: tuple[str, ...]
 
 
 class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,6 +89,11 @@ class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     frameworks: Kind
     sockets: dict[str, int]
     slips: dict[str, str]
+    chips: dict[str, Chip]
+    families: dict[str, Family]
+    series: tuple[str, ...]
+    boards: dict[str, str]
+    models: dict[str, dict[str, Name]]
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -71,25 +103,25 @@ class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def registry() -> Registry:
-    """The registry; the names of accelerators are those of the table of accelerators."""
+    """Return the table; the names of accelerators are the models of its chips."""
     found = shipped(__file__, "names.yaml", Registry)
-    accelerators = msgspec.structs.replace(found.accelerators, names=msgspec.convert(models(), dict[str, Name]))
-    return msgspec.structs.replace(found, accelerators=accelerators)
+    models = {name: known for variants in found.models.values() for name, known in variants.items()}
+    return msgspec.structs.replace(found, accelerators=msgspec.structs.replace(found.accelerators, names=models))
 
 
 def find(kind: Kind, text: str) -> str | None:
-    """The spelling to use of a name, whether it is written as tools print it or otherwise; None for an unknown name."""
+    """Return the spelling to use of a name, also of one as tools print it; None for an unknown name."""
     name, _ = kind.written.get(_plain(text), (None, False))
     return name
 
 
 def normalised(kind: Kind, text: str) -> str:
-    """The spelling to use of a name; an unknown one without trademarks and what else tools add."""
+    """Return the spelling to use of a name; an unknown one without trademarks and what else tools add."""
     return find(kind, text) or _clean(text)
 
 
 def suggestion(kind: Kind, text: str) -> str | None:
-    """The known name that an unknown one is probably a misspelling of.
+    """Return the known name that an unknown one is probably a misspelling of.
 
     Only its longer words may be misspelt: models that differ in a digit or a letter are different models.
     """
@@ -102,7 +134,7 @@ def suggestion(kind: Kind, text: str) -> str | None:
 
 
 def _misspelt(words: list[str], meant: list[str]) -> bool:
-    """Whether words are others only because of typing errors in long ones that are letters alone."""
+    """Return whether words are others only because of typing errors in long ones that are letters alone."""
     return len(words) == len(meant) and all(
         word == other or (_is_long(word) and _is_long(other) and bool(get_close_matches(word, [other], cutoff=0.7)))
         for word, other in zip(words, meant, strict=True)
@@ -113,21 +145,15 @@ def _is_long(word: str) -> bool:
     return len(word) >= 4 and word.isalpha()
 
 
-def spellings(field: str, text: str) -> Iterator[Spelling]:
-    """The names in a field that are spelled otherwise than they should be."""
-    for kind in _kinds().get(field, ()):
-        yield from (_whole if kind.whole else _within)(kind, field, text[:_LONGEST])
-
-
-@cache
-def _kinds() -> dict[str, list[Kind]]:
-    """The kinds of name that a field may hold."""
-    fields = dict.fromkeys(field for kind in registry().kinds for field in kind.fields)
-    return {field: [kind for kind in registry().kinds if field in kind.fields] for field in fields}
+def spellings(field: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names in a field that are spelled otherwise than they should be, each with the spelling to use."""
+    for kind in registry().kinds:
+        if field in kind.fields:
+            yield from (_whole if kind.whole else _within)(kind, text[:_LONGEST])
 
 
 def slips(text: str) -> list[tuple[str, str]]:
-    """The known typing errors in a text, each with what was meant."""
+    """Return the known typing errors in a text, each with what was meant."""
     return [
         (slip, meant)
         for slip, meant in registry().slips.items()
@@ -135,13 +161,13 @@ def slips(text: str) -> list[tuple[str, str]]:
     ]
 
 
-def _whole(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
+def _whole(kind: Kind, text: str) -> Iterator[tuple[str, str]]:
     name, right = kind.written.get(_plain(text)) or (suggestion(kind, text), False)
     if name is not None and not right:
-        yield Spelling(field, text, name)
+        yield text, name
 
 
-def _within(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
+def _within(kind: Kind, text: str) -> Iterator[tuple[str, str]]:
     # Where case is that of ASCII letters, most names are ruled out without a pattern.
     lower = text.lower() if text.isascii() else None
     for name, info in kind.names.items():
@@ -150,21 +176,103 @@ def _within(kind: Kind, field: str, text: str) -> Iterator[Spelling]:
                 continue
             match = _word(known, re.IGNORECASE).search(text)
             if match is not None and match[0] != name:
-                yield Spelling(field, match[0], name)
+                yield match[0], name
 
 
 @lru_cache(maxsize=256)
 def _word(text: str, flags: int) -> re.Pattern[str]:
-    """The text as a word of its own: no part of an address, a package's name or a longer word."""
+    """Return the text as a word of its own: no part of an address, a package's name or a longer word."""
     return re.compile(rf"(?<![\w/.@-]){re.escape(text)}(?![\w/@-]|\.\w)", flags)
 
 
 def _clean(text: str) -> str:
-    """A name without trademarks and what tools add of clock, cores and power."""
+    """Return a name without trademarks and what tools add of clock, cores and power."""
     return " ".join(_NOISE.sub("", text[:_LONGEST]).split())
 
 
 @lru_cache(maxsize=1024)
 def _plain(text: str) -> str:
-    """The same for comparison: case never counts, nor whether words are joined by a blank or a hyphen."""
+    """Return the same for comparison: case never counts, nor whether words are joined by a blank or a hyphen."""
     return _clean(text).lower()
+
+
+# ---- Which accelerator a name means
+
+
+@cache
+def all_chips() -> dict[str, Chip]:
+    """Return every accelerator by its name, those of a maker together and older ones first."""
+    return {name: msgspec.structs.replace(one, name=name) for name, one in registry().chips.items()}
+
+
+@cache
+def chip_spellings() -> Spellings:
+    """Return the accelerators by their spellings; a family means each member, and itself."""
+    known = registry()
+    return spellings_of(
+        [
+            *((text, [name]) for name, one in known.chips.items() for text in one.spelled),
+            *((text, [name, *family.of]) for name, family in known.families.items() for text in family.spelled),
+        ]
+    )
+
+
+def chip_of(model: str, *besides: str) -> Chip | None:
+    """Return the accelerator that a system has.
+
+    Args:
+        model: what the description says, ``accelerator_model_name``.
+        besides: other names of the system, which decide where the model is only a family, such as ``TPU``.
+    """
+    found = _meant(model)
+    for text in besides:
+        if len(found) <= 1:
+            break
+        found = (found & _meant(text)) or found
+    return all_chips()[next(iter(found))] if len(found) == 1 else None
+
+
+@lru_cache(maxsize=1024)
+def _meant(text: str) -> frozenset[str]:
+    """Return every accelerator that a text may mean; where it names several, those that all of its names allow."""
+    meant: frozenset[str] = frozenset()
+    for _, values in chip_spellings().found(text[:LONGEST]):
+        some = frozenset(values) & all_chips().keys()
+        meant = (meant & some) or some if meant else some
+    return meant
+
+
+@lru_cache(maxsize=1024)
+def named_in(text: str) -> frozenset[str]:
+    """Return the accelerators that the name of a system or a platform contains, such as ``a100`` in ``dgxa100_n8``.
+
+    Variants of one are the same here (MI300X and MI300A, v5e and v5p), as are a board and the accelerator on it. Such a
+    name is made of words that are joined in any way, so a spelling counts within a word too; names of several
+    accelerators that have no number, such as TPU, do not count.
+    """
+    return frozenset(_stem(match) for match in _embedded().finditer(flat(text[:LONGEST])))
+
+
+@lru_cache(maxsize=1)
+def _embedded() -> re.Pattern[str]:
+    known = sorted((text for text in chip_spellings().meanings if _one(text)), key=len, reverse=True)
+    # A number ends where the digits end, a word where the letters do.
+    exact = "|".join(re.escape(text) + ("(?![0-9])" if text[-1].isdigit() else "(?![a-z0-9])") for text in known)
+    series = "|".join(name.replace(" ", " ?") for name in registry().series)
+    return re.compile(rf"(?:(?<![a-z])|(?<=dgx)|(?<=hgx))(?:{exact})|(?:{series}) ?(?:pro ?)?\d+(?![0-9])")
+
+
+def _one(text: str) -> str | None:
+    """Return the accelerator that a spelling means, or the name of several that has a number, such as MI300."""
+    known = chip_spellings().meanings[text]
+    if len(known) == 1:
+        return next(iter(known))
+    return next((name for name in known - all_chips().keys() if any(map(str.isdigit, name))), None)
+
+
+def _stem(match: re.Match[str]) -> str:
+    """Return a name without what distinguishes variants: letters behind its number."""
+    name = _one(match[0]) if match[0] in chip_spellings().meanings else None
+    name = registry().boards.get(name or "", name or match[0])
+    plain = re.sub(r"[-_ ]|pro", "", name.lower())
+    return re.sub(r"(?<=[0-9])[a-z]+$", "", plain)

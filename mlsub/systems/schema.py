@@ -7,8 +7,16 @@ from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round, Statuses, Summarizer
-from mlsub.systems.facts import aliases
-from mlsub.systems.fields import BLANK, MOST_OF_PLACEHOLDER, Field, fields, insensitive, pattern_of, placeholder_pattern
+from mlsub.systems.fields import (
+    BLANK,
+    MOST_OF_PLACEHOLDER,
+    Field,
+    aliases,
+    fields,
+    insensitive,
+    pattern_of,
+    placeholder_pattern,
+)
 
 #: What Python's ``int`` reads, what joins with another text, by what rows are sorted, and where a text is looked for.
 _COUNTED = {
@@ -31,7 +39,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
-    """The schema of a round, draft 2020-12.
+    """Return the schema of a round, draft 2020-12.
 
     It accepts exactly what the official checker in force for the round accepts (little is asked) and its result
     summarizer can compute with. ``strict`` adds what the audit of ``mlsub system check`` asks of single values: no
@@ -56,7 +64,7 @@ def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
 
 
 def _summarised(summarizer: Summarizer, *, whole: bool) -> Iterator[dict[str, Any]]:
-    """What the result summarizer can compute with; where not ``whole``, a description may lack fields of its row."""
+    """Yield what the result summarizer computes with; where not ``whole``, a description may lack fields of its row."""
     asked = {
         **dict.fromkeys(summarizer.counted, _COUNTED),
         **dict.fromkeys(summarizer.joined, _JOINED),
@@ -71,7 +79,7 @@ def _summarised(summarizer: Summarizer, *, whole: bool) -> Iterator[dict[str, An
 
 
 def _said() -> dict[str, Any]:
-    """What is no placeholder, and holds none at whatever depth."""
+    """Return what is no placeholder, and holds none at whatever depth."""
     placeholder = {"type": "string", "pattern": placeholder_pattern(), "maxLength": MOST_OF_PLACEHOLDER}
     return {"not": placeholder, "items": _SAID, "additionalProperties": _SAID}
 
@@ -98,7 +106,7 @@ def _property(name: str, field: Field, round_: Round, *, strict: bool) -> dict[s
 
 
 def _status(statuses: Statuses | None) -> dict[str, Any]:
-    """The statuses a round allows; where it allows any, an editor still offers the known ones."""
+    """Return the statuses a round allows; where it allows any, an editor still offers the known ones."""
     if statuses is None:
         return {"examples": list(aliases())}
     if statuses.case_counts:
@@ -108,7 +116,7 @@ def _status(statuses: Statuses | None) -> dict[str, Any]:
 
 
 def _meaningful(name: str, field: Field) -> list[dict[str, Any]]:
-    """What the audit asks of the value, as schemas."""
+    """Return what the audit asks of the value, as schemas."""
     asked: list[dict[str, Any]] = [_SAID]
     if not field.may_be_empty:
         asked.append({"not": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": BLANK}]}})

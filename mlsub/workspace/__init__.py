@@ -10,23 +10,20 @@ from mlsub.workspace.check import (
     not_checked,
     results,
 )
-from mlsub.workspace.places import AS_FOUND, Found, Problem, Settings, find, in_one_line, known_round, organisations
+from mlsub.workspace.places import AS_FOUND, Settings, find_places, in_one_line, known_round
 
 __all__ = [
     "AS_FOUND",
     "Checked",
-    "Found",
-    "Problem",
     "Settings",
     "check_apart",
     "check_each",
     "check_path",
     "check_paths",
     "check_with_logs",
-    "find",
+    "find_places",
     "in_one_line",
     "known_round",
     "not_checked",
-    "organisations",
     "results",
 ]

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from mlsub.io import VERSION
 from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
 from mlsub.io.write import is_part, replace_whole
 
 T = TypeVar("T")

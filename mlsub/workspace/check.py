@@ -13,15 +13,14 @@ import msgspec
 
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import COPIED
-from mlsub.judge.outline import outlines
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_prints
-from mlsub.rounds import normalise_round
+from mlsub.rounds import get_round, normalise_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import reviewed
-from mlsub.submission.locate import Place, Target
+from mlsub.submission.find import Place, Target, packages
 from mlsub.submission.report import Report
-from mlsub.workspace.places import AS_FOUND, Found, Settings, find
+from mlsub.workspace.places import AS_FOUND, Settings, find_places
 from mlsub.workspace.schedule import Judged, logs_job, package_job, run
 
 if TYPE_CHECKING:
@@ -78,19 +77,19 @@ def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings)
     return list(found)
 
 
-def check_apart(places: Sequence[Found], settings: Settings) -> Iterator[Checked]:
+def check_apart(places: Sequence[Place], settings: Settings) -> Iterator[Checked]:
     """A report on each place by itself, with what was read of its logs, in their order."""
-    return _checked([_Round([found], settings, keep=True) for found in places], settings)
+    return _checked([_Round([place], settings, keep=True) for place in places], settings)
 
 
 def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
-    places, problems = find(paths, settings)
-    by_round: dict[tuple[str, str], list[Found]] = {}
-    for found in places:
-        by_round.setdefault((found.round.usage, found.round.name), []).append(found)
+    places, failed = find_places(paths, settings)
+    by_round: dict[tuple[str, str], list[Place]] = {}
+    for place in places:
+        by_round.setdefault((place.usage, place.round), []).append(place)
     rounds = [_Round(same, settings, keep=keep) for same in by_round.values()]
-    failed = (Checked(not_checked(str(one.place.root), [one.finding], settings)) for one in problems)
-    return len(rounds) + len(problems), chain(_checked(rounds, settings), failed)
+    unchecked = (Checked(not_checked(str(one.root), [one.problem], settings)) for one in failed if one.problem)
+    return len(rounds) + len(failed), chain(_checked(rounds, settings), unchecked)
 
 
 def _checked(rounds: Sequence[_Round], settings: Settings) -> Iterator[Checked]:
@@ -120,19 +119,19 @@ class _Round:
     A tree that goes away or shuts while it is read is an answer too.
     """
 
-    def __init__(self, found: Sequence[Found], settings: Settings, *, keep: bool) -> None:
-        self._found = found
+    def __init__(self, places: Sequence[Place], settings: Settings, *, keep: bool) -> None:
+        self._places = places
         self._settings = settings
-        self._places = [one.place for one in found]
-        self._root = _common_root(self._places)
+        self._round = get_round(places[0].usage, places[0].round, settings.overlay)
+        self._root = _common_root(places)
         self._failed: OSError | None = None
-        self._singles = tuple(place.path for place in self._places if place.target is Target.LOG)
-        about = self._root, found[0].round.usage, found[0].round.name, settings
+        self._singles = tuple(place.path for place in places if place.target is Target.LOG)
+        about = self._root, self._round.usage, self._round.name, settings
         try:
-            packages = [one for place in self._places if place.target is not Target.LOG for one in outlines(place)]
+            inside = [one for place in places if place.target is not Target.LOG for one in packages(place)]
         except OSError as error:
-            self._failed, packages = error, []
-        self.jobs = [package_job(outline, *about, keep=keep) for outline in packages]
+            self._failed, inside = error, []
+        self.jobs = [package_job(package, *about, keep=keep) for package in inside]
         if self._singles:
             self.jobs.append(logs_job(self._singles, *about, keep=keep))
 
@@ -160,7 +159,7 @@ class _Round:
         official = _official([part.official for part in parts])
         if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
             findings.append(_nothing_there(self._places))
-        round_ = self._found[0].round
+        round_ = self._round
         report = Report(
             usage=round_.usage,
             round=round_.name,
@@ -172,7 +171,7 @@ class _Round:
             without_logs=tuple(one for part in parts for one in part.without_logs),
             findings=tuple(dict.fromkeys(findings)),
             judged_by="package-checker" if round_.package_checker else "log-checker",
-            round_from=self._found[0].inferred_from,
+            round_from=self._places[0].round_from,
         )
         return Checked(report, logs)
 

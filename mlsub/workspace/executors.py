@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
-from mlsub.io.version import VERSION
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

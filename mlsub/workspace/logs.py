@@ -1,4 +1,4 @@
-"""Read many logs, each by a pure function: what the cache has of them, and the rest in as many processes as pay."""
+"""Read many logs: what the cache has of them, by package, and the rest in as many processes as pay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,11 +15,114 @@ from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import locate
-from mlsub.workspace.cache import Cache
+from mlsub.submission.find import locate
+from mlsub.workspace.cache import FAILURES, Cache, content_digest, decoder, file_fingerprint, record_name
 from mlsub.workspace.executors import Pool, open_pool
 from mlsub.workspace.places import Settings
-from mlsub.workspace.record import LogAnswer, PackageRecord
+
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+class _Known(msgspec.Struct, frozen=True, array_like=True):
+    """A log of a record: its fingerprint, and the report on it."""
+
+    fingerprint: bytes
+    report: msgspec.Raw
+
+
+class _Record(msgspec.Struct, frozen=True, array_like=True):
+    """What is kept of a package: the answer on all of it by its own fingerprint, and its logs by their names."""
+
+    fingerprint: bytes = b""
+    answer: msgspec.Raw = msgspec.Raw(b"\xc0")
+    logs: msgspec.Raw = msgspec.Raw(b"\x80")
+
+
+class PackageRecord:
+    """The record of a package in the cache.
+
+    Args:
+        cache: where it lies.
+        folder: of the package, or of logs that lie in none.
+        task: any of its logs, for the round and rules, and what is wanted besides the verdict.
+    """
+
+    def __init__(self, cache: Cache, folder: Path, task: LogTask) -> None:
+        self._cache = cache
+        wanted = task.trace, task.intervals
+        self._name = record_name(str(folder), "LogReport", task.usage, task.round, task.overlay, wanted)
+        try:
+            self._state: bytes | None = content_digest(task.overlay)
+        except OSError:
+            self._state = None
+        self._folder = str(folder)
+        self._record = _Record()
+        self._logs: dict[bytes, _Known] | None = None
+        self._fingerprints: dict[bytes, bytes] = {}
+        if self._state is not None:
+            self._record = cache.read("packages", self._name, self._state, _Record) or self._record
+
+    def answer(self, fingerprint: bytes, type_: type[T]) -> T | None:
+        """The answer on the package as a whole; None where it has none of this fingerprint."""
+        if self._record.fingerprint != fingerprint:
+            return None
+        try:
+            found: T = decoder(type_).decode(self._record.answer)
+            return found
+        except FAILURES:
+            return None
+
+    def log(self, task: LogTask) -> LogReport | None:
+        """The report on a log that has not changed; else its fingerprint is taken, for :meth:`keep`."""
+        if self._logs is None:
+            self._logs = _logs_of(self._record)
+        name, now = self._name_of(task), file_fingerprint(task.file)
+        if now is None:
+            return None
+        known = self._logs.get(name)
+        if known is not None and known.fingerprint == now:
+            with suppress(*FAILURES):
+                report: LogReport = decoder(LogReport).decode(known.report)
+                return report.at(task.path)
+        self._fingerprints[name] = now
+        return None
+
+    def keep(self, task: LogTask, report: LogReport) -> None:
+        """Keep the report on a log, as it was when its fingerprint was taken."""
+        name = self._name_of(task)
+        fingerprint = self._fingerprints.get(name)
+        if fingerprint is not None and self._logs is not None and report.lasting:
+            with suppress(*FAILURES):  # A value that does not fit.
+                self._logs[name] = _Known(fingerprint, msgspec.Raw(_ENCODER.encode(report)))
+
+    def save(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> None:
+        """Write what is new: logs, without those that are gone, and the answer on the package, if there is one."""
+        if self._state is None or (answer is None and not self._fingerprints):
+            return
+        logs, record = self._logs, self._record
+        if self._fingerprints and logs is not None:
+            above = os.fsencode(self._folder) + b"/"
+            there = {name: one for name, one in logs.items() if os.path.lexists(above + name)}
+            record = msgspec.structs.replace(record, logs=msgspec.Raw(_ENCODER.encode(there)))
+        if answer is not None:
+            record = msgspec.structs.replace(record, fingerprint=fingerprint, answer=answer)
+        self._cache.write("packages", self._name, self._state, record)
+
+    def _name_of(self, task: LogTask) -> bytes:
+        file = task.file
+        if not file.startswith(f"{self._folder}/"):
+            real = os.path.realpath(file)
+            # Whether a log is unpacked depends on the name that is asked for.
+            file = real if real.endswith(".gz") == file.endswith(".gz") else file
+        return os.fsencode(file.removeprefix(f"{self._folder}/"))
+
+
+def _logs_of(record: _Record) -> dict[bytes, _Known]:
+    try:
+        return dict(decoder(dict[bytes, _Known]).decode(record.logs))
+    except FAILURES:
+        return {}
+
 
 #: What a log costs whatever its size, in bytes that take as long to read.
 _COST_OF_A_LOG = 16 << 10
@@ -31,42 +134,38 @@ AHEAD = 4
 
 
 T = TypeVar("T")
-Answer = TypeVar("Answer", bound=LogAnswer)
 
 
-class LogReading(Generic[Answer]):
-    """Logs that are read: first what the cache knows of them, then :meth:`finish` with the answers on the ``missing``.
+class LogReading:
+    """Logs that are read: first what the cache knows of them, then :meth:`finish` with the reports on the ``missing``.
 
     Args:
         tasks: the logs, of any packages.
         cache: None for none.
-        type_: of what is found out of each.
         record: of the package that all of them lie in; otherwise each is looked for in the cache.
     """
 
-    def __init__(
-        self, tasks: Sequence[LogTask], cache: Cache | None, type_: type[Answer], record: PackageRecord | None = None
-    ) -> None:
+    def __init__(self, tasks: Sequence[LogTask], cache: Cache | None, record: PackageRecord | None = None) -> None:
         self.tasks = tasks
         self._record_of: list[PackageRecord | None] = [record] * len(tasks)
         self._records = {record}
         if cache is not None and record is None:
-            self._record_of = list(_records_of(tasks, cache, type_))
+            self._record_of = list(_records_of(tasks, cache))
             self._records = set(self._record_of)
         pairs = zip(tasks, self._record_of, strict=True)
-        self._answers = [own.log(task) if own is not None else None for task, own in pairs]
-        self.missing = [task for task, answer in zip(tasks, self._answers, strict=True) if answer is None]
+        self._known = [own.log(task) if own is not None else None for task, own in pairs]
+        self.missing = [task for task, answer in zip(tasks, self._known, strict=True) if answer is None]
         self.reused = len(tasks) - len(self.missing)
 
-    def finish(self, found: Iterable[Answer]) -> list[Answer]:
-        """The answers on all logs, with those on the missing ones."""
-        answers, coming = [], iter(found)
-        for task, known, record in zip(self.tasks, self._answers, self._record_of, strict=True):
-            answer = next(coming) if known is None else known
+    def finish(self, found: Iterable[LogReport]) -> list[LogReport]:
+        """The reports on all logs, with those on the missing ones."""
+        reports, coming = [], iter(found)
+        for task, known, record in zip(self.tasks, self._known, self._record_of, strict=True):
+            report = next(coming) if known is None else known
             if known is None and record is not None:
-                record.keep(task, answer)
-            answers.append(answer)
-        return answers
+                record.keep(task, report)
+            reports.append(report)
+        return reports
 
     def save(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> None:
         """Keep what is new in the cache, and the answer on their package, if there is one."""
@@ -75,7 +174,7 @@ class LogReading(Generic[Answer]):
                 record.save(fingerprint, answer)
 
 
-def _records_of(tasks: Iterable[LogTask], cache: Cache, type_: type[LogAnswer]) -> Iterator[PackageRecord]:
+def _records_of(tasks: Iterable[LogTask], cache: Cache) -> Iterator[PackageRecord]:
     """The record of the package that each log lies in: that of its organisation, of a loose log that of its folder."""
     folders: dict[Path, Path] = {}
     records: dict[object, PackageRecord] = {}
@@ -87,42 +186,26 @@ def _records_of(tasks: Iterable[LogTask], cache: Cache, type_: type[LogAnswer]) 
                 folders[above] = locate(real).organisation or real.parent
         key = folders.setdefault(above, above), task.usage, task.round, task.overlay
         if key not in records:
-            records[key] = PackageRecord(cache, key[0], task, type_)
+            records[key] = PackageRecord(cache, key[0], task)
         yield records[key]
 
 
 def read_logs(tasks: Sequence[LogTask], settings: Settings) -> list[LogReport]:
     """The reports on logs, in their order."""
-    return map_logs(judge_safely, tasks, settings, LogReport)
-
-
-def map_logs(
-    work: Callable[[LogTask], Answer], tasks: Sequence[LogTask], settings: Settings, type_: type[Answer]
-) -> list[Answer]:
-    """What a function finds out about each log, in their order.
-
-    Args:
-        work: a function of a module that never raises, and whose results can be sent between processes.
-        tasks: the logs.
-        settings: in how many processes, with which cache, and who is called with the number of logs done and of all.
-        type_: of the results.
-    """
-    reading = LogReading(tasks, settings.cache, type_)
-    done = reading.reused
+    reading = LogReading(tasks, settings.cache)
     sizes = [size_of(task.file) for task in reading.missing]
-    found: list[Answer] = []
+    found: list[LogReport] = []
     with open_pool(settings.executor, settings.jobs, sum(sizes)) as pool:
-        chunks = cut(reading.missing, sizes, most_in_one(sum(sizes), pool))
-        for chunk in run_in(pool, read_chunk, [(work, chunk) for chunk in chunks]):
+        for chunk in run_in(pool, judge_all, cut(reading.missing, sizes, most_in_one(sum(sizes), pool))):
             found += chunk
             if settings.progress is not None:
-                settings.progress(done + len(found), len(tasks))
+                settings.progress(reading.reused + len(found), len(tasks))
     if settings.cache is not None:
         settings.cache.asked["logs"] += len(tasks)
         settings.cache.reused["logs"] += reading.reused
-    answers = reading.finish(found)
+    reports = reading.finish(found)
     reading.save()
-    return answers
+    return reports
 
 
 def run_here(work: Callable[[Any], T], tasks: Sequence[Any], settings: Settings, size: int) -> Iterator[T]:
@@ -179,10 +262,9 @@ def cut(tasks: Sequence[LogTask], sizes: Sequence[int], most: int) -> list[list[
     return chunks
 
 
-def read_chunk(chunk: tuple[Callable[[LogTask], Answer], Sequence[LogTask]]) -> list[Answer]:
-    """The answers of a function on some logs."""
-    work, tasks = chunk
-    return list(map(work, tasks))
+def judge_all(tasks: Sequence[LogTask]) -> list[LogReport]:
+    """The reports on some logs."""
+    return list(map(judge_safely, tasks))
 
 
 def judge_safely(task: LogTask) -> LogReport:

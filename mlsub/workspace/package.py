@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from mlsub.io.assemble import Piece, Way, assemble
+from mlsub.io.folders import Piece, Way, assemble, replace_folder
 from mlsub.io.write import staging_beside
-from mlsub.io.written import replace_folder
 from mlsub.submission.report import Report
 from mlsub.workspace.check import check_paths
 from mlsub.workspace.places import Settings

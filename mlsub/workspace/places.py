@@ -12,24 +12,15 @@ from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import reason_of
-from mlsub.judge.log import NewFold
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import (
-    Place,
-    Target,
-    folders,
-    infer_round,
-    is_organisation,
-    locate,
-    may_be_organisation,
-    names_round,
-)
+from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
 from mlsub.submission.remedies import of_divided, of_elsewhere, of_names, of_too_deep
 from mlsub.workspace.cache import Cache
 
@@ -45,9 +36,9 @@ class Settings(msgspec.Struct, frozen=True):
     """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
-    ``folds`` are what to find out of each log besides, see :class:`mlsub.judge.log.LogTask`. ``executor`` names where
-    logs are read, see :func:`mlsub.workspace.executors.open_pool`. ``cache`` knows what was read before, and keeps what
-    is read; None for none.
+    ``trace`` and ``intervals`` ask for these of each log besides. ``executor`` names where logs are read, see
+    :func:`mlsub.workspace.executors.open_pool`. ``cache`` knows what was read before, and keeps what is read; None for
+    none.
     """
 
     round: str | None = None
@@ -56,28 +47,14 @@ class Settings(msgspec.Struct, frozen=True):
     progress: Progress | None = None
     overlay: str | None = None
     convergence: Options = USUAL
-    folds: tuple[NewFold, ...] = ()
     executor: str | None = None
     cache: Cache | None = None
+    trace: bool = False
+    intervals: bool = False
 
 
 #: Nothing asked for.
 AS_FOUND = Settings()
-
-
-class Found(msgspec.Struct, frozen=True):
-    """A place and its round; ``inferred_from`` is the folder or manifest that gave it, None where it was asked for."""
-
-    place: Place
-    round: Round
-    inferred_from: str | None
-
-
-class Problem(msgspec.Struct, frozen=True):
-    """A place that cannot be looked at, and why."""
-
-    place: Place
-    finding: Finding
 
 
 def in_one_line(problem: Finding) -> str:
@@ -86,39 +63,14 @@ def in_one_line(problem: Finding) -> str:
     return f"{problem.message}{expected}. {problem.fix or ''}".rstrip()
 
 
-def find(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> tuple[list[Found], list[Problem]]:
-    """What lies at the paths, each place once and with its round, and the places that cannot be looked at."""
-    found: list[Found] = []
-    problems: list[Problem] = []
-    for place in _distinct([place for path in paths for place in _places(Path(path), problems)]):
-        try:
-            outcome = _look(place, settings)
-        except OSError as error:
-            outcome = _unreadable(error, place.path)
-        if isinstance(outcome, Finding):
-            problems.append(Problem(place, outcome))
-        else:
-            found.append(outcome)
-    return found, problems
+def find_places(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> tuple[list[Place], list[Place]]:
+    """Return what lies at the paths, each place once and with its round, and the places that have a problem.
 
-
-def organisations(place: Place) -> list[Place]:
-    """The organisations of a place: those of a round, else the place itself, which is one or a part of one.
-
-    What may be one, but cannot be looked at, is told by whoever reads it.
-
-    Raises:
-        OSError: the place cannot be looked at.
+    A folder of rounds is all of its rounds, and organisations that lie beside them.
     """
-    if place.target is not Target.ORGANISATIONS:
-        return [place]
-    found: list[Place] = []
-    for child in filter(may_be_organisation, folders(place.path)):
-        try:
-            found.append(locate(child))
-        except OSError:
-            found.append(Place(child, Target.ORGANISATION, child))
-    return found
+    found = [place for path in paths for place in _places_at(Path(path))]
+    known = [_with_round(place, settings) for place in _distinct(found)]
+    return [place for place in known if place.problem is None], [place for place in known if place.problem is not None]
 
 
 def known_round(usage: str, name: str, overlay: str | None, where: str) -> Round | Finding:
@@ -139,51 +91,33 @@ def _unknown(where: str, message: str, name: str, known: Sequence[str], lead: st
     return finding("check.unknown-round", where, message, expected=expected, actual=name[:40], fix=hint)
 
 
-def _places(path: Path, problems: list[Problem]) -> list[Place]:
-    """What a path is; a folder of rounds is all of its rounds, and organisations that lie beside them.
-
-    Args:
-        path: as it was asked for.
-        problems: what cannot be looked at is added to them.
-    """
+def _places_at(path: Path) -> list[Place]:
+    place = _located(path)
     try:
-        place = locate(path)
-        if place.target is Target.NOTHING or (place.target is Target.ORGANISATIONS and infer_round(place) is None):
-            inside = folders(place.path)
-            rounds = [child for child in inside if names_round(child.name)]
-            if rounds:
-                beside = [child for child in inside if not names_round(child.name) and may_be_organisation(child)]
-                return [place for child in (*rounds, *beside) for place in _located(child, problems)]
+        inside = rounds_in(place) if place.problem is None else []
     except OSError as error:
-        problems.append(_problem(error, path))
-        return []
-    return [place]
+        return [_unreadable(error, place)]
+    return [_located(child) for child in inside] or [place]
 
 
-def _located(path: Path, problems: list[Problem]) -> list[Place]:
-    """The place of a folder; none where it cannot be looked at, which is added to the problems."""
+def _located(path: Path) -> Place:
     try:
-        return [locate(path)]
+        return locate(path)
     except OSError as error:
-        problems.append(_problem(error, path))
-        return []
+        return _unreadable(error, Place(Path(os.path.abspath(path)), Target.NOTHING))  # noqa: PTH100
 
 
-def _problem(error: OSError, path: Path) -> Problem:
-    path = Path(os.path.abspath(path))  # noqa: PTH100
-    return Problem(Place(path, Target.NOTHING, None), _unreadable(error, path))
-
-
-def _unreadable(error: OSError, path: Path) -> Finding:
-    """The finding on a place that the system does not let us look at."""
-    name = path if error.filename is None else os.fsdecode(error.filename)
-    return finding("tree.unreadable", path.name, f"{name} cannot be accessed: {reason_of(error)}")
+def _unreadable(error: OSError, place: Place) -> Place:
+    """A place that the system does not let us look at."""
+    name = place.path if error.filename is None else os.fsdecode(error.filename)
+    message = f"{name} cannot be accessed: {reason_of(error)}"
+    return replace(place, problem=finding("tree.unreadable", place.path.name, message))
 
 
 def _distinct(places: Iterable[Place]) -> list[Place]:
     """Places without those that lie in another one: what is named twice is looked at once."""
     once = list(dict.fromkeys(places))
-    folders = {place.path for place in once if place.target is not Target.LOG}
+    folders = {place.path for place in once if place.target is not Target.LOG and place.problem is None}
     return [
         place
         for place in once
@@ -191,29 +125,30 @@ def _distinct(places: Iterable[Place]) -> list[Place]:
     ]
 
 
-def _look(place: Place, settings: Settings) -> Found | Finding:
-    """A place with its round, or the finding that says why there is none."""
-    name = place.path.name
-    if not look.is_there(place.path):
-        return _no_such_path(place.path)
-    if place.target is Target.NOTHING:
-        return _nothing_in(place)
-    inferred = infer_round(place)
-    usage = settings.usage or (inferred.usage if inferred else "training")
+def _with_round(place: Place, settings: Settings) -> Place:
+    """A place with its round, or the problem that says why there is none."""
+    if place.problem is not None:
+        return place
+    try:
+        if not look.is_there(place.path):
+            return replace(place, problem=_no_such_path(place.path))
+        if place.target is Target.NOTHING:
+            return replace(place, problem=_nothing_in(place))
+        place = infer_round(place)
+    except OSError as error:
+        return _unreadable(error, place)
+    usage = settings.usage or place.usage or "training"
+    asked, named_by, known = settings.round or place.round, place.round_from, known_rounds(usage, settings.overlay)
     if settings.round is not None:
-        asked, inferred_from = settings.round, None
-    elif inferred is not None:
-        asked, inferred_from = inferred.round, inferred.folder
-    else:
-        known = known_rounds(usage, settings.overlay)
-        if settings.usage and len(known) == 1:
-            asked, inferred_from = known[0], None
-        elif known:
-            return _no_round(name, known)
-        else:
-            asked, inferred_from = "", None
-    round_ = known_round(usage, asked, settings.overlay, name)
-    return round_ if isinstance(round_, Finding) else Found(place, round_, inferred_from)
+        named_by = None
+    elif not asked and settings.usage and len(known) == 1:
+        asked = known[0]
+    elif not asked and known:
+        return replace(place, problem=_no_round(place.path.name, known))
+    round_ = known_round(usage, asked, settings.overlay, place.path.name)
+    if isinstance(round_, Finding):
+        return replace(place, problem=round_)
+    return replace(place, usage=round_.usage, round=round_.name, round_from=named_by)
 
 
 def _no_round(where: str, known: Sequence[str]) -> Finding:
@@ -229,21 +164,20 @@ def _nothing_in(place: Place) -> Finding:
     folder = place.path
     if deep := list(_deeper(folder, 3)):
         return _too_deep(deep, folder)
-    there = _names(folder)
     return finding(
         "check.no-logs",
         ".",
         f"There is neither a result log nor an organisation in {folder.name}",
         actual="none",
-        fix=of_names(there),
+        fix=of_names(_names(folder)),
     )
 
 
 def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
     """What to do with organisations' trees some folders down: one gets to its place, of others that is not known."""
-    first, round_ = deep[0], names_round(folder.name)
-    steps = [names_round(above.name) for one in deep for above in one.relative_to(folder).parents]
-    its_own = first.name.lower() == folder.name.lower() or names_round(folder.parent.name)
+    first, round_ = deep[0], named_round(folder.name) is not None
+    steps = [named_round(above.name) for one in deep for above in one.relative_to(folder).parents]
+    its_own = first.name.lower() == folder.name.lower() or named_round(folder.parent.name)
     found = ", ".join(one.relative_to(folder.parent).as_posix() + "/results" for one in deep[:_MOST_SHOWN])
     message, expected = f"The organisations' folders lie too deep below {folder.name}", None
     if len(deep) == 1:

@@ -14,7 +14,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round, wrong_round
-from mlsub.submission.locate import infer_round, locate
+from mlsub.submission.find import find
 from mlsub.workspace.logs import read_logs
 from mlsub.workspace.places import Settings, in_one_line, known_round
 
@@ -55,7 +55,7 @@ def round_of(paths: Sequence[Path], settings: Settings) -> Round:
     """
     usage, name = settings.usage, settings.round
     if name is None:
-        inferred = {(found.usage, found.round) for path in paths if (found := infer_round(locate(path)))}
+        inferred = {(found.usage, found.round) for path in paths if (found := find(path)).round}
         if len(inferred) > 1:
             raise MlsubError(f"The runs lie in {len(inferred)} rounds. Name those of one, or say --round.")
         if not inferred:

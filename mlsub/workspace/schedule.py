@@ -17,18 +17,18 @@ from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding
 from mlsub.io.data import reduced
 from mlsub.judge.log import LogTask
-from mlsub.judge.outline import Outline
-from mlsub.judge.package import Package, Part, judge_package, list_package, single_log
+from mlsub.judge.package import judge_package, list_package, single_log, tasks_of
 from mlsub.log.report import LogReport
 from mlsub.review.cross import Print, prints_of
 from mlsub.rounds import get_round
 from mlsub.rules.isolate import isolated
-from mlsub.submission.locate import Target
+from mlsub.submission.find import Place, Target
+from mlsub.submission.model import Package
+from mlsub.submission.report import Report
 from mlsub.workspace.cache import Tree, content_digest, digest_of, exactly, scan_tree
 from mlsub.workspace.executors import Pool, open_pool
-from mlsub.workspace.logs import AHEAD, LogReading, cut, judge_safely, most_in_one, read_chunk, size_of
+from mlsub.workspace.logs import AHEAD, LogReading, PackageRecord, cut, judge_all, judge_safely, most_in_one, size_of
 from mlsub.workspace.places import Progress, Settings
-from mlsub.workspace.record import PackageRecord
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Job(msgspec.Struct, frozen=True):
     ``root`` is the folder that paths are relative to; ``tree`` is what lay in the package before anything was read.
     """
 
-    source: Outline | tuple[LogTask, ...]
+    source: Place | tuple[LogTask, ...]
     root: Path
     usage: str
     round: str
@@ -48,14 +48,14 @@ class Job(msgspec.Struct, frozen=True):
     def record(self) -> PackageRecord | None:
         """The record of the package in the cache; None without one, and for single logs, which may be of several."""
         cache, source, rules = self.settings.cache, self.source, (self.usage, self.round, self.settings.overlay)
-        if cache is None or not isinstance(source, Outline):
+        if cache is None or not isinstance(source, Place):
             return None
-        folder = source.path if source.place is None else source.place.organisation or source.place.path
-        return PackageRecord(cache, folder, LogTask("", "", *rules, self.settings.folds), LogReport)
+        task = LogTask("", "", *rules, self.settings.trace, self.settings.intervals)
+        return PackageRecord(cache, source.organisation or source.path, task)
 
     def fingerprint(self) -> bytes | None:
         """The digest of all that the answer on a package rests on; None where that is more than is known."""
-        if self.tree.fingerprint is None or not isinstance(self.source, Outline) or not stands_alone(self.source):
+        if self.tree.fingerprint is None or not isinstance(self.source, Place) or not stands_alone(self.source):
             return None
         options = self.settings.convergence
         try:
@@ -64,15 +64,15 @@ class Job(msgspec.Struct, frozen=True):
             return None
 
 
-def package_job(outline: Outline, root: Path, usage: str, round_: str, settings: Settings, *, keep: bool) -> Job:
+def package_job(package: Place, root: Path, usage: str, round_: str, settings: Settings, *, keep: bool) -> Job:
     """The job of a package."""
-    return Job(outline, root, usage, round_, sendable(settings), keep, scan_tree(outline.path))
+    return Job(package, root, usage, round_, sendable(settings), keep, scan_tree(package.path))
 
 
 def logs_job(logs: Iterable[Path], root: Path, usage: str, round_: str, settings: Settings, *, keep: bool) -> Job:
     """The job of single logs."""
     paths = [(str(log), log.relative_to(root).as_posix()) for log in logs]
-    tasks = tuple(LogTask(*path, usage, round_, settings.overlay, settings.folds) for path in paths)
+    tasks = tuple(LogTask(*path, usage, round_, settings.overlay, settings.trace, settings.intervals) for path in paths)
     tree = Tree(None, sum(size_of(task.file) for task in tasks), len(tasks))
     return Job(tasks, root, usage, round_, sendable(settings), keep, tree)
 
@@ -82,15 +82,15 @@ def sendable(settings: Settings) -> Settings:
     return msgspec.structs.replace(settings, progress=None)
 
 
-def stands_alone(outline: Outline) -> bool:
+def stands_alone(package: Place) -> bool:
     """Whether what is said of a package depends on no file beside those below its folder."""
-    folder, place = outline.path, outline.place
-    if place is None:
+    folder = package.path
+    if package.listed:
         # The remedy of one that lies too deep depends on what lies around it.
-        return not outline.deep
+        return not package.deep
     # What lies beside one in a folder of its name, or in one of a division, is said of it too.
     inside = folder.parent.name.lower() in {folder.name.lower(), *DIVISIONS}
-    return place.target is Target.ORGANISATION and place.path == folder and not inside
+    return package.target is Target.ORGANISATION and package.organisation == folder and not inside
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -100,7 +100,7 @@ class Judged(msgspec.Struct, frozen=True):
     ``reused`` counts those that the cache knew.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Report, ...]
     prints: tuple[Print, ...]
     crashed: tuple[Finding, ...]
     logs: tuple[LogReport, ...] = ()
@@ -112,8 +112,7 @@ class Judged(msgspec.Struct, frozen=True):
         return not any(finding.transient for finding in chain(self.crashed, *(part.findings for part in self.parts)))
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        plain = all(not log.facts for log in self.logs)
-        return (reduced(self) if plain else None) or super().__reduce__()
+        return reduced(self) or super().__reduce__()
 
 
 class _Reading:
@@ -128,13 +127,13 @@ class _Reading:
         self._round = get_round(job.usage, job.round, job.settings.overlay)
         self._package: Package | None = None
         tasks = job.source
-        if isinstance(tasks, Outline):
+        if isinstance(tasks, Place):
             self._package = list_package(tasks, job.root, self._round)
-            tasks = tuple(msgspec.structs.replace(task, folds=job.settings.folds) for task in self._package.tasks)
+            tasks = tasks_of(self._package, self._round, trace=job.settings.trace, intervals=job.settings.intervals)
         linked = bool(tasks) and os.path.islink(tasks[0].file)  # noqa: PTH114
         #: None for a tree of links too, such as one that is packed: what is known of a log lies where it really is.
         self._record = job.record() if not linked else None
-        self.logs = LogReading(tasks, job.settings.cache, LogReport, self._record)
+        self.logs = LogReading(tasks, job.settings.cache, self._record)
 
     def finish(self, found: Iterable[LogReport]) -> Judged:
         """The answer, which is kept in the cache."""
@@ -142,9 +141,11 @@ class _Reading:
         logs = self.logs.finish(found)
         if self._package is not None:
             reports = {log.path: log for log in logs}
-            parts: tuple[Part, ...] = (judge_package(self._package, reports, self._round, job.settings.convergence),)
+            options = job.settings.convergence
+            parts: tuple[Report, ...] = (judge_package(self._package, job.root, reports, self._round, options),)
         else:
-            parts = tuple(single_log(Path(task.file), log) for task, log in zip(self.logs.tasks, logs, strict=True))
+            read = zip(self.logs.tasks, logs, strict=True)
+            parts = tuple(single_log(Path(task.file), job.root, log, self._round) for task, log in read)
         none: tuple[Print, ...] = ()
         prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
         judged = Judged(parts, prints, crashed)
@@ -205,12 +206,12 @@ def _begin(job: Job, pool: Pool | None, most: int, progress: _Progress) -> Calla
     """Begin a job; what this returns waits for the answer."""
     if pool is None:
         return partial(judge, job, progress.add)
-    if job.tree.size > most or not isinstance(job.source, Outline):
+    if job.tree.size > most or not isinstance(job.source, Place):
         with suppress(OSError):  # What cannot be listed is an error of a worker too.
             reading = _Reading(job)
             sizes = [size_of(task.file) for task in reading.logs.missing]
             chunks = cut(reading.logs.missing, sizes, most)
-            futures = [pool.executor.submit(read_chunk, (judge_safely, chunk)) for chunk in chunks]
+            futures = [pool.executor.submit(judge_all, chunk) for chunk in chunks]
             return lambda: reading.finish(_counted((future.result() for future in futures), progress.add))
     return pool.executor.submit(judge, job).result
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.judge.outline import Outline
-from mlsub.log.events import Fed, read_log
+from mlsub.log.events import LogReader, read_log
+from mlsub.submission.find import Place, Target
 from mlsub.workspace import Settings
 from mlsub.workspace import cache as caches
 from mlsub.workspace.schedule import Judged, package_job
@@ -82,12 +82,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the logs that are read."""
     found: list[str] = []
 
-    def reading(file: Path | str, reader: Fed) -> None:
+    def reading(file: Path | str, reader: LogReader) -> None:
         found.append(Path(file).name)
         read_log(file, reader)
 
-    for module in ("mlsub.judge.log", "mlsub.commands.inspect.gather"):
-        monkeypatch.setattr(f"{module}.read_log", reading)
+    monkeypatch.setattr("mlsub.judge.log.read_log", reading)
     return found
 
 
@@ -277,7 +276,14 @@ def test_nothing_is_read_outside_of_a_package(place: Tree, monkeypatch: pytest.M
                 outside.append(str(path))
 
     root = place.folder.parent
-    job = package_job(Outline(place.folder), root, "training", "1.0", Settings(jobs=1), keep=False)
+    job = package_job(
+        Place(place.folder, Target.ORGANISATION, place.folder, listed=True),
+        root,
+        "training",
+        "1.0",
+        Settings(jobs=1),
+        keep=False,
+    )
     sys.addaudithook(audit)
     try:
         [judged] = run_jobs([job], Settings(jobs=1))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.options import Target
+from mlsub.commands.output import Target
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
 from tests.commands.db.place import RECORDS, Place
 from tests.commands.runner import Stream, call, run
 from tests.make_tree import make_tree
@@ -256,7 +256,7 @@ def test_an_answer_as_a_stream_or_a_file(place: Place) -> None:
 def test_what_no_terminal_shows_is_not_printed_on_one(
     format_: str, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mlsub.commands.options.sys.stdout", Stream(terminal=True))
+    monkeypatch.setattr("mlsub.commands.output.sys.stdout", Stream(terminal=True))
     with pytest.raises(MlsubError, match=f"^{format_} cannot be read on a terminal. Name a file with --output FILE.$"):
         Target("db query", format_).refuse_terminal()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import duckdb
@@ -12,8 +13,11 @@ import pytest
 from mlsub.commands.answers import answer_type, commands
 from mlsub.present import FORMATS
 from tests.commands.pack.workplace import Workplace
-from tests.commands.runner import answer_schema, call, run
+from tests.commands.runner import REPOSITORY, answer_schema, call, run
 from tests.commands.test_rcp_build import reference_runs
+from tests.corpus import CORPUS
+from tests.golden import places
+from tests.golden.ask import line_of
 from tests.make_tree import make_tree, snapshot
 
 CLAIMS = """claims_version: 1
@@ -96,6 +100,8 @@ NO_FILE = (
 SHOWS_FORMAT = "check settings"
 FILES = tuple(command for command in CALLS if command not in (*NO_FILE, SHOWS_FORMAT))
 CHECKS = ("audit", "check", "inspect", "rules keys")
+#: These lay out their own text: test_json_contract.py and test_system.py.
+OWN_TEXT = {"check", "score", "system check"}
 GROUPS = ("db", "rcp", "rules", "system")
 
 
@@ -124,9 +130,20 @@ def _place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         reference_runs(tmp_path / "reference")
 
 
-def test_every_command_with_a_schema_is_tried() -> None:
-    # check, score and system check lay out their own text: test_json_contract.py and test_system.py.
-    assert set(commands()) - {"check", "score", "system check"} == set(CALLS)
+@pytest.mark.parametrize("command", sorted(set(commands()) - OWN_TEXT - set(CALLS)))
+def test_every_format_of_a_command_without_a_line_here(command: str, tmp_path: Path) -> None:
+    """It is called as its first case of tests/golden is."""
+    case, line = line_of(command)
+    getattr(places, case.place or "", lambda _: None)(tmp_path)
+    called = shlex.split(line.format(tmp=tmp_path, corpus=CORPUS, submissions=REPOSITORY / "submissions"))
+    answers = {format_: run(*called, "--format", format_) for format_ in FORMATS}
+    assert len({outcome.status for outcome in answers.values()}) == 1
+    assert all(outcome.stdout for outcome in answers.values())
+    answer_schema(command).validate(answers["json"].document)
+
+
+def test_every_answer_has_a_number() -> None:
+    assert set(CALLS) <= set(commands())
     assert all(answer_type(command).SCHEMA >= 1 for command in commands())
 
 

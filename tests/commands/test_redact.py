@@ -123,11 +123,11 @@ def test_a_log_that_cannot_be_changed_is_told_in_one_line(kind: str, tmp_path: P
 @pytest.mark.parametrize(
     ("bound", "lines"),
     [
-        ("names.MAX_NAMES redactor.MAX_NAMES", ["HOSTNAME=node1", "HOSTNAME=node2", "USER=alice", "USER=bobby"]),
-        ("names.MAX_NAMES redactor.MAX_NAMES", [f"cd /home/user{n}/x" for n in range(4)]),
-        ("names.MAX_MEMBERS redactor.MAX_MEMBERS", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=node[1-4]"]),
+        ("patterns.MAX_NAMES redactor.MAX_NAMES", ["HOSTNAME=node1", "HOSTNAME=node2", "USER=alice", "USER=bobby"]),
+        ("patterns.MAX_NAMES redactor.MAX_NAMES", [f"cd /home/user{n}/x" for n in range(4)]),
+        ("patterns.MAX_MEMBERS redactor.MAX_MEMBERS", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=node[1-4]"]),
         ("redactor.MAX_LOOKED_UP", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=rack[1-3]"]),
-        ("names.MAX_SECRETS redactor.MAX_SECRETS", [f"API_KEY=0123456789abcdef{n}" for n in range(4)]),
+        ("patterns.MAX_SECRETS redactor.MAX_SECRETS", [f"API_KEY=0123456789abcdef{n}" for n in range(4)]),
     ],
 )
 def test_more_names_than_are_looked_for_are_told(

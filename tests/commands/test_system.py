@@ -13,7 +13,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from mlsub.rounds import get_round
-from mlsub.systems.capture.machine import capture_here
+from mlsub.systems.capture import capture_here
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
 from tests.commands.runner import answer_schema, call, run
@@ -229,7 +229,7 @@ def test_processes_of_a_launcher_and_their_captures_joined(tmp_path: Path, monke
         machine.usual()
         machine.file("proc/sys/kernel/random/boot_id", boot)
         machine.file("proc/meminfo", f"MemTotal: {size}000000 kB\n")
-        monkeypatch.setattr("mlsub.systems.capture.machine.capture_here", partial(capture_here, machine.root))
+        monkeypatch.setattr("mlsub.systems.capture.capture_here", partial(capture_here, machine.root))
         monkeypatch.setenv("SLURM_PROCID", str(rank))
         monkeypatch.setenv("SLURM_NTASKS", "5")
         assert run("system", "capture", "-o", tmp_path / "capture.{rank}.json").status == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from mlsub.commands.targets import targets
+from mlsub.commands.output import targets
 from tests.ci_formats import sarif
 from tests.commands.runner import run
 from tests.make_tree import Tree, make_tree, snapshot, spoil

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.commands.db.build import Ask, Built, build
+from mlsub.commands.db.build import Built, build
 from mlsub.submission.report import EmptyFolder
 from mlsub.workspace import Settings
 from tests.commands.runner import run
@@ -94,7 +94,7 @@ def _text(page: Path) -> str:
 
 
 def _build(folder: Path, output: Path) -> Built:
-    return build(Ask(folders=(folder,), output=output, settings=Settings(jobs=1)))
+    return build((folder,), output, Settings(jobs=1))
 
 
 def test_db_names_them_and_results_count_them(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
-from mlsub.submission.model import Entry, EntryFiles
+from mlsub.submission.model import Entry
 
 
 def log_of(
@@ -57,9 +57,9 @@ def judged(
     """What the convergence test says of a benchmark's folder, which is named like the benchmark."""
     round_ = get_round(usage, round_name)
     results = tuple(sorted(folder.glob("result_*.txt")))
-    files = EntryFiles(organisation="", system="", benchmark=folder.name, folder=folder, results=results, strays=())
     logs = tuple(_reports(results, usage, round_name))
-    entry = Entry(files=files, path=".", logs=logs, description=None, in_tree=False)
+    names = {"path": ".", "organisation": "", "system": "", "benchmark": folder.name}
+    entry = Entry(**names, folder=folder, results=results, logs=logs, in_tree=False)
     return convergence_of(entry, needs(usage, round_name, folder.name), round_, flags, options)
 
 

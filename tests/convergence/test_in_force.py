@@ -9,17 +9,19 @@ import pytest
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.curves import reference_table
 from mlsub.convergence.entry import Convergence, Options
-from mlsub.convergence.in_force import (
+from mlsub.convergence.reference import (
     WHICH,
     Which,
     day_of,
     history_of,
     merged_between,
     points_in_force,
+    points_of,
+    reference_file,
     runs_in_force,
+    runs_of,
     which_of,
 )
-from mlsub.convergence.reference import points_of, reference_file, runs_of
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rules.load import benchmark as needs
 from tests.convergence import upstream

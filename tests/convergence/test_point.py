@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.convergence.runs import paired_convergence_point, paired_rule
+from mlsub.convergence.verdict import paired_convergence_point, paired_rule
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.run import Evaluation
 from mlsub.rules.load import rules_for

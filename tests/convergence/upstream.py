@@ -16,8 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlsub.convergence.in_force import Change, day_of
-from mlsub.convergence.reference import ReferenceRuns, runs_of
+from mlsub.convergence.reference import Change, ReferenceRuns, day_of, runs_of
 from mlsub.rounds import Round, get_round
 from tests.corpus import SHARED
 
@@ -149,7 +148,7 @@ def _written(change: Change) -> str:
 
 
 if __name__ == "__main__":
-    from mlsub.convergence.in_force import history_of
+    from mlsub.convergence.reference import history_of
     from mlsub.rounds import known_rounds
 
     for usage in ("training", "hpc"):

@@ -43,10 +43,6 @@ TYPES: tuple[Tried, ...] = (
 )
 #: The same, shortened: for parts that no demand is known of.
 FEW_TYPES = tuple({tried.kind: tried for tried in TYPES}.values())
-#: Kinds of value that every part of a record which a demand reads has to be tried with.
-KINDS_OF_TYPES = tuple(tried.kind for tried in FEW_TYPES if tried.kind != "raw")
-#: Those that every number in a demand has to be tried with.
-KINDS_OF_NUMBERS = ("far below", "below", "at", "above", "far above")
 
 
 def beside_number(number: float) -> Iterator[Tried]:

@@ -1,7 +1,6 @@
 """Entries about the limit of the convergence test, and where mlsub and the official checker of their round differ.
 
-Usage: python -m tests.differential.entries [--seed TEXT] [--entries N] [--state FILE] [--jobs N]
-Exit status 1 on any difference. The official checker runs in this process (official_rcp), on files in memory.
+The official checker runs in this process (official_rcp), on files in memory.
 """
 
 from __future__ import annotations
@@ -15,13 +14,12 @@ from typing import NamedTuple
 import msgspec
 
 from mlsub.convergence.entry import Options
-from mlsub.convergence.runs import BEYOND
+from mlsub.convergence.verdict import BEYOND
 from mlsub.submission.params import Flags
 from mlsub.submission.report import RcpResult
 from tests.convergence.logs import judged, write_logs
 from tests.differential.entry_cases import EntryCase, entry_case
 from tests.differential.official_rcp import DAYS, LATEST, Said, official_test
-from tests.differential.search import Outcome, Search, main_of
 from tests.differential.shared import INSTALLED_POINTS
 
 #: What the official messages are called here.
@@ -155,13 +153,7 @@ def tried(case: EntryCase, above: Path) -> Both:
     return Both(case, ours, theirs)
 
 
-def attempt(seed: str, number: int, above: Path) -> Outcome:
-    """One try of the search."""
+def attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
+    """Make one try of the long search: a word for the figures, and what differs."""
     both = tried(entry_case(seed, number, above), above)
-    return Outcome(both.word, both.problem)
-
-
-SEARCH = Search("entries", attempt)
-
-if __name__ == "__main__":
-    main_of(SEARCH)
+    return (both.word, both.problem)

@@ -2,93 +2,43 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tests.differential.fault_parts import DEEP, HIDDEN, ODD_BYTES, Change, described, gone, instead
-from tests.differential.faults_files import FILE_FAULTS
+from tests.differential.faults_files import FILE_FAULTS, HIDDEN, ODD_BYTES, Change, gone, instead
 from tests.differential.faults_tree import TREE_FAULTS
-from tests.differential.log import altered, content, places_of
-from tests.differential.packages import SYSTEM, Package, describe, log_of
+from tests.differential.packages import SYSTEM, Package, describe
 
 #: Names of systems that mean something to a search, or that only look odd.
 PATTERNS = (
-    "rack[8xH100]",
-    "rack*",
-    "rack?",
-    "[r]ack1",
-    "[!x]ack",
-    "rack[",
-    "rack]",
-    "**",
-    "*",
-    "?ack1",
-    "[[]x]",
+    *("rack[8xH100]", "rack*", "rack?", "[r]ack1", "[!x]ack", "rack[", "rack]", "**", "*", "?ack1", "[[]x]"),
     "{a,b}",
 )
 ODD_NAMES = (
+    *(
+        "räck1",
+        "ra\u0308ck1",
+        "机架",
+        "🖥",
+        "\u202erack",
+        "rack\u00a01",
+        "\ufeffrack1",
+        "rack1 ",
+        " rack1",
+        "rack\t1",
+        "rack1.",
+    ),
+    *(os.fsdecode(b"rack\xff"), os.fsdecode(b"\xe9"), "..rack", "rack;rm", "%2e%2e", "CON", "0", "null", "rack:1"),
     *("rack 1", "räck", "rack\n1", "-rack", "rack.json", "r\\ck", "~", "$HOME", "rack\x01", "results", "a" * 200),
     *("RACK1", "ra'ck", 'ra"ck', "ra%sck", "ra{folder}ck", "strong"),
 )
 BENCHMARK_NAMES = (
-    "Retinanet",
-    "RETINANET",
-    "resnet50",
-    "retinanet ",
-    "retinane[t]",
-    ".retinanet",
-    "ncf",
-    "common",
-    "x",
+    *("Retinanet", "RETINANET", "resnet50", "retinanet ", "retinane[t]", ".retinanet", "ncf", "common", "x"),
 )
-FLAGS = (
-    b"",
-    b"rcp-bypass",
-    b"rcp-bypass",
-    b"rcp-bypass\n",
-    b"seed-checker-bypass",
-    b"rcp_bypass",
-    b"\xff\xfe",
-    b"a\xe9b",
-    b"x" * 1000,
-)
-
-
-def _field(package: Package, rng: random.Random) -> None:
-    fields = described(package)
-    name = rng.choice(("division", "division", "status", "submitter", "system_name", "framework", "cooling", *fields))
-    value: Any = rng.choice(
-        (1, None, True, [], {}, "", "Closed", "open", "closed", "x", float("nan"), 10**400, ["closed"])
-    )
-    if rng.random() < 0.3:
-        fields.pop(name, None)
-    else:
-        fields[name] = value
-    package.description().write_text(json.dumps(fields))
-
-
-def _description_bytes(package: Package, rng: random.Random) -> None:
-    whole = package.description().read_bytes()
-    twice = whole.replace(b"{", b'{"division": "closed",', 1)
-    number = whole.replace(b"{", b'{"n": ' + b"9" * 5000 + b",", 1)
-    accent = whole.replace(b"ACME", b"ACM\xe9")
-    cases = (
-        *ODD_BYTES,
-        DEEP,
-        twice,
-        number,
-        accent,
-        b"\xef\xbb\xbf" + whole,
-        whole[:-3],
-        whole + b"x",
-        whole + b"\n\n",
-    )
-    package.description().write_bytes(rng.choice(cases))
 
 
 def _another_description(package: Package, rng: random.Random) -> None:
@@ -150,106 +100,12 @@ def _rename_benchmark(package: Package, rng: random.Random) -> None:
     package.entry.rename(package.entry.parent / rng.choice(BENCHMARK_NAMES))
 
 
-def _flags(package: Package, rng: random.Random) -> None:
-    place = rng.choice((package.folder, package.folder / "results", package.system, package.entry))
-    file = place / "package_checker_params"
-    if rng.random() < 0.3:
-        instead(file, rng)
-    else:
-        file.write_bytes(rng.choice(FLAGS))
-
-
-def _scaling(package: Package, rng: random.Random) -> None:
-    file = package.entry / "scaling.json"
-    if rng.random() < 0.5:
-        instead(file, rng)
-    else:
-        file.write_bytes(rng.choice((*ODD_BYTES, b'{"scaling_factor": 1.01}', b'{"scaling_factor": "x"}', DEEP)))
-
-
-def _fewer_logs(package: Package, rng: random.Random) -> None:
-    rng.choice(package.logs).unlink()
-
-
-def _more_logs(package: Package, rng: random.Random) -> None:
-    name = rng.choice(
-        ("result_9.txt", "result_.txt", "result_[0].txt", "result_*.txt", "result_9.TXT", ".result_9.txt")
-    )
-    (package.entry / name).write_bytes(content(log_of(package.combination, 9)))
-
-
-def _rename_log(package: Package, rng: random.Random) -> None:
-    name = rng.choice(
-        (
-            "results_0.txt",
-            "result_0.TXT",
-            "result_x.txt",
-            "result_[a].txt",
-            "result_ 0.txt",
-            "result_0.txt.txt",
-            "Result_0.txt",
-        )
-    )
-    file = rng.choice(package.logs)
-    file.rename(file.with_name(name))
-
-
-def _odd_log(package: Package, rng: random.Random) -> None:
-    instead(rng.choice(package.logs), rng)
-
-
-def _log_content(package: Package, rng: random.Random) -> None:
-    file = rng.choice(package.logs)
-    whole = file.read_bytes()
-    half = whole[: rng.randrange(len(whole))]
-    file.write_bytes(rng.choice((b"", b"\0" * 100, half, whole.decode().encode("utf-16"), whole * 2, b"x\n" + whole)))
-
-
-def _noncompliant_logs(package: Package, rng: random.Random) -> None:
-    for number in rng.sample(range(len(package.logs)), rng.choice((1, 1, 2))):
-        log = log_of(package.combination, number)
-        for place in places_of(log, "eval_accuracy"):
-            log = altered(
-                log, place, value=-1e9 if package.combination.benchmark in ("ssd", "resnet", "retinanet") else 1e9
-            )
-        package.logs[number].write_bytes(content(log))
-
-
-def _copied_log(package: Package, rng: random.Random) -> None:
-    one, other = rng.sample(package.logs, 2)
-    other.write_bytes(one.read_bytes())
-
-
-def _too_fast(package: Package, rng: random.Random) -> None:
-    for number, file in enumerate(package.logs):
-        file.write_bytes(content(log_of(package.combination, number, slow=False)))
-
-
-def _without_seed(package: Package, rng: random.Random) -> None:
-    file = rng.choice(package.logs)
-    file.write_bytes(b"".join(line for line in file.read_bytes().splitlines(True) if b'"key": "seed"' not in line))
-
-
 def _in_the_entry(package: Package, rng: random.Random) -> None:
     name = rng.choice(("notes.md", "plots", ".cache", "result_9", "results", "power", "logs", "[x]"))
     path = package.entry / name
     rng.choice((Path.mkdir, Path.touch, lambda p: p.symlink_to("nowhere")))(path)
     if path.is_dir() and rng.random() < 0.5:
         (path / "result_0.txt").write_bytes(b"")
-
-
-def _power(package: Package, rng: random.Random) -> None:
-    folder = package.entry / "power"
-    folder.mkdir()
-    for number, log in enumerate(package.logs):
-        run = folder / log.stem
-        if rng.random() < 0.9:
-            run.mkdir()
-            (run / "node_0.txt").write_bytes(b"")
-            if rng.random() < 0.2:
-                (run / rng.choice(("node_1.txt", "sw_0.txt", "node_x.txt", "other"))).write_bytes(b"")
-        elif rng.random() < 0.5:
-            run.write_bytes(str(number).encode())
 
 
 def _top(package: Package, rng: random.Random) -> None:
@@ -266,8 +122,6 @@ def _rename_organisation(package: Package, rng: random.Random) -> Path:
 
 
 FAULTS: dict[str, Change] = {
-    "description field": _field,
-    "description content": _description_bytes,
     "description of another kind": lambda p, rng: instead(p.description(), rng),
     "description renamed": lambda p, rng: p.description().rename(
         p.description(rng.choice(("RACK1", "rack", ".rack1")))
@@ -278,19 +132,7 @@ FAULTS: dict[str, Change] = {
     "another system": _another_system,
     "something in the system": _in_the_system,
     "benchmark renamed": _rename_benchmark,
-    "flags": _flags,
-    "scaling factor": _scaling,
-    "too few logs": _fewer_logs,
-    "another log": _more_logs,
-    "log renamed": _rename_log,
-    "log of another kind": _odd_log,
-    "content of a log": _log_content,
-    "noncompliant logs": _noncompliant_logs,
-    "copied log": _copied_log,
-    "runs that converge too fast": _too_fast,
-    "log without seed": _without_seed,
     "something in the entry": _in_the_entry,
-    "power": _power,
     "something at the top": _top,
     "organisation renamed": _rename_organisation,
     **FILE_FAULTS,

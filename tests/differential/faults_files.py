@@ -5,14 +5,57 @@ from __future__ import annotations
 import json
 import math
 import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from mlsub.convergence.curves import plan_of
 from mlsub.rounds import get_round
-from tests.differential.fault_parts import DEEP, ODD_BYTES, Change, described, instead
 from tests.differential.generate import Combination, combinations, usage_and_round
 from tests.differential.log import altered, content, places_of
 from tests.differential.packages import CLOSED, Package, log_of, package_combinations
+
+#: A fault changes a package; what it cannot change, because an earlier fault did, stays as it is.
+Change = Callable[[Package, random.Random], object]
+
+HIDDEN = (".old", ".ipynb_checkpoints", ".git", ".DS_Store", ".cache")
+ODD_BYTES = (
+    *(b"", b"\0" * 50, b"\xff\xfe{\0}\0", b"\xef\xbb\xbf{}", b"not json", b"[]", b"1", b"null", b'"x"', b"{", b"\xff"),
+)
+DEEP = b"[" * 100_000
+
+
+def gone(path: Path) -> None:
+    """Remove whatever is there."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.is_dir():
+        shutil.rmtree(path)
+
+
+def instead(path: Path, rng: random.Random) -> str:
+    """Put another kind of thing in a path's place."""
+    kind = rng.choice(("folder", "nothing", "dangling", "loop", "file", "link to a folder"))
+    gone(path)
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "dangling":
+        path.symlink_to("nowhere")
+    elif kind == "loop":
+        path.symlink_to(path.name)
+    elif kind == "file":
+        path.write_bytes(rng.choice(ODD_BYTES))
+    elif kind == "link to a folder":
+        path.symlink_to(".")
+    return kind
+
+
+def described(package: Package) -> dict[str, Any]:
+    """The fields of the system description."""
+    found: dict[str, Any] = json.loads(package.description().read_text())
+    return found
+
 
 _ODD_VALUES: tuple[Any, ...] = (
     *("", " ", "0", "-1", "8.0", "eight", "x" * 10_000, "\0", "\u202e8", "８", "räck", "{}", "a\nb", "closed "),
@@ -52,6 +95,7 @@ _FLAGS: tuple[bytes, ...] = (
         b"rcp-bert-train-samples",
         b"#rcp-bypass",
     ),
+    *(b"", b"rcp-bypass", b"rcp-bypass\n", b"rcp_bypass", b"\xff\xfe", b"a\xe9b", b"x" * 1000),
     *(b"x" * 70_000, b"rcp\xadbypass", "rcp‑bypass".encode()),
 )
 _POWER_NAMES = (
@@ -60,26 +104,16 @@ _POWER_NAMES = (
     *("node_0 .txt", "node_٠.txt", "other", "node_1e0.txt", "node_0x1.txt", "sw.txt"),
 )
 _SEEDS: tuple[Any, ...] = (
-    "1000",
-    "x",
-    1000.5,
-    True,
-    None,
-    [],
-    {},
-    10**400,
-    -1,
-    float("nan"),
-    float("inf"),
-    "１０",
-    " 5 ",
+    *("1000", "x", 1000.5, True, None, [], {}, 10**400, -1, float("nan"), float("inf"), "１０", " 5 "),
 )
 
 
 def _odd_fields(package: Package, rng: random.Random) -> None:
     fields = described(package)
-    for name in rng.sample(sorted(fields), rng.randint(1, 6)):
-        fields[name] = rng.choice(_ODD_VALUES)
+    for name in (rng.choice(("division", "status")), *rng.sample(sorted(fields), rng.randint(0, 5))):
+        fields[name] = rng.choice((*_ODD_VALUES, "Closed", "open", "x", ["closed"]))
+        if rng.random() < 0.2:
+            del fields[name]
     package.description().write_text(json.dumps(fields))
 
 
@@ -103,7 +137,7 @@ def _factor(package: Package, rng: random.Random) -> None:
 
 def _flag_files(package: Package, rng: random.Random) -> None:
     for place in rng.sample(
-        (package.folder, package.system, package.entry.parent, package.entry), rng.choice((1, 1, 2))
+        (package.folder, package.folder / "results", package.system, package.entry), rng.choice((1, 1, 2))
     ):
         file = place / rng.choice(("package_checker_params", "package_checker_params", "Package_Checker_Params"))
         if rng.random() < 0.1:
@@ -201,7 +235,69 @@ def _batch_sizes(package: Package, rng: random.Random) -> None:
         logs[number].write_bytes(content(log))
 
 
+def _description_bytes(package: Package, rng: random.Random) -> None:
+    whole = package.description().read_bytes()
+    twice = whole.replace(b"{", b'{"division": "closed",', 1)
+    number = whole.replace(b"{", b'{"n": ' + b"9" * 5000 + b",", 1)
+    accent = whole.replace(b"ACME", b"ACM\xe9")
+    cases = (
+        *ODD_BYTES,
+        DEEP,
+        twice,
+        number,
+        accent,
+        b"\xef\xbb\xbf" + whole,
+        whole[:-3],
+        whole + b"x",
+        whole + b"\n\n",
+    )
+    package.description().write_bytes(rng.choice(cases))
+
+
+def _log_content(package: Package, rng: random.Random) -> None:
+    file = rng.choice(package.logs)
+    whole = file.read_bytes()
+    half = whole[: rng.randrange(len(whole))]
+    file.write_bytes(rng.choice((b"", b"\0" * 100, half, whole.decode().encode("utf-16"), whole * 2, b"x\n" + whole)))
+
+
+def _noncompliant_logs(package: Package, rng: random.Random) -> None:
+    for number in rng.sample(range(len(package.logs)), rng.choice((1, 1, 2))):
+        log = log_of(package.combination, number)
+        for place in places_of(log, "eval_accuracy"):
+            log = altered(
+                log, place, value=-1e9 if package.combination.benchmark in ("ssd", "resnet", "retinanet") else 1e9
+            )
+        package.logs[number].write_bytes(content(log))
+
+
+def _copied_log(package: Package, rng: random.Random) -> None:
+    one, other = rng.sample(package.logs, 2)
+    other.write_bytes(one.read_bytes())
+
+
+def _too_fast(package: Package, rng: random.Random) -> None:
+    for number, file in enumerate(package.logs):
+        file.write_bytes(content(log_of(package.combination, number, slow=False)))
+
+
+def _without_seed(package: Package, rng: random.Random) -> None:
+    file = rng.choice(package.logs)
+    file.write_bytes(b"".join(line for line in file.read_bytes().splitlines(True) if b'"key": "seed"' not in line))
+
+
+def _odd_log(package: Package, rng: random.Random) -> None:
+    instead(rng.choice(package.logs), rng)
+
+
 FILE_FAULTS: dict[str, Change] = {
+    "description content": _description_bytes,
+    "log of another kind": _odd_log,
+    "content of a log": _log_content,
+    "noncompliant logs": _noncompliant_logs,
+    "copied log": _copied_log,
+    "runs that converge too fast": _too_fast,
+    "log without seed": _without_seed,
     "description with odd values": _odd_fields,
     "description with odd names": _odd_names,
     "factor of an odd kind": _factor,

@@ -8,40 +8,22 @@ import random
 import shutil
 from pathlib import Path
 
-from tests.differential.fault_parts import Change, described
+from tests.differential.faults_files import Change, described
 from tests.differential.generate import usage_and_round
 from tests.differential.log import content
 from tests.differential.packages import SYSTEM, Package, describe, log_of, package_combinations
 
-#: Names in other scripts, with directions, of composed characters, and that are no text at all.
-_NAMES = (
-    *(
-        "räck1",
-        "ra\u0308ck1",
-        "机架",
-        "🖥",
-        "\u202erack",
-        "rack\u00a01",
-        "\ufeffrack1",
-        "rack1 ",
-        " rack1",
-        "rack\t1",
-        "rack1.",
-    ),
-    *(
-        os.fsdecode(b"rack\xff"),
-        os.fsdecode(b"\xe9"),
-        "..rack",
-        "rack;rm",
-        "%2e%2e",
-        "CON",
-        "0",
-        "null",
-        "rack1.json",
-        "rack:1",
-    ),
-)
 _LOG_NAMES = (
+    *(
+        "results_0.txt",
+        "result_x.txt",
+        "result_[a].txt",
+        "result_ 0.txt",
+        "result_0.txt.txt",
+        "Result_0.txt",
+        "result_9.txt",
+    ),
+    *("result_.txt", "result_[0].txt", "result_*.txt", "result_9.TXT", ".result_9.txt"),
     *("result_[0-9].txt", "result_?.txt", "result_0 (copy).txt", "result_ä.txt", "result_\n.txt", "result_0.txt.gz"),
     *(
         os.fsdecode(b"result_\xff.txt"),
@@ -52,13 +34,7 @@ _LOG_NAMES = (
     ),
 )
 _LITTER = (
-    ".DS_Store",
-    "._result_0.txt",
-    ".result_0.txt",
-    "Thumbs.db",
-    ".gitkeep",
-    ".nfs0001",
-    "result_0.txt~",
+    *(".DS_Store", "._result_0.txt", ".result_0.txt", "Thumbs.db", ".gitkeep", ".nfs0001", "result_0.txt~"),
     "#result_0.txt#",
 )
 
@@ -73,19 +49,21 @@ def _another_case(package: Package, rng: random.Random) -> None:
     path.rename(path.with_name(rng.choice((path.name.upper(), path.name.capitalize(), path.name.swapcase()))))
 
 
-def _odd_system_name(package: Package, rng: random.Random) -> None:
-    name = rng.choice(_NAMES)
-    package.system.rename(package.folder / "results" / name)
-    if rng.random() < 0.9:
-        package.description().rename(package.description(name))
-
-
 def _odd_log_name(package: Package, rng: random.Random) -> None:
     file = rng.choice(package.logs)
     if rng.random() < 0.5:
         file.rename(file.with_name(rng.choice(_LOG_NAMES)))
     else:
         file.with_name(rng.choice(_LOG_NAMES)).write_bytes(content(log_of(package.combination, 77)))
+
+
+def _another_number(package: Package, rng: random.Random) -> None:
+    """No logs, one too few, or more than are asked for."""
+    more = rng.choice((-len(package.logs), -1, -1, 1, 5, 100))
+    for file in package.logs[: max(-more, 0)]:
+        file.unlink()
+    for run in range(len(package.logs), len(package.logs) + more):
+        (package.entry / f"result_{run}.txt").write_bytes(content(log_of(package.combination, run)))
 
 
 def _links(package: Package, rng: random.Random) -> None:
@@ -140,13 +118,9 @@ def _another_entry(package: Package, rng: random.Random) -> None:
         shutil.copytree(package.entry, entry)
         return
     entry.mkdir()
-    runs = _asked(package) if kind != "empty" else 0
+    runs = len(package.logs) if kind != "empty" else 0
     for run in range(runs + {"fewer": -1, "more": 1}.get(kind, 0)):
         (entry / f"result_{run}.txt").write_bytes(content(log_of(other, 20 + run)))
-
-
-def _asked(package: Package) -> int:
-    return len(package.logs)
 
 
 def _another_division(package: Package, rng: random.Random) -> None:
@@ -196,19 +170,6 @@ def _scaling_folders(package: Package, rng: random.Random) -> None:
         (entry / f"result_{run}.txt").write_bytes(content(log_of(package.combination, 60 + run)))
 
 
-def _no_logs(package: Package, rng: random.Random) -> None:
-    for file in package.logs:
-        file.unlink()
-    if rng.random() < 0.3:
-        package.entry.rmdir()
-
-
-def _many_logs(package: Package, rng: random.Random) -> None:
-    start = len(package.logs)
-    for run in range(start, start + rng.choice((1, 5, 40, 100))):
-        (package.entry / f"result_{run}.txt").write_bytes(content(log_of(package.combination, run)))
-
-
 def _moved(package: Package, rng: random.Random) -> None:
     """Something one folder too high or too deep."""
     path = rng.choice(
@@ -236,16 +197,14 @@ def _organisations(package: Package, rng: random.Random) -> None:
 
 TREE_FAULTS: dict[str, Change] = {
     "name in another case": _another_case,
-    "system of another script": _odd_system_name,
     "log of an odd name": _odd_log_name,
+    "another number of logs": _another_number,
     "links": _links,
     "litter": _litter,
     "another entry": _another_entry,
     "another division": _another_division,
     "several systems": _systems,
     "strong and weak": _scaling_folders,
-    "no log at all": _no_logs,
-    "many logs": _many_logs,
     "something in another folder": _moved,
     "an organisation in the organisation": _organisations,
 }

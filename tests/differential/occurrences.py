@@ -25,8 +25,6 @@ OTHERS: dict[str, tuple[Any, ...]] = {
 }
 #: No more other values are tried of one key.
 _MOST_OTHERS = 24
-#: The kinds of change that each key has to be tried with.
-KINDS = ("missing", "twice", "twice, equal to Python", "contradicting before", "contradicting after", "early", "late")
 
 Named = tuple[str, str, Callable[[Log], Log]]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from mlsub.convergence.runs import NEVER
 from mlsub.convergence.statistics import mean_of, trimmed
+from mlsub.convergence.verdict import NEVER
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.submission.report import RcpResult, Report

@@ -1,7 +1,6 @@
 """Entries whose times, dropped runs and factors are odd, and where their scores differ from the official summarizer's.
 
-Usage: python -m tests.differential.scores [--seed TEXT] [--scores N] [--state FILE] [--jobs N]
-Exit status 1 on any difference. The installed summarizer runs in this process, on files in memory.
+The installed summarizer runs in this process, on files in memory.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from tests.differential.generate import Combination, combinations, usage_and_rou
 from tests.differential.log import Log, altered, content, generated, places_of, record_line
 from tests.differential.oracle import prepared
 from tests.differential.packages import ORGANISATION, SYSTEM, describe
-from tests.differential.search import Outcome, Search, main_of
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -297,13 +295,7 @@ def official_score(folder: Path, combination: Combination, *, weak: bool) -> Sco
     return Score(None if minutes is None else float(minutes))
 
 
-def attempt(seed: str, number: int, above: Path) -> Outcome:
-    """One try of the search."""
+def attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
+    """Make one try of the long search: a word for the figures, and what differs."""
     both = tried(seed, number, above)
-    return Outcome(both.word, both.problem)
-
-
-SEARCH = Search("scores", attempt)
-
-if __name__ == "__main__":
-    main_of(SEARCH)
+    return (both.word, both.problem)

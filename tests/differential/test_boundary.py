@@ -13,12 +13,11 @@ import pytest
 
 from tests.differential import boundary, compare
 from tests.differential.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in
-from tests.differential.cells import Reader, boundary_contents, filled, kinds_of_value, side_of, wanted
 from tests.differential.compare import disagreements, disagrees, judge_both
-from tests.differential.edges import beside_number, turns
-from tests.differential.generate import Combination, combinations
+from tests.differential.edges import turns
+from tests.differential.generate import Combination
 from tests.differential.log import Mutant, content, generated, raw, record_line, smallest
-from tests.differential.phases import PHASES, Phase, Task, logs_of
+from tests.differential.phases import PHASES, Task, logs_of
 from tests.differential.sources import Source, generated_sources
 from tests.differential.splices import SPLICES, Part, Splice, spliced
 from tests.effort import LONG, effort
@@ -66,16 +65,6 @@ def test_a_log_of_the_long_search_gets_one_verdict(phase: str, source: Source, f
     logs, differing = _differing(phase, source, wanted_logs, file)
     assert logs > wanted_logs // 2 or (phase == "dependent" and source.combination.round in WITHOUT_FORMULAS)
     assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
-
-
-@pytest.mark.parametrize("combination", combinations() if LONG else MATRIX[:2], ids=str)
-def test_every_demand_of_the_official_checker_is_tried_with_every_kind_of_change(
-    combination: Combination, file: Path
-) -> None:
-    cells = wanted(combination, file)
-    assert len(cells) > 300
-    found = filled(combination, smallest(combination), boundary_contents(combination, file), cells)
-    assert sorted(map(str, cells - found)) == []
 
 
 @pytest.mark.parametrize("combination", MATRIX, ids=str)
@@ -179,33 +168,6 @@ def test_a_turn_is_found_to_the_last_bit() -> None:
     assert turns(lambda value: True, [1, 2, "x", None, float("nan"), 10**400]) == []
 
 
-def test_what_is_beside_a_number() -> None:
-    numbers = [tried for tried in beside_number(90.0) if isinstance(tried.value, int | float)]
-    sides = {tried.kind: side_of(tried.value, 90.0) for tried in numbers}
-    assert {kind: side for kind, side in sides.items() if kind == side} == {
-        kind: kind for kind in ("at", "far below", "far above", "below", "above")
-    }
-
-
-@pytest.mark.parametrize(
-    ("value", "kinds"),
-    [
-        *((None, ["null"]), (True, ["bool"]), (1, ["int"]), (1.0, ["float"]), (2**64, ["int", "huge"])),
-        *(("1e3", ["numeric string"]), ("x", ["string"]), ([], ["list"]), ({}, ["object"])),
-        *((float("nan"), ["NaN"]), (float("-inf"), ["Infinity"]), (1e300, ["float", "huge"])),
-    ],
-)
-def test_the_kind_of_a_value(value: object, kinds: list[str]) -> None:
-    assert list(kinds_of_value(value)) == kinds
-
-
-def test_an_unchanged_log_fills_no_cell(file: Path) -> None:
-    combination = MATRIX[0]
-    log = smallest(combination)
-    reader = Reader(combination, log, wanted(combination, file))
-    assert {cell.kind for cell in reader.filled(content(log))} == {"early", "late"}
-
-
 def test_a_beginning_of_the_search_has_each_cell_before_any_twice(file: Path) -> None:
     combination = MATRIX[0]
     some = boundary.in_order(combination, SEED, file)
@@ -221,17 +183,6 @@ def test_a_raw_value_stands_unquoted_in_its_line() -> None:
     text = record_line(record).text
     assert text == ':::MLLOG {"time_ms": 1, "key": "seed", "value": 1e400, "metadata": {"again": 1e400}}'
     assert json.loads(text[9:])["value"] == float("inf")
-
-
-@pytest.mark.parametrize("phase", PHASES, ids=lambda phase: phase.name)
-def test_a_search_that_goes_on_has_the_logs_of_one_that_was_not_stopped(phase: Phase, file: Path) -> None:
-    sources = [source for source in phase.sources() if source.path or source.name == "5.1-llama31_8b-closed"]
-    if not sources:
-        pytest.skip("needs published logs")
-    whole = list(logs_of(Task(phase.name, sources[0], 0, 12), SEED, file))
-    assert len(whole) == 12
-    assert [*logs_of(Task(phase.name, sources[0], 0, 5), SEED, file)] == whole[:5]
-    assert [*logs_of(Task(phase.name, sources[0], 5, 7), SEED, file)] == whole[5:]
 
 
 def _parts() -> Iterator[Part]:

@@ -31,7 +31,7 @@ def _problem(number: int, above: Path) -> str | None:
     """What is wrong with a try; each has a folder of its own, as reference data is read once a path."""
     scratch = above / str(number)
     scratch.mkdir()
-    return attempt(SEED, number, scratch).problem
+    return attempt(SEED, number, scratch)[1]
 
 
 def test_entries_about_the_limit_get_one_verdict(tmp_path: Path) -> None:

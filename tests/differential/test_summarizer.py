@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.systems.description import SystemDescription, read_description
 from tests.differential.generate import usage_and_round
 from tests.differential.summarizer import RELEASES, crash_of, fetch_history, summarizer_of, without_history
+from tests.effort import effort
 from tests.make_tree import make_description
 from tests.once import once
 
@@ -102,7 +104,9 @@ def test_the_summarizer_of_the_day_ends_on_the_same_values(
 ) -> None:
     module = summarizer_of(round_id, history)
     problems = []
-    for number, (field, value) in enumerate((field, value) for field in FIELDS for value in ODD):
+    # In ``make test`` one pair in twelve, others of each summarizer.
+    first, step = 2 * DIFFERENT.index(round_id) + (system != "rack1"), effort(12, 1)
+    for number, (field, value) in enumerate(list(product(FIELDS, ODD))[first % step :: step]):
         content = described(**{"system_name": system, field: value})
         crash = crash_of(tmp_path / str(number), round_id, [content], module)
         problems.append(differing(tmp_path, round_id, content, crash))

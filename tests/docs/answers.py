@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any, NamedTuple
 
 ROUNDS = {
@@ -180,17 +180,6 @@ def grouped(found: list[Entry], *names: str) -> list[tuple[tuple[Any, ...], list
     return [(values, list(members)) for values, members in groupby(sorted(found, key=key), key)]
 
 
-def optimizers_of_resnet(found: list[Entry]) -> list[tuple[Any, ...]]:
-    rows = []
-    for (round_,), members in grouped([one for one in found if one.benchmark == "resnet"], "round"):
-        by_name: dict[str, list[float]] = {}
-        for one in members:
-            for name in {run.optimizer for run in one.runs if run.optimizer}:
-                by_name.setdefault(name, []).append(one.runs[0].batch or 0)
-        rows += [(round_, name, len(sizes), min(sizes), max(sizes)) for name, sizes in sorted(by_name.items())]
-    return rows
-
-
 def pod16(found: list[Entry]) -> list[tuple[Any, ...]]:
     own = [one for one in found if one.folder == "Graphcore" and one.closed and one.chips == 16]
     rows = []
@@ -209,16 +198,6 @@ def instincts(found: list[Entry]) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: -row[3])
 
 
-def regulars(found: list[Entry]) -> list[tuple[Any, ...]]:
-    rows = []
-    for (name,), members in grouped(found, "organisation"):
-        rounds = sorted({one.round for one in members})
-        if len(rounds) > 1:
-            folders = sorted({one.folder for one in members})
-            rows.append((name, folders, len(rounds), len(members), rounds[0], rounds[-1]))
-    return sorted(rows, key=lambda row: (-row[2], -row[3], row[0]))
-
-
 def scaled(found: list[Entry]) -> list[tuple[Any, ...]]:
     rows = []
     for (title,), members in grouped(found, "title"):
@@ -229,16 +208,5 @@ def scaled(found: list[Entry]) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: (-row[2], row[0]))
 
 
-def initialisation(found: list[Entry]) -> list[tuple[Any, ...]]:
-    by_vendor: dict[str | None, list[float | None]] = {}
-    for one in found:
-        by_vendor.setdefault(one.chip[1] if one.chip else None, []).extend(run.init for run in one.runs)
-    rows = []
-    for vendor, times in by_vendor.items():
-        known = [time for time in times if time is not None]
-        rows.append((vendor, len(times), median(known) * 60, max(known)))
-    return sorted(rows, key=lambda row: -row[2])
-
-
 #: In the order of the page.
-ANSWERS = (optimizers_of_resnet, pod16, instincts, regulars, scaled, initialisation)
+ANSWERS = (pod16, instincts, scaled)

@@ -23,7 +23,7 @@ MAKE_CALLS = {
     "lint": "mypy",
     "bench": "bench/run.py",
     "parity": "bench/parity.py",
-    "campaigns": "-m tests.fuzz run",
+    "campaigns": "-m tests.campaigns.fuzz",
     "supply": "tests.supply.licences",
     "docs": "mkdocs build --strict",
 }

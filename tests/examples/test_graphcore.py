@@ -154,7 +154,7 @@ def test_code_that_is_not_here_is_an_audit_finding(name: str, packed: Path) -> N
     assert "layout.benchmarks-missing" in {found.rule for found in report(out(name, packed)).findings}
 
 
-@each_round
+@pytest.mark.parametrize("name", ["1.0", pytest.param("1.1", marks=pytest.mark.long)])
 def test_the_installed_package_checker_says_of_both_the_same(name: str, packed: Path, tmp_path: Path) -> None:
     answers = {}
     for title, tree in (("ours", out(name, packed)), ("theirs", published(name))):

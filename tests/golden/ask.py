@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -22,7 +21,7 @@ from mlsub.cli import main
 from tests.corpus import CORPUS, REPOSITORY
 from tests.golden import places
 from tests.golden.answer import Answer
-from tests.golden.figures import Facts, digest, dumps
+from tests.golden.figures import Facts, dumps, sketch
 
 HERE = Path(__file__).parent
 FACTS = HERE / "facts"
@@ -74,12 +73,13 @@ def _document() -> Mapping[str, Any]:
 def commands() -> dict[str, Command]:
     """The commands by the names that cases call them by."""
     return {
-        name: Command(tuple(shlex.split(entry["words"])), _adapter(*entry["facts"].split(".")))
+        name: Command(tuple(shlex.split(entry["words"])), _adapter(entry.get("facts", "known.anything")))
         for name, entry in _document()["commands"].items()
     }
 
 
-def _adapter(module: str, function: str) -> Callable[[Answer], Facts]:
+def _adapter(name: str) -> Callable[[Answer], Facts]:
+    module, function = name.split(".")
     adapter: Callable[[Answer], Facts] = getattr(import_module(f"tests.golden.adapters.{module}"), function)
     return adapter
 
@@ -103,6 +103,14 @@ def _case(name: str, entry: Mapping[str, Any]) -> Case:
         each=entry.get("each", False),
         needs_corpus="{corpus}" in " ".join([entry["of"], *before]) or entry.get("corpus", False),
     )
+
+
+def line_of(command: str) -> tuple[Case, str]:
+    """The first case of a command that answers, at best without published packages, and its line without a format."""
+    named = (case for case in cases().values() if f"{' '.join(commands()[case.ask].words)} ".startswith(f"{command} "))
+    case = min(named, key=lambda case: (case.name.startswith("broken"), case.needs_corpus, bool(case.before)))
+    words = re.sub(r" --format \w+", "", " ".join(commands()[case.ask].words))
+    return case, f"{words} {case.of}"
 
 
 def _call(ask: str, of: str, folder: Path) -> Answer:
@@ -129,14 +137,14 @@ def ask(case: Case) -> Facts:
 
 
 def _each(case: Case) -> Facts:
-    """Exit status, number and digest of the facts about each benchmark of each round."""
+    """Exit status, and a sketch of the facts about each benchmark of each round."""
     facts: Facts = {}
     about = (name.split() for name in kept(cases()["rules-list"]) if name.startswith("round "))
     for usage, round_name, benchmark in (names[1:] for names in about if len(names) == 4):
         of = case.of.format(usage=usage, round=round_name, benchmark=benchmark)
         answer = _call(case.ask, of, Path("/nowhere"))
         told = commands()[case.ask].facts(answer) if answer.stdout.strip() else {}
-        facts[f"{usage} {round_name} {benchmark}"] = [answer.status, len(told), digest(told)]
+        facts[f"{usage} {round_name} {benchmark}"] = [answer.status, sketch(told)]
     return facts
 
 
@@ -174,7 +182,7 @@ def _named(answer: Answer) -> Facts:
 
 
 def _written(folder: Path, tmp: Path, prose: tuple[str, ...]) -> Facts:
-    """Every file below a folder (or the file), with a digest of its content where that is the same each time."""
+    """Every file below a folder (or the file), with its size and first line where these are the same each time."""
     if not folder.is_dir():
         return {f"written {folder.name}": _content(folder, tmp, prose) if folder.exists() else "absent"}
     found: Facts = {}
@@ -188,10 +196,11 @@ def _content(path: Path, tmp: Path, prose: tuple[str, ...]) -> str:
     if any(path.match(pattern) for pattern in (*_UNSTABLE, *prose)):
         return "bytes"
     content = path.read_bytes()
+    shown = f"{len(content)} bytes"
     with contextlib.suppress(UnicodeDecodeError):
-        content = _DATE.sub("DATE", _placeless(content.decode(), tmp)).encode()
-    executable = " executable" if path.stat().st_mode & 0o100 else ""
-    return hashlib.sha256(content).hexdigest()[:16] + executable
+        text = _DATE.sub("DATE", _placeless(content.decode(), tmp))
+        shown = f"{len(text.splitlines())} lines, {len(text)} characters: {text.partition(chr(10))[0][:60]}"
+    return shown + (" (executable)" if path.stat().st_mode & 0o100 else "")
 
 
 def file_of(case: Case) -> Path:

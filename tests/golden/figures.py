@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 #: A name that a person can look up, and a value or a short list of values.
 Facts = dict[str, Any]
 
-#: Lists with more values than this become a count, the ends, and a digest.
+#: Lists with more values than this become a count, the ends, and a sketch.
 SHORT = 12
 _DIGITS = 12
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])")
@@ -35,18 +34,37 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def digest(value: Any) -> str:
-    """A short digest of a rounded value."""
-    text = json.dumps(rounded(value), ensure_ascii=True, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def sketch(value: Any) -> str:
+    """A large value in a few words: how many values, the sum of its numbers, and how much text."""
+    leaves = list(_leaves(rounded(value)))
+    figures = [leaf for leaf in leaves if isinstance(leaf, int | float) and not isinstance(leaf, bool)]
+    texts = [leaf for leaf in leaves if isinstance(leaf, str)]
+    words = [f"{len(leaves)} values"]
+    if figures:
+        words.append(f"sum {rounded(math.fsum(figures))}")
+    if texts:
+        words.append(f"{sum(map(len, texts))} characters from {texts[0][:30]} to {texts[-1][:30]}")
+    return ", ".join(words)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key in sorted(value):
+            yield key
+            yield from _leaves(value[key])
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
 
 
 def shortened(values: Sequence[Any]) -> Any:
-    """A short list as it is; a long one as its length, its ends and a digest."""
+    """A short list as it is; a long one as its ends and a sketch."""
     values = rounded(list(values))
     if len(values) <= SHORT:
         return values
-    return {"count": len(values), "first": values[0], "last": values[-1], "digest": digest(values)}
+    return {"count": len(values), "first": values[0], "last": values[-1], "all": sketch(values)}
 
 
 def numbers(text: str | None) -> list[float]:

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from tests.golden.figures import Facts, digest, shortened
+from tests.golden.figures import Facts, shortened, sketch
 
 #: A cell that holds a figure and no words.
 _FIGURE = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?: ?[%×x])?")
@@ -125,5 +125,5 @@ def page_facts(folder: Path) -> Facts:
             facts[f"table {number} of {name}"] = [len(table) - 1, shortened([row for row in rows if len(row) > 1])]
         for number, chart in enumerate(page.charts, 1):
             points = _points(chart, page, folder)
-            facts[f"chart {number} of {name}"] = [len(points), digest(sorted(points))]
+            facts[f"chart {number} of {name}"] = [len(points), sketch(sorted(points))]
     return facts

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from mlsub.io.documents import Form, read_document
-from mlsub.io.problems import FileProblemsError, flaws_of
+from mlsub.io.problems import FileProblemsError, find_flaws
 
 Name = Annotated[
     str, Meta(pattern="^[a-z]+$", max_length=8, extra_json_schema={"patternErrorMessage": "is not a name; use a to z"})
@@ -123,9 +123,11 @@ def test_a_choice_that_fits_but_for_something_deeper_is_the_one_that_was_meant()
     inner = {"type": "object", "additionalProperties": False, "properties": {"above": {"type": "number"}}}
     outer = {"type": "object", "propertyNames": {"pattern": "^[A-Z]+$"}, "additionalProperties": inner}
     schema: dict[str, Any] = {"oneOf": [inner, outer]}
-    assert flaws_of({"abov": 1}, schema) == [(("abov",), "unknown word. Did you mean above?")]
-    assert flaws_of({"A": {"abov": 1}}, schema) == [(("A", "abov"), "unknown word. Did you mean above?")]
-    assert flaws_of({}, {"anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]}) == [((), "a or b and c is missing")]
+    assert find_flaws({"abov": 1}, schema) == [(("abov",), "unknown word. Did you mean above?")]
+    assert find_flaws({"A": {"abov": 1}}, schema) == [(("A", "abov"), "unknown word. Did you mean above?")]
+    assert find_flaws({}, {"anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]}) == [
+        ((), "a or b and c is missing")
+    ]
 
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.dates()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.io.jsontext import MAX_LEVELS, SHALLOW, loads, too_deep
+from mlsub.io.data import MAX_LEVELS, SHALLOW, loads, too_deep
 
 
 def arrays(levels: int, inside: str = "") -> str:

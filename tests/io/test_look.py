@@ -13,7 +13,6 @@ from tests.refused import Refusals
 
 LOOKS: dict[str, Callable[[Path], object]] = {
     "status_of": look.status_of,
-    "own_status_of": look.own_status_of,
     "is_folder": look.is_folder,
     "is_link": look.is_link,
     "is_there": look.is_there,

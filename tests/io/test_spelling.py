@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.io.spelling import flat, spaced
+from mlsub.io.show import flat, spaced
 
 
 @given(st.text(st.sampled_from("İIßŉaZ Ⅷ™-_’") | st.characters()))

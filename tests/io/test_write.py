@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -21,7 +20,6 @@ from mlsub.io.write import (
     replace_whole,
     staging_beside,
     sync_tree,
-    temporary_folder,
     write_file,
 )
 
@@ -137,14 +135,6 @@ def test_a_lock_ends_with_its_process_however_it_ends(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
     write_file(tmp_path / "other", b"", force=False)
     assert names(tmp_path) == {"file", "other"}
-
-
-def test_a_temporary_folder_is_for_its_user_alone_and_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with temporary_folder() as folder:
-        assert set(tmp_path.iterdir()) == {folder}
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert names(tmp_path) == set()
 
 
 # Folders.

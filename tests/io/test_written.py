@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io import written
+from mlsub.io import folders
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import check_free, digests, replace_folder
 from mlsub.io.write import staging_beside
-from mlsub.io.written import check_free, digests, replace_folder
 
 
 def put(final: Path, files: dict[str, str]) -> None:
@@ -137,14 +137,14 @@ def test_empty_folders_are_nothing_that_is_lost(final: Path) -> None:
 def test_a_process_that_ends_on_the_way_leaves_a_folder_that_is_known(
     put_first: bool, final: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real_put = written.put_folder
+    real_put = folders.put_folder
 
     def stop_put(staging: Path, place: Path) -> None:
         if put_first:
             real_put(staging, place)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(written, "put_folder", stop_put)
+    monkeypatch.setattr(folders, "put_folder", stop_put)
     with pytest.raises(KeyboardInterrupt):
         put(final, {"two": "new"})
     monkeypatch.undo()

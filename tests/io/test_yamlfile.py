@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.commands.pack.read import read_manifest
 from mlsub.io import read as module
 from mlsub.io.problems import FileProblemsError
-from mlsub.io.read import content_of, read
+from mlsub.io.read import read_tree
 from mlsub.rules.overlay import check_overlay
+from mlsub.score.records import read_records
 from tests.commands.db.records.test_read import GOOD
 from tests.commands.runner import run
 from tests.make_tree import make_tree
@@ -88,8 +88,8 @@ def test_a_file_of_more_keys_and_values_than_anyone_writes_is_refused(
     monkeypatch.setattr(module, "_MAX_NODES", 1_000)
     file = tmp_path / "x.yaml"
     file.write_text("a:\n" + "- b\n" * 997)
-    assert len(content_of(read(file, kind="files", top="a"))["a"]) == 997
-    reading = partial(read, kind="files", top="a")
+    assert len(read_tree(file, kind="files", top="a").content()["a"]) == 997
+    reading = partial(read_tree, kind="files", top="a")
     assert problems(reading, file, "a:\n" + "- b\n" * 998) == [(999, "more than 1,000 keys and values")]
 
 
@@ -98,7 +98,7 @@ def test_a_date_that_no_calendar_has_is_text_until_somebody_asks_for_a_date(date
     file = tmp_path / "x.yaml"
     for written in (date, f"!!timestamp {date}"):
         file.write_text(f"a: {written}\n{date}: !!timestamp x\n")
-        assert content_of(read(file, kind="files", top="a")) == {"a": date, date: "x"}
+        assert read_tree(file, kind="files", top="a").content() == {"a": date, date: "x"}
 
 
 @pytest.mark.parametrize(

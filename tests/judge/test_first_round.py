@@ -14,7 +14,7 @@ from mlsub.rounds import get_round, usages
 from mlsub.rounds.names import all_rounds
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import SystemFacts, facts_of
+from mlsub.systems.fields import SystemFacts, facts_of
 from tests.commands.runner import run
 from tests.corpus import SHARED
 from tests.judge.test_package_rounds import make_round

@@ -16,7 +16,7 @@ from mlsub.convergence.reference import points_of, reference_file
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
-from mlsub.submission.locate import Target, infer_round, locate
+from mlsub.submission.find import Target, find
 from mlsub.submission.report import Report
 from tests.differential.generate import Combination
 from tests.differential.log import Line, Log, content, generated, record_line
@@ -217,10 +217,9 @@ def test_an_hpc_benchmark_outside_strong_and_weak_is_told(tmp_path: Path) -> Non
 )
 def test_each_part_of_an_hpc_tree_is_recognised_and_accepted(below: str, target: Target, tmp_path: Path) -> None:
     tree = make_round(tmp_path, "hpc-1.0", "oc20", below="strong")
-    place = locate(tree / below)
+    place = find(tree / below)
     assert (place.target, place.organisation) == (target, tree)
-    inferred = infer_round(place)
-    assert inferred is not None and (inferred.usage, inferred.round) == ("hpc", "1.0")
+    assert (place.usage, place.round) == ("hpc", "1.0")
     report = mlsub.check(tree / below, jobs=1)
     assert report.official is Verdict.ACCEPTED
     assert len(report.logs) == (1 if target is Target.LOG else 5)

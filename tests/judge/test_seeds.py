@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from mlsub.log.seeds import Seed, seed_digest
 from tests.commands.runner import Outcome, check
 from tests.make_tree import Tree, make_log, make_tree
 
@@ -141,7 +140,7 @@ def test_entries_do_not_share_their_seeds(tmp_path: Path) -> None:
     assert outcome.rules() == set()
 
 
-FULL_OF_SEEDS = "mlsub.log.seeds.MAX_SEEDS"
+FULL_OF_SEEDS = "mlsub.log.parts.MAX_SEEDS"
 
 
 def _crowded(*own: int) -> dict[str, list[Record] | Record]:
@@ -149,30 +148,6 @@ def _crowded(*own: int) -> dict[str, list[Record] | Record]:
     return _runs(
         *([((run + 1) * 1000 + n, "train.py", 7) for n in range(5)] + [(own[run], "train.py", 7)] for run in range(5))
     )
-
-
-@pytest.mark.parametrize(
-    ("own", "expected"),
-    [
-        ((1, 2, 3, 4, 5), []),
-        ((7, 7, 7, 7, 7), ["1", "2", "3", "4"]),
-        ((1, 2, 1, 4, 5), ["2"]),
-        ((1, 2, 3, 1000, 5), ["3"]),
-    ],
-)
-def test_seeds_behind_those_that_are_kept_whole_are_compared(
-    own: tuple[int, ...], expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(FULL_OF_SEEDS, 3)
-    outcome = check(_tree(tmp_path, _crowded(*own)).folder)
-    assert _places(outcome, "seed.shared") == expected
-
-
-def test_a_seed_repeated_in_its_own_run_behind_those_that_are_kept_is_shared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(FULL_OF_SEEDS, 3)
-    assert _places(check(_tree(tmp_path, _crowded(1, 2, 3, 4, 5000)).folder), "seed.shared") == ["4"]
 
 
 def test_an_unusable_seed_behind_those_that_are_kept_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,36 +170,11 @@ def test_a_seed_shared_behind_ten_thousand_others_is_found(tmp_path: Path) -> No
     assert outcome.status == 1
 
 
-@pytest.mark.parametrize(
-    ("bound", "most"), [("mlsub.log.seeds.MAX_SEED_DIGESTS", 3), ("mlsub.judge.entry.MAX_COMPARED", 30)]
-)
-def test_more_seeds_than_can_be_compared_are_refused(
-    bound: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(FULL_OF_SEEDS, 3)
+def test_more_seeds_than_can_be_compared_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = _tree(tmp_path, _crowded(1, 2, 3, 4, 5)).folder
-    monkeypatch.setattr(bound, most)
+    monkeypatch.setattr(FULL_OF_SEEDS, 6)
     assert not check(folder).of("seed.too-many")
-    monkeypatch.setattr(bound, most - 1)
+    monkeypatch.setattr(FULL_OF_SEEDS, 5)
     outcome = check(folder)
     assert outcome.of("seed.too-many")
     assert outcome.status == 1
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "equal"),
-    [
-        ((1, "a", 1), (1, "a", 1.0), True),
-        ((1, "a", 1), (1, "a", True), True),
-        ((1, "a", 1), (1, "a", "1"), False),
-        ((1, "a", 1.5), (1, "a", 1.25), False),
-        ((1, None, 0), (1, "None", 0), False),
-        ((1, "a\x00", 1), (1, "a", 1), False),
-        ((10**400, "a", 1), (10**400, "a", 1), True),
-        ((1, "\ud800", 1), (1, "\ud801", 1), False),
-    ],
-)
-def test_digests_are_equal_where_the_seeds_are(one: Any, other: Any, equal: bool) -> None:
-    first, second = (Seed(1, value, file, lineno) for value, file, lineno in (one, other))
-    assert (seed_digest(first) == seed_digest(second)) is equal
-    assert ((first.file, first.lineno, first.value) == (second.file, second.lineno, second.value)) is equal

@@ -14,13 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
-from mlsub.io.jsontext import MAX_LEVELS
+from mlsub.io.data import MAX_LEVELS
 from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event, batch_of, decode, decode_all
-from mlsub.log.events import LogReader
 from mlsub.log.reader import TOKEN, RecordCutter, read_records
 from tests.effort import effort
-from tests.log.test_events import Kept, KeptDefects
+from tests.log.test_events import KeepingReader, Kept
 
 FEW = settings(derandomize=True, deadline=None, max_examples=400)
 
@@ -164,11 +163,11 @@ def test_a_text_is_one_record_though_many_are_decoded_in_one_piece(texts: list[b
 @given(parts=st.lists(st.one_of(logs(), st.sampled_from([TOKEN + WHOLE + b"\n", TOKEN + WHOLE + b"\r\n"])), max_size=4))
 def test_the_short_way_reads_what_the_long_way_reads(parts: list[bytes]) -> None:
     def reading() -> str:
-        defects, events = KeptDefects(), Kept()
-        made = LogReader([events], defects=defects)
+        events = Kept()
+        made = KeepingReader([events])
         made.feed(b"".join(parts))
         made.close()
-        return repr((events.events, defects.found))
+        return repr((events.events, made.found))
 
     short = reading()
     with patch.object(RecordCutter, "_plain_lines", lambda *_: False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -39,13 +40,14 @@ class Kept:
         return [event.key for event in self.events]
 
 
-class KeptDefects:
-    """What is not an event."""
+class KeepingReader(LogReader):
+    """Keeps what is not an event."""
 
-    def __init__(self) -> None:
+    def __init__(self, folds: Sequence[Kept]) -> None:
+        super().__init__(folds)
         self.found: list[tuple[str, int]] = []
 
-    def add(self, defect: Defect) -> None:
+    def defect(self, defect: Defect) -> None:
         self.found.append(("defect", defect.line))
 
     def hidden(self, event: Event | Defect) -> None:
@@ -55,18 +57,17 @@ class KeptDefects:
         self.found.append(("hidden and too long" if hidden else "too long", line))
 
 
-def fed(data: bytes, sizes: list[int], *folds: Kept) -> tuple[LogReader, KeptDefects]:
-    defects = KeptDefects()
-    made = LogReader(folds, defects=defects)
+def fed(data: bytes, sizes: list[int], *folds: Kept) -> KeepingReader:
+    made = KeepingReader(folds)
     for piece in cut(data, sizes):
         made.feed(piece)
     made.close()
-    return made, defects
+    return made
 
 
 def test_an_event_goes_to_those_who_asked_for_its_key_in_file_order() -> None:
     some, every, none = Kept("a", "c"), Kept(), Kept("x")
-    made, _ = fed(b"".join(line(key) for key in "abcab"), [1000], some, every, none)
+    made = fed(b"".join(line(key) for key in "abcab"), [1000], some, every, none)
     assert (some.finish(), every.finish(), none.finish()) == (["a", "c", "a"], ["a", "b", "c", "a", "b"], [])
     assert some.asked == ["a", "b", "c"]
     assert made.tally.events == 5
@@ -103,8 +104,8 @@ def test_a_fold_may_ask_for_other_keys_from_some_event_on() -> None:
 @given(data=STREAMS, sizes=SIZES)
 def test_events_and_defects_do_not_depend_on_how_the_log_is_cut(data: bytes, sizes: list[int]) -> None:
     one, other = Kept(), Kept()
-    _, whole = fed(data, [len(data) + 1], one)
-    _, pieces = fed(data, sizes, other)
+    whole = fed(data, [len(data) + 1], one)
+    pieces = fed(data, sizes, other)
     assert repr(one.events) == repr(other.events)
     assert whole.found == pieces.found
 
@@ -162,10 +163,12 @@ def test_a_fold_besides_the_verdict_comes_to_its_fact_or_to_none_and_never_to_an
     file.write_bytes(line("a") + line("b"))
     task = LogTask(str(file), file.name, "training", "1.0")
     plain = judge_log(task)
-    both = judge_log(LogTask(str(file), file.name, "training", "1.0", folds=(Kept, Broken)))
-    assert both.fact(list) == ["a", "b"]
-    assert (both.findings, both.run, len(both.facts)) == (plain.findings, plain.run, 1)
-    assert plain.fact(list) is None
+    task = LogTask(str(file), file.name, "training", "1.0", trace=True, intervals=True)
+    with patch("mlsub.judge.log.IntervalFold", Broken):
+        both = judge_log(task)
+    assert (both.findings, both.run, both.intervals) == (plain.findings, plain.run, None)
+    assert both.trace is not None and sorted(both.trace.keys) == ["a", "b"]
+    assert plain.trace is None
 
 
 def test_a_file_is_fed_in_chunks(tmp_path: Path) -> None:

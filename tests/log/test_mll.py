@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_060
 
-from mlsub.io.jsontext import MAX_LEVELS
+from mlsub.io.data import MAX_LEVELS
 from mlsub.log.event import Defect, Event, decode_mll
 from mlsub.log.reader import TOKEN_MLL
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.inspect.gather import read_trace
 from mlsub.commands.inspect.run import inspect
-from mlsub.judge.log import LogTask
+from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import trace as module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
@@ -115,7 +113,7 @@ def test_marks_tell_values_and_times_of_a_key_apart() -> None:
 
 
 def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_INTERVALS", 10)
+    monkeypatch.setattr(module, "MAX_LENGTHS", 10)
     monkeypatch.setattr(module, "MAX_GAPS", 10)
     monkeypatch.setattr(module, "MAX_RATES", 10)
     fold = TraceFold()
@@ -127,16 +125,12 @@ def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(trace.blocks.lengths) == len(trace.gaps) == len(trace.rates) == 10
 
 
-def test_a_log_that_does_not_open_says_why(tmp_path: Path) -> None:
-    trace = read_trace(LogTask(str(tmp_path / "gone.txt"), "gone.txt", "training", "1.1"))
-    assert trace.unreadable == "no such file"
-    assert trace.run.timeline.events == 0
-
-
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 def test_the_last_record_of_a_published_log() -> None:
     place = "v1.1/Graphcore/results/ipu-pod16-POPART-closed/bert/result_0.txt"
-    trace = read_trace(LogTask(str(CORPUS / place), place, "training", "1.1"))
+    report = judge_log(LogTask(str(CORPUS / place), place, "training", "1.1", trace=True))
+    run, trace = report.run, report.trace
+    assert trace is not None
     assert trace.last_key == "train_samples"
-    assert trace.run.timeline.run_stop == (trace.last_ms or 0) + 181_959
+    assert run.timeline.run_stop == (trace.last_ms or 0) + 181_959
     assert trace.stated_as == "TTT"

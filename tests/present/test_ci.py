@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
-from mlsub.io.version import VERSION
-from mlsub.present import github, gitlab, junit, sarif
+from mlsub.io import VERSION
+from mlsub.present import CI_FORMATS
 from mlsub.present.ci import CiReport, Outcome, judged_part, part
-from mlsub.present.explanation import Explanation, explanations
+from mlsub.present.ci_formats import render
+from mlsub.present.explanation import Explanation
 from tests import ci_formats
 from tests.conftest import ExpectedText
 from tests.effort import effort
@@ -67,18 +68,13 @@ def results(*findings: Finding, verdict: Verdict = Verdict.REJECTED, strict: boo
 
 
 def rendered(found: CiReport) -> dict[str, str]:
-    return {
-        "sarif": sarif.render(found, explanations({one.finding.rule for one in found.all})),
-        "junit": junit.render(found),
-        "github": github.render(found),
-        "gitlab": gitlab.render(found),
-    }
+    return {name: render(found, name) for name in CI_FORMATS}
 
 
-def test_what_ci_reads(expected_text: ExpectedText) -> None:
+def test_what_ci_reads(expected_text: ExpectedText, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlsub.present.ci_formats.explanations", lambda rules: TEXTS)
     endings = {"sarif": "sarif", "junit": "xml", "github": "github.txt", "gitlab": "gitlab.json"}
-    answers = {**rendered(results(*FINDINGS)), "sarif": sarif.render(results(*FINDINGS), TEXTS)}
-    for name, text in answers.items():
+    for name, text in rendered(results(*FINDINGS)).items():
         assert ci_formats.counted(name, text) == len(FINDINGS)
         expected_text(f"results.{endings[name]}", text.replace(f'"version": "{VERSION}"', '"version": "1.2.3"'))
 
@@ -98,7 +94,8 @@ def test_no_text_breaks_a_format(message: str, path: str, expected: str | None, 
 def test_nothing_found_is_a_document(verdict: Verdict) -> None:
     for name, text in rendered(results(verdict=verdict)).items():
         assert ci_formats.counted(name, text) == 0
-    [nothing] = junit.render(CiReport("inspect", (part("ACME", (), lambda _: Outcome.COUNTS),))).split("<testcase")[1:]
+    nothing_found = CiReport("inspect", (part("ACME", (), lambda _: Outcome.COUNTS),))
+    [nothing] = render(nothing_found, "junit").split("<testcase")[1:]
     assert 'name="no findings"' in nothing
 
 
@@ -115,7 +112,7 @@ def test_what_counts_is_what_the_exit_status_counts() -> None:
 def test_a_verdict_is_seen_although_its_findings_are_hidden() -> None:
     """With --select nothing may be left of what rejects, and no format may look as if all was well."""
     found = results()
-    assert '<failure message="rejected" type="verdict" />' in junit.render(found)
+    assert '<failure message="rejected" type="verdict" />' in render(found, "junit")
     assert ci_formats.sarif(rendered(found)["sarif"])["properties"]["verdicts"] == [
         {"name": "ACME (training v1.0)", "verdict": "rejected"}
     ]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.io.data import shipped
-from mlsub.review import dataset
-from mlsub.review.dataset import DataSet, audit_dataset
+from mlsub.review import facts as dataset
+from mlsub.review.facts import DataSet, audit_dataset
 from mlsub.rounds import get_round, known_rounds
 from tests.review.folding import make_run
 

@@ -16,7 +16,7 @@ from mlsub.submission.report import (
     ScoreResult,
     SystemResult,
 )
-from mlsub.systems.facts import SystemFacts
+from mlsub.systems.fields import SystemFacts
 
 UNTESTED = RcpResult(verdict="not-required", how="open-division")
 

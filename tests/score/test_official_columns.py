@@ -15,7 +15,7 @@ import pytest
 
 from mlsub.findings import Verdict
 from mlsub.submission.report import SystemResult
-from mlsub.systems.facts import facts_of
+from mlsub.systems.fields import facts_of
 from tests.differential import shared
 from tests.score.reports import make_entry, make_report, make_row
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from mlsub.submission.patterns import finds_others
+from mlsub.submission.tree import matched_elsewhere
 from tests.commands.runner import check
 from tests.make_tree import SYSTEM, Tree, make_description, make_tree
 
@@ -119,6 +119,6 @@ def test_a_pattern_below_a_scaling_folder_is_found(tmp_path: Path) -> None:
     entry = tmp_path / "ACME" / "results" / "rack[1]" / "weak" / "oc20"
     entry.mkdir(parents=True)
     (entry / "result_0.txt").touch()
-    assert finds_others(tmp_path / "ACME", entry) is not None
+    assert matched_elsewhere(tmp_path / "ACME", entry) is not None
     shutil.move(tmp_path / "ACME/results/rack[1]", tmp_path / "ACME/results/rack1")
-    assert finds_others(tmp_path / "ACME", tmp_path / "ACME/results/rack1/weak/oc20") is None
+    assert matched_elsewhere(tmp_path / "ACME", tmp_path / "ACME/results/rack1/weak/oc20") is None

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mlsub.submission
-from mlsub.commands.db.records import read_records
 from mlsub.io.errors import MlsubError
+from mlsub.score.records import read_records
 from mlsub.submission.ids import Ids, ids_schema, read_ids, shipped_ids
 
 TABLE = "id,round,organisation,system,benchmark\n1.0-1025,v1.0,ACME,rack1,\n1.0-1026,1.0,ACME,rack1,bert\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.submission.locate import infer_round, locate
+from mlsub.submission.find import find
 from tests.commands.runner import check, run
 from tests.make_tree import ORG, make_tree
 
@@ -48,8 +48,7 @@ def test_it_is_found_from_everything_in_the_package_and_from_the_folder_above(tm
 
 def test_it_says_the_usage(tmp_path: Path) -> None:
     written(tmp_path / "submission.yaml", round_="3.0", more="usage: hpc\n")
-    inferred = infer_round(locate(make_tree(tmp_path, "work").folder))
-    assert inferred is not None
+    inferred = find(make_tree(tmp_path, "work").folder)
     assert (inferred.usage, inferred.round) == ("hpc", "3.0")
 
 
@@ -86,7 +85,7 @@ def test_loose_runs_beside_a_manifest_are_of_its_round(tmp_path: Path) -> None:
 def test_what_is_no_manifest_of_the_package_says_nothing(text: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "work")
     (tmp_path / "work/submission.yaml").write_text(text)
-    assert infer_round(locate(tree.folder)) is None
+    assert find(tree.folder).round == ""
 
 
 @pytest.mark.parametrize(

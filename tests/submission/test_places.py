@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.rounds import every_benchmark, rounds_with
-from mlsub.submission.locate import too_deep
+from mlsub.submission.find import too_deep
 from tests.commands.runner import check, run
 from tests.make_tree import Tree, make_tree, spoil
-from tests.submission.test_locate import CORPUS
+from tests.submission.test_find import CORPUS
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ PERMISSIVE = re.compile(
     r"(?i)apache|bsd|\bmit\b|\bisc\b|\bpsf\b|python software foundation|mpl|mozilla|zlib|cc0|unlicense|hpnd"
 )
 #: Extras that are not locked: frameworks that come from another index for every platform, and what CI does not install.
-NOT_LOCKED = {"adapters", "dask", "fuzz", "keras", "lightning", "transformers"}
+NOT_LOCKED = {"adapters", "dask", "keras", "lightning", "transformers"}
 
 
 def _config() -> configparser.ConfigParser:

@@ -22,7 +22,8 @@ from mlsub.systems.catalogue import (
     find_known,
 )
 from mlsub.systems.description import read_description
-from mlsub.systems.draft import NOT_PUBLISHED, TO_FILL_IN, Asked, facts_of, new_from_file, new_with
+from mlsub.systems.draft import NOT_PUBLISHED, TO_FILL_IN, Asked
+from mlsub.systems.draft import draft as drafted
 from mlsub.systems.fields import fields, is_meaningful
 from mlsub.systems.names import find, registry
 from tests.commands.runner import run
@@ -49,13 +50,13 @@ def test_facts_mean_something_and_have_a_source(accelerator: Accelerator) -> Non
     assert set(accelerator.published) <= {f"v{name}" for name in known_rounds("training")}
     for name, value in accelerator.fields.items():
         assert value.source and is_meaningful(fields().fields[name], value.value), name
-    facts = facts_of(accelerator)
+    facts = drafted(accelerator, Asked(), published=True)
     assert [name for name in fields().fields if name in facts.values] == list(facts.values)
     assert facts.not_published() == [name for name in facts.values if name in accelerator.unpublished]
 
 
 def test_every_source_is_used_and_known() -> None:
-    used = {key for entry in RAW["accelerators"].values() for fact in entry["facts"].values() for key in fact["from"]}
+    used = {key for entry in RAW["accelerators"].values() for fact in entry["facts"].values() for key in fact["source"]}
     assert used == set(RAW["sources"])
 
 
@@ -84,7 +85,7 @@ def plain(text: str) -> str:
 def test_a_fact_is_what_its_source_says(accelerator: Accelerator) -> None:
     """Where the source is a description of the corpus, and the fact has no note that says it is not word for word."""
     for name, fact in RAW["accelerators"][accelerator.name]["facts"].items():
-        for key in fact["from"]:
+        for key in fact["source"]:
             words = RAW["sources"][key].split()
             if words[:2] != ["MLPerf", "Training"] or "note" in fact or not (CORPUS / words[2]).is_dir():
                 continue
@@ -127,7 +128,7 @@ def test_an_unknown_name_has_a_did_you_mean() -> None:
 
 @every
 def test_a_new_system_has_its_facts_and_the_rest_to_fill_in(accelerator: Accelerator) -> None:
-    draft = new_with(accelerator, Asked(submitter="ACME", hosts=4, framework="jax 0.6"))
+    draft = drafted(accelerator, Asked(submitter="ACME", hosts=4, framework="jax 0.6"))
     values = draft.description()
     assert list(values) == list(fields().required)
     assert values["accelerator_model_name"] == accelerator.model
@@ -143,7 +144,7 @@ def test_a_new_system_has_its_facts_and_the_rest_to_fill_in(accelerator: Acceler
 def made_of(tmp_path: Path, asked: Asked | None = None, /, **changes: Any) -> dict[str, Any]:
     file = tmp_path / "rack7.json"
     file.write_text(json.dumps(make_description() | changes))
-    return new_from_file(file, asked or Asked()).description()
+    return drafted(file, asked or Asked()).description()
 
 
 def test_what_describes_the_machine_is_kept_and_what_is_of_the_submission_is_not(tmp_path: Path) -> None:
@@ -199,7 +200,7 @@ def test_a_new_description_from_each_published_one_is_accepted(round_: str, tmp_
     said = Asked(submitter="ACME", division="closed", status="onprem", changes=(("system_name", "rack1"),))
     for number, (file, _) in enumerate(published(round_)):
         made = tmp_path / f"{number}.json"
-        made.write_text(json.dumps(new_from_file(file, said).description()))
+        made.write_text(json.dumps(drafted(file, said).description()))
         again = read_description(made, made.name)
         assert again.accepted, file
         rules = {finding.rule for finding in again.findings}

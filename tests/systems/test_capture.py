@@ -13,20 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
-from mlsub.systems.capture import accelerators, host
-from mlsub.systems.capture.accelerators import find_accelerators
-from mlsub.systems.capture.machine import (
+from mlsub.systems.capture import (
     Capture,
-    Captured,
+    accelerators,
     capture_here,
     capture_hosts,
     from_json,
+    host,
     hosts_in,
     merge,
     read_capture,
     to_json,
 )
+from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.tools import run_tool
+from mlsub.systems.catalogue import Value
 from mlsub.systems.fields import fields
 from tests.effort import HUNG
 from tests.systems.machine import GPU, IPUS, ROCM, TOPOLOGY, Machine
@@ -245,9 +246,7 @@ def test_a_tool_is_stopped_when_it_takes_too_long_or_writes_too_much(machine: Ma
     started = time.monotonic()
     ran = run_tool(["slow"], 0.2)
     assert ran is not None and (ran.status, ran.complaint) == (None, "it took too long")
-    machine.tool(
-        "loud", before="while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"
-    )
+    machine.tool("loud", before=f"while :; do echo {'x' * 60}; done")
     ran = run_tool(["loud"], HUNG)
     assert ran is not None and (ran.status, ran.complaint) == (None, "it wrote too much")
     assert time.monotonic() - started < HUNG
@@ -270,7 +269,7 @@ def test_a_tool_runs_with_the_locale_c_and_no_input(machine: Machine, monkeypatc
 
 def _capture(host: str, **changes: str) -> Capture:
     told = {"host_memory_capacity": "1008 GiB", "framework": "PyTorch 2.4.0", **changes}
-    return Capture(mlsub="0", host=host, values={name: Captured(value, "a test") for name, value in told.items()})
+    return Capture(mlsub="0", host=host, values={name: Value(value, "a test") for name, value in told.items()})
 
 
 def test_equal_hosts_are_counted_and_two_processes_of_one_host_are_one() -> None:

@@ -12,7 +12,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 from mlsub.systems.catalogue import System, find_system, system_names
 from mlsub.systems.description import read_description
-from mlsub.systems.draft import Asked, Draft, example_of, new_from
+from mlsub.systems.draft import Asked, Draft
+from mlsub.systems.draft import draft as drafted
 from mlsub.systems.fields import fields
 from tests.differential.shared import ABSENT, CORPUS, present
 
@@ -92,7 +93,7 @@ def test_the_systems_asked_for_are_there() -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
 def test_a_system_is_whole_accepted_in_every_round_and_nothing_to_tell(system: System, tmp_path: Path) -> None:
-    draft = example_of(system, Asked(status="onprem"))
+    draft = drafted(system, Asked(status="onprem"), published=True)
     assert list(draft.values) == list(fields().required)
     assert all(value.source for value in draft.values.values())
     # Nobody submitted it, so there is no example of a submission.
@@ -107,7 +108,7 @@ def test_a_system_is_whole_accepted_in_every_round_and_nothing_to_tell(system: S
 @pytest.mark.parametrize(("name", "framework"), PUBLISHED)
 def test_a_system_says_what_was_published_but_for_its_faults(name: str, framework: str) -> None:
     published = json.loads((CORPUS / PUBLISHED[name, framework]).read_text())
-    ours = example_of(find_system(name), Asked(framework=framework)).description()
+    ours = drafted(find_system(name), Asked(framework=framework), published=True).description()
     for field, value in published.items():
         if field in COUNTS or field not in fields().fields:
             continue
@@ -138,28 +139,28 @@ def test_a_system_says_what_was_published_but_for_its_faults(name: str, framewor
     ],
 )
 def test_hosts_are_told_as_they_are(name: str, asked: dict[str, Any], counts: str) -> None:
-    for make in (example_of, new_from):
-        made = make(find_system(name), Asked(**asked)).description()
+    for published in (True, False):
+        made = drafted(find_system(name), Asked(**asked), published=published).description()
         assert " ".join(made[field] for field in COUNTS) == counts
 
 
 def test_software_follows_the_hosts_it_was_published_on() -> None:
     pod64 = find_system("ipu-pod64")
-    assert example_of(pod64, Asked(hosts=4)).description()["framework"].startswith("TensorFlow 1.15")
-    assert example_of(pod64, Asked(hosts=1)).description()["framework"].startswith("PopART")
+    assert drafted(pod64, Asked(hosts=4), published=True).description()["framework"].startswith("TensorFlow 1.15")
+    assert drafted(pod64, Asked(hosts=1), published=True).description()["framework"].startswith("PopART")
 
 
 def test_a_new_description_leaves_to_the_submitter_what_is_theirs() -> None:
     pod64 = find_system("ipu-pod64")
-    assert new_from(pod64, Asked()).to_fill_in() == [
+    assert drafted(pod64, Asked()).to_fill_in() == [
         "submitter", "division", "status", "framework", "other_software_stack", "operating_system",
     ]  # fmt: skip
-    own = new_from(pod64, Asked(framework="pytorch 1.10 Poplar SDK 3.0", status="cloud", changes=(("cooling", "air"),)))
+    own = drafted(pod64, Asked(framework="pytorch 1.10 Poplar SDK 3.0", status="cloud", changes=(("cooling", "air"),)))
     assert own.description()["framework"] == "PyTorch 1.10 Poplar SDK 3.0"
     assert own.description()["status"] == "Available cloud"
     assert own.to_fill_in() == ["submitter", "division", "other_software_stack", "operating_system"]
     assert own.taken_over() == [] and "cooling" not in own.not_published()
-    taken = new_from(pod64, Asked(framework="tensorflow"))
+    taken = drafted(pod64, Asked(framework="tensorflow"))
     assert taken.taken_over() == ["framework", "other_software_stack", "operating_system"]
 
 
@@ -173,12 +174,12 @@ def test_a_new_description_leaves_to_the_submitter_what_is_theirs() -> None:
 )
 def test_what_cannot_be_is_refused(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(MlsubError) as caught:
-        new_from(find_system("ipu-pod64"), Asked(**asked))
+        drafted(find_system("ipu-pod64"), Asked(**asked))
     assert str(caught.value) == words
 
 
 def test_a_misspelt_value_gets_a_did_you_mean() -> None:
-    draft = new_from(find_system("ipu-pod16"), Asked(changes=(("accelerator_model_name", "Graphcor IPU GC200"),)))
+    draft = drafted(find_system("ipu-pod16"), Asked(changes=(("accelerator_model_name", "Graphcor IPU GC200"),)))
     assert draft.remarks == ("accelerator_model_name is 'Graphcor IPU GC200'. Did you mean Graphcore IPU GC200?",)
 
 
@@ -186,7 +187,7 @@ def test_a_misspelt_value_gets_a_did_you_mean() -> None:
     ("framework", "meant"), [("TensorFlwo 2.4", "TensorFlow"), ("Pytorch 2", None), ("tinygrad", None), ("", None)]
 )
 def test_a_misspelt_framework_gets_a_did_you_mean(framework: str, meant: str | None) -> None:
-    remarks = new_from(find_system("ipu-pod16"), Asked(framework=framework)).remarks
+    remarks = drafted(find_system("ipu-pod16"), Asked(framework=framework)).remarks
     assert remarks == ((f"framework is {framework!r}. Did you mean {meant}?",) if meant else ())
 
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.data import load_yaml
-from mlsub.systems import chips
-from mlsub.systems.chips import all_chips, chip_of, families, named_in
+from mlsub.systems.names import all_chips, chip_of, named_in, registry
 from tests.differential import shared
 
 CHIPS = load_yaml(Path(__file__).parent / "chips.yaml")
@@ -32,14 +31,13 @@ def test_an_accelerator_in_its_own_spelling_is_itself() -> None:
             found = chip_of(text)
             assert found is not None, text
             assert found.name == name
-    assert {member for family in families().values() for member in family.of} <= all_chips().keys()
+    assert {member for family in registry().families.values() for member in family.of} <= all_chips().keys()
 
 
 def test_every_model_is_of_its_accelerator() -> None:
-    known = load_yaml(Path(chips.__file__).with_name("chips.yaml"))["models"]
-    for name, variants in known.items():
+    for name, variants in registry().models.items():
         for model, written in variants.items():
-            for text in (model, *written.get("prints", ()), *written.get("also", ())):
+            for text in (model, *written.prints, *written.also):
                 found = chip_of(text)
                 assert (found.name if found else None) == name, text
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.workspace import Settings, check_apart, check_with_logs, find
+from mlsub.workspace import Settings, check_apart, check_with_logs, find_places
 from tests.make_tree import make_tree, spoil
 
 
@@ -15,7 +15,7 @@ def test_each_place_has_the_report_it_has_alone(tmp_path: Path, jobs: int) -> No
     trees = [make_tree(tmp_path, "v1.0", "ACME"), make_tree(tmp_path, "v1.0", "Bolt"), make_tree(tmp_path, "v1.1")]
     spoil(trees[1], 0)
     paths = [*(tree.folder for tree in trees), trees[0].folder / "results" / "rack1"]
-    places = [one for path in paths for one in find([path], Settings())[0]]
+    places = [one for path in paths for one in find_places([path], Settings())[0]]
     found = list(check_apart(places, Settings(jobs=jobs)))
     assert len(found) == 4
     for at, path in enumerate(paths):

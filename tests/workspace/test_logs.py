@@ -13,9 +13,7 @@ import msgspec
 import pytest
 
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.log.intervals import IntervalFold, Intervals
 from mlsub.log.report import LogReport
-from mlsub.log.trace import Traced, TraceFold
 from mlsub.workspace import Settings
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import judge_safely, read_logs
@@ -136,13 +134,13 @@ def test_a_new_run_is_the_only_one_that_is_read(cache: Cache, tree: Tree) -> Non
 
 def test_what_is_asked_besides_is_remembered_too(cache: Cache, tree: Tree) -> None:
     read(cache, tasks_of(tree))
-    tasks = tasks_of(tree, folds=(TraceFold, IntervalFold))
+    tasks = tasks_of(tree, trace=True, intervals=True)
     cold, opened = read(cache, tasks)
     assert len(opened) == len(tasks), "others have not asked for it"
     warm, opened = read(cache, tasks)
     assert opened == []
     assert deep(warm) == deep(cold)
-    assert all(report.fact(Traced) is not None and report.fact(Intervals) is not None for report in warm)
+    assert all(report.trace is not None and report.intervals is not None for report in warm)
     assert read(cache, tasks_of(tree))[1] == []
 
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.gather import sides_of
-from mlsub.commands.inspect.run import inspection_of
-from mlsub.log.trace import TraceFold
+from mlsub.commands.inspect.run import inspection_of, sides_of
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths, check_with_logs
 from mlsub.workspace.cache import Cache
@@ -28,11 +26,11 @@ def places() -> list[str]:
     return [str(CORPUS)] if LONG else [str(CORPUS / name) for name in SOME]
 
 
-@pytest.mark.parametrize("folds", [(), (TraceFold,)], ids=["reports", "traces"])
-def test_logs_come_back_as_they_were(folder: Path, folds: tuple[type[TraceFold], ...]) -> None:
-    cold = check_with_logs(places(), Settings(cache=Cache(folder), folds=folds))
+@pytest.mark.parametrize("trace", [False, True], ids=["reports", "traces"])
+def test_logs_come_back_as_they_were(folder: Path, trace: bool) -> None:
+    cold = check_with_logs(places(), Settings(cache=Cache(folder), trace=trace))
     cache = Cache(folder)
-    warm = check_with_logs(places(), Settings(cache=cache, folds=folds))
+    warm = check_with_logs(places(), Settings(cache=cache, trace=trace))
     assert cache.asked["logs"] == cache.reused["logs"] == sum(len(one.logs) for one in cold) > 0
     assert deep(warm) == deep(cold)
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.gather import sides_of
-from mlsub.commands.inspect.run import Inspection, inspection_of
+from mlsub.commands.inspect.run import Inspection, inspection_of, sides_of
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import catalogue, finding
 from mlsub.submission.report import Report

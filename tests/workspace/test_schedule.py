@@ -89,7 +89,7 @@ def test_a_defect_of_ours_is_raised_here(tmp_path: Path, monkeypatch: pytest.Mon
             check_paths([make_tree(tmp_path / str(jobs)).folder], Settings(jobs=jobs))
 
 
-@pytest.mark.parametrize("at", ["outlines", "listing", "judging"])
+@pytest.mark.parametrize("at", ["packages", "listing", "judging"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
     at: str, cut: bool, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -99,7 +99,7 @@ def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
     tree = rounds(tmp_path)
     [good, _] = check_paths([tree], Settings())
     module, name = {
-        "outlines": (check, "outlines"),
+        "packages": (check, "packages"),
         "listing": (schedule, "list_package"),
         "judging": (schedule, "judge_package"),
     }[at]

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.ending import COULD_NOT
-from mlsub.commands.options import Target, tell
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import CheckCommand, Target, check_output_options, tell
 from mlsub.commands.settings import setting
-from mlsub.commands.targets import CheckCommand, check_output_options
 
 
 @click.command("audit", cls=CheckCommand, example="mlsub audit claims.yaml --results v1.0")

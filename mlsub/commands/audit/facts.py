@@ -29,18 +29,18 @@ from mlsub.convergence.entry import USUAL
 from mlsub.divisions import division_name
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
-from mlsub.submission.locate import is_folder
+from mlsub.submission.find import is_folder, organisations
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import EntryResult
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import count
-from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs, find, in_one_line, organisations
+from mlsub.systems.fields import count
+from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs, find_places, in_one_line
 
 
 class RoundFolder(msgspec.Struct, frozen=True):
@@ -62,13 +62,13 @@ def round_folders(paths: Sequence[str]) -> tuple[RoundFolder, ...]:
 
 
 def _rounds_at(path: str) -> Iterator[RoundFolder]:
-    found, problems = find([path], Settings())
+    found, failed = find_places([path], Settings())
     if not found:
-        raise MlsubError(*(in_one_line(problem.finding) for problem in problems))
+        raise MlsubError(*(in_one_line(place.problem) for place in failed if place.problem))
     for one in found:
-        inside = [place.organisation for place in organisations(one.place)]
+        inside = [place.organisation for place in organisations(one)]
         known = {folder.name: folder for folder in inside if folder is not None}
-        yield RoundFolder(one.round.usage, one.round.name, Path(path), known)
+        yield RoundFolder(one.usage, one.round, Path(path), known)
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -221,7 +221,7 @@ def gather(
         else:
             missing.setdefault((result.usage, result.round), {})[result.name] = (result, folder)
     for (usage, name), wanted in missing.items():
-        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, folds=())
+        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, trace=False)
         read = check_with_logs(sorted({folder for _, folder in wanted.values()}), of)
         for result, folder in wanted.values():
             none = f"no result log in {folder.parent.name}/{folder.name}"

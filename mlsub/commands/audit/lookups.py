@@ -12,9 +12,10 @@ from mlsub.commands.audit.facts import Facts, RoundFolder, exact, hyperparameter
 from mlsub.divisions import division_name
 from mlsub.io.show import show
 from mlsub.rounds import get_round, normalise_round
-from mlsub.submission.tree import TreeReader
+from mlsub.submission.find import Place, Target
+from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
-from mlsub.systems.facts import category
+from mlsub.systems.fields import category
 
 #: The fields of a system description whose product is a count.
 COUNTS = {
@@ -154,7 +155,7 @@ def counted(what: str, round_: str, submitter: str, only: Mapping[str, str], rou
 def result_sets(folder: Path, usage: str, round_: str) -> tuple[Mapping[str, str], ...]:
     """Division, benchmark, folder and name of the system, and number of chips of each result of an organisation."""
     of = get_round(usage, round_)
-    files = TreeReader(folder, folder.name, of).organisation()
+    files = read_tree(Place(folder, Target.ORGANISATION), f"{folder.name}/", of)
     found = []
     for entry in files.entries:
         if entry.results:

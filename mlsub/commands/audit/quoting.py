@@ -13,8 +13,7 @@ import msgspec
 from mlsub.commands.audit.written import Says
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
-from mlsub.io.show import plain
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat, plain
 
 #: A quotation is no longer.
 _LONGEST = 60

@@ -24,8 +24,9 @@ from mlsub.commands.audit.written import (
     WrittenReading,
     WrittenResult,
 )
-from mlsub.io.documents import Tree, read_document
+from mlsub.io.documents import read_document
 from mlsub.io.problems import meant
+from mlsub.io.read import Tree
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rules.arithmetic import ExpressionError
 
@@ -45,7 +46,7 @@ def read_claims(file: Path) -> ClaimsFile:
     """
     written, tree = read_document(file, FORM)
     claims = _Reader(file, written, tree).file()
-    tree.settle()
+    tree.raise_problems()
     return claims
 
 
@@ -310,7 +311,7 @@ class _Reader:
             return None
 
     def _flaw(self, message: str, *here: Step) -> None:
-        self._tree.flaw(message, *here)
+        self._tree.report(message, *here)
 
 
 def _shared(written: msgspec.Struct, words: type[msgspec.Struct]) -> dict[str, Any]:

@@ -34,10 +34,10 @@ from mlsub.commands.audit.vocabulary import (
     vocabulary,
 )
 from mlsub.commands.audit.wording import accepted, step_of
-from mlsub.io.spelling import flat, spaced
+from mlsub.io.show import flat, spaced
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
-from mlsub.systems.chips import all_chips
+from mlsub.systems.names import all_chips
 
 #: A figure with its unit. ``8x H100`` counts chips, ``50% CL`` and what follows a sign or a letter are names.
 _FIGURE = re.compile(

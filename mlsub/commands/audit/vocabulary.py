@@ -11,11 +11,10 @@ import msgspec
 
 from mlsub.commands.audit.quoting import mentions, names
 from mlsub.io.data import shipped
-from mlsub.io.spelling import Spellings, flat, spaced, spellings
+from mlsub.io.show import Spellings, flat, spaced, spellings
 from mlsub.rounds import known_rounds
 from mlsub.submission import organisations
-from mlsub.systems import chips
-from mlsub.systems.names import registry
+from mlsub.systems.names import chip_spellings, registry
 
 _NUMBER = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9}"
 #: So many words at most stand between a number and what it counts.
@@ -72,14 +71,14 @@ def organisations_in(text: str) -> Iterator[Named]:
             what="organisation",
             written=text[match.start() : match.end()],
             values=values,
-            of_product=chips.spelled().pattern.match(rest) is not None,
+            of_product=chip_spellings().pattern.match(rest) is not None,
             of_host=_starts(rest, vocabulary()["host_parts"]),
         )
 
 
 def accelerators_in(text: str) -> Iterator[Named]:
     """Accelerators, and families of them, which mean every member."""
-    for match, values in chips.spelled().found(text):
+    for match, values in chip_spellings().found(text):
         yield Named(what="accelerator", written=text[match.start() : match.end()], values=values)
 
 
@@ -141,7 +140,7 @@ def counts_in(text: str) -> Iterator[Named]:
     for match in _POD.finditer(said):
         yield Named(what="pod", written=text[match.start() : match.end()], values=frozenset({match[1]}))
     words: Mapping[str, int] = vocabulary()["counts"]["words"]
-    taken = [found.span() for of in (chips.spelled(), _benchmarks(True)) for found in of.pattern.finditer(said)]
+    taken = [found.span() for of in (chip_spellings(), _benchmarks(True)) for found in of.pattern.finditer(said)]
     numbers = rf"(?<![\w.,$€£%/])({_NUMBER}|{'|'.join(sorted(words, key=len, reverse=True))})(?= |x )(?: ?[x×])?"
     for match in re.finditer(numbers, said):
         inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
@@ -171,7 +170,7 @@ def _counted(rest: str) -> tuple[str, int] | None:
         if (unit := _word_at(rest, at, units)) is not None:
             end = at + len(unit)
             return None if _starts(rest[end:].lstrip(), words["not_followed_by"]) else (units[unit], end)
-        if (found := chips.spelled().pattern.match(rest, at)) is not None:
+        if (found := chip_spellings().pattern.match(rest, at)) is not None:
             at = named_at = found.end()
         elif (found := _MEMORY.match(rest, at)) is not None:
             at = found.end()

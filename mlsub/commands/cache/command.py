@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, output_options
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, output_options
 
 
 @click.command("cache", cls=Command, example="mlsub cache clear")
@@ -22,5 +22,5 @@ def command(asked: Asked, action: str, target: Target) -> None:
     """
     from mlsub.commands.cache.run import clear, document_of, show
 
-    found = (clear if action == "clear" else show)(asked._replace(cache=True).cache_of_user())
+    found = (clear if action == "clear" else show)(asked._replace(cache=True).open_cache())
     target.write(found, lambda: document_of(found))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from mlsub.commands.options import tell, write_output
+from mlsub.commands.output import tell, write_output
 from mlsub.commands.settings import setting
 from mlsub.io.errors import MlsubError
 

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks, check_rule_names, named
 from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
-from mlsub.commands.choice import choice_options
-from mlsub.commands.options import Target, exit_with, tell, tell_unchecked
+from mlsub.commands.options import Asked, asks, check_rule_names, choice_options, require_paths
+from mlsub.commands.output import CheckCommand, Target, check_output_options, exit_with, tell, tell_unchecked
 from mlsub.commands.settings import check_settings, current, setting
-from mlsub.commands.targets import CheckCommand, check_output_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,14 +56,14 @@ def command(
         found = shown(click.get_current_context())
         target.write(found, lambda: shown_document(found), "settings")
         return
-    named(asked.paths)
+    require_paths(asked.paths)
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
     from mlsub.present.findings import View, hidden
     from mlsub.submission.report import choose
 
     own = current()
-    if target.only_text and detail != "quiet" and baseline is None and not write_baseline and not own.weighs:
+    if target.only_text and detail != "quiet" and baseline is None and not write_baseline and not own.has_waivers:
         from mlsub.commands.check.document import write_each
 
         check_settings()

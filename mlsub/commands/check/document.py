@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from mlsub.commands.asked import Asked
 from mlsub.commands.ending import COULD_NOT
-from mlsub.commands.options import Target, write_text
+from mlsub.commands.options import Asked
+from mlsub.commands.output import Target, write_text
 from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
 from mlsub.present.entries import (
@@ -120,13 +120,13 @@ def write_each(asked: Asked, target: Target, view: View, settings: str) -> int:
     """
     statuses: list[int] = []
 
-    def weighed(reports: Iterator[Report]) -> Iterator[Report]:
+    def counted(reports: Iterator[Report]) -> Iterator[Report]:
         for report in reports:
             statuses.append(choose(report, view.choice).exit_status(strict=view.strict))
             yield report
 
     with asked.checking() as (count, reports):
-        blocks = blocks_of(weighed(reports), view, alone=count == 1, verdict_last=True, settings=settings)
+        blocks = blocks_of(counted(reports), view, alone=count == 1, verdict_last=True, settings=settings)
         for number, block in enumerate(blocks):
             text = target.rendered(Document("Official verdict", (block,), bare=True))
             write_text(f"\n{text}" if number else text)

@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, output_options
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar
 
 

@@ -18,7 +18,7 @@ from operator import itemgetter
 import msgspec
 
 from mlsub.commands.compare.model import Part
-from mlsub.log.intervals import Intervals, Span
+from mlsub.log.trace import Intervals, Span
 
 _MINUTE = 60_000
 #: Less training than this is none.

@@ -16,12 +16,11 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.judge.result import Result
 from mlsub.log.changes import Change, fields, hyperparameters
-from mlsub.submission.layout.model import Item, ItemKind
-from mlsub.submission.layout.walk import list_tree
-from mlsub.submission.locate import Target
+from mlsub.submission.find import Target
+from mlsub.submission.listing import Item, ItemKind, list_tree
 from mlsub.submission.organisations import organisation
 from mlsub.submission.report import SystemResult
-from mlsub.systems.facts import SystemFacts
+from mlsub.systems.fields import SystemFacts
 from mlsub.workspace import Settings
 
 #: Organisation, system, benchmark and kind of scaling, in the words of the new side.

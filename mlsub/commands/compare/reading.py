@@ -15,7 +15,7 @@ from mlsub.judge.result import Result
 from mlsub.log.run import Run
 from mlsub.rounds import get_round
 from mlsub.rounds.benchmarks import Compatible, Held
-from mlsub.submission.locate import Place, Target, locate
+from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import EntryResult, Report, SystemResult
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings, check_with_logs

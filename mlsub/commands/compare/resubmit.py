@@ -31,7 +31,7 @@ from mlsub.review.runs.model import listed
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import infer_round, locate
+from mlsub.submission.find import find
 from mlsub.workspace import Settings
 
 #: The first round in which a description has to be the same to the letter.
@@ -87,8 +87,7 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
 
 def _none_left(before: Reading, new: str, settings: Settings) -> Comparison | None:
     """The answer where the new round has none of the benchmarks, so that there is nothing to check by its rules."""
-    inferred = infer_round(locate(Path(new)))
-    asked = normalise_round(settings.round) if settings.round else inferred and inferred.round
+    asked = normalise_round(settings.round) if settings.round else find(Path(new)).round
     usage = before.report.usage or "training"
     entries = before.results
     if asked not in known_rounds(usage):

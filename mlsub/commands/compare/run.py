@@ -11,7 +11,7 @@ from mlsub.commands.compare.packages import compare as compare_packages
 from mlsub.commands.compare.resubmit import check_resubmission
 from mlsub.commands.compare.trainings import compare as compare_trainings
 from mlsub.io.errors import MlsubError
-from mlsub.submission.locate import Target, locate
+from mlsub.submission.find import Target, locate
 from mlsub.workspace import Settings
 
 

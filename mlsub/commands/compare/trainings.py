@@ -14,12 +14,11 @@ from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, Pai
 from mlsub.commands.compare.reading import Reading, comparable, entry_name, read_side, runs_of
 from mlsub.commands.compare.words import answer
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of_counts, unit_words
-from mlsub.convergence.runs import paired_rule, progress_of
+from mlsub.convergence.verdict import paired_rule, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result
 from mlsub.log.changes import agreed, agreed_values, fields, hyperparameters
-from mlsub.log.intervals import IntervalFold, Intervals
 from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round, get_round
@@ -71,7 +70,7 @@ def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) 
 
 def read_timed(path: str, settings: Settings) -> Reading:
     """Check one side as ``read_side`` does, and collect the intervals of its logs."""
-    return read_side(path, msgspec.structs.replace(settings, folds=(IntervalFold,)))
+    return read_side(path, msgspec.structs.replace(settings, intervals=True))
 
 
 def compare_sides(before: Reading, after: Reading, matched: Matched) -> Comparison:
@@ -343,7 +342,7 @@ def _points(result: Result, round_: Round) -> tuple[tuple[float | None, ...], st
 
 def _phases(log: LogReport) -> Phases | None:
     """The phases of a run; None where its times are not known."""
-    timeline, intervals = log.run.timeline, log.fact(Intervals)
+    timeline, intervals = log.run.timeline, log.intervals
     start, stop = usable_number(timeline.run_start), usable_number(timeline.run_stop)
     if start is None or stop is None or intervals is None:
         return None

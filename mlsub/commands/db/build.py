@@ -4,44 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from mlsub.commands.db.insert import Inserter, Row
+from mlsub import io
 from mlsub.commands.db.query import check_ready, message_of
-from mlsub.commands.db.rows import add_package, record_rows
+from mlsub.commands.db.rows import Inserter, Row, add_package, record_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
-from mlsub.io import version
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
-from mlsub.io.written import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.judge.result import round_key
 from mlsub.present.envelope import Answer
-from mlsub.submission.locate import Target
-from mlsub.workspace import Found, Settings, check_apart, find, in_one_line, organisations
+from mlsub.rounds import get_round
+from mlsub.submission.find import Place, Target, organisations
+from mlsub.workspace import Settings, check_apart, find_places, in_one_line
 from mlsub.workspace.cache import scan_tree
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-
-class Ask(msgspec.Struct, frozen=True, kw_only=True):
-    """What to build.
-
-    ``fresh`` builds anew what is there already; ``parquet`` is a folder for one file a table; ``settings`` say of which
-    round the folders are, how many processes read, and what the convergence test is to do.
-    """
-
-    folders: tuple[Path, ...]
-    output: Path
-    records: tuple[Path, ...] = ()
-    parquet: Path | None = None
-    fresh: bool = False
-    settings: Settings = Settings()
 
 
 class Built(Answer, frozen=True, kw_only=True):
@@ -64,43 +49,46 @@ class Built(Answer, frozen=True, kw_only=True):
     aside: str | None = None
 
 
-class Package(msgspec.Struct, frozen=True):
-    """An organisation's folder, and what is read: the folder, or a part of it."""
-
-    folder: Path
-    found: Found
-
-    @property
-    def key(self) -> str:
-        """Its round and name."""
-        round_, name = self.found.round, self.folder.name or "."
-        return f"{round_key(round_.usage, round_.name)}/{name.encode('utf-8', 'backslashreplace').decode()}"
-
-
-def build(ask: Ask) -> Built:
+def build(
+    folders: Sequence[Path],
+    output: Path,
+    settings: Settings,
+    records: Sequence[Path] = (),
+    parquet: Path | None = None,
+    *,
+    fresh: bool = False,
+) -> Built:
     """Build the database, unless it is there already and nothing has changed.
+
+    Args:
+        folders: of rounds, a round, or organisations.
+        output: the database's file.
+        settings: of which round the folders are, how many processes read, and what the convergence test is to do.
+        records: files of benchmark records.
+        parquet: a folder for one file a table.
+        fresh: build anew what is there already.
 
     Raises:
         MlsubError: there is nothing to build it from, what is there is not a database of this program, or it cannot be
             written.
         FileProblemsError: a file of records cannot be read.
     """
-    places = [ask.output, *([ask.parquet] if ask.parquet else [])]
-    check_ready(*places)
-    packages, passed_over = find_packages(ask.folders, ask.settings) if ask.folders else ((), ())
-    records = record_rows(ask.records)
-    _check_places(ask, packages)
-    state = _state(ask, packages, records)
-    known = None if ask.fresh or not ask.output.exists() else _known_state(ask.output)
+    written_to = [output, *([parquet] if parquet else [])]
+    check_ready(*written_to)
+    packages, passed_over = find_packages(folders, settings) if folders else ({}, ())
+    rows = record_rows(records)
+    _check_places(output, parquet, packages.values())
+    state = _state(settings, packages, rows)
+    known = None if fresh or not output.exists() else _known_state(output)
     written, aside = not state or known != state, None
     if written:
-        aside = _write(ask, packages, records, state)
-    with _connected(ask.output, f"{ask.output} cannot be read") as connection:
-        if ask.parquet is not None:
-            _export(connection, ask.parquet)
+        aside = _write(output, settings, packages.values(), rows, state)
+    with _connected(output, f"{output} cannot be read") as connection:
+        if parquet is not None:
+            _export(connection, parquet)
         return Built(
-            output=str(ask.output),
-            submissions=tuple(package.key for package in packages),
+            output=str(output),
+            submissions=tuple(packages),
             passed_over=passed_over,
             rows={table.name: len(connection.table(table.name)) for table in stored()},
             without_logs=_without_logs(connection),
@@ -110,45 +98,47 @@ def build(ask: Ask) -> Built:
         )
 
 
-def find_packages(paths: Sequence[Path], settings: Settings) -> tuple[tuple[Package, ...], tuple[str, ...]]:
-    """Return the submissions below paths, sorted by round and name, and in words what was left out.
+def find_packages(paths: Sequence[Path], settings: Settings) -> tuple[dict[str, Place], tuple[str, ...]]:
+    """Return the submissions below paths by round and name, in this order, and in words what was left out.
 
     Raises:
         MlsubError: a path does not exist or holds nothing, or one submission is there twice.
     """
-    found, problems = find(paths, settings)
-    nothing = [problem for problem in problems if problem.finding.rule != "check.unknown-round"]
-    passed = [f"{problem.place.path}: {in_one_line(problem.finding)}" for problem in problems]
-    if any(problem.finding.rule == "check.no-such-path" for problem in nothing) or (nothing and not found):
-        raise MlsubError(*(in_one_line(problem.finding) for problem in nothing))
-    packages: dict[str, Package] = {}
+    found, failed = find_places(paths, settings)
+    problems = {place.path: place.problem for place in failed if place.problem}
+    nothing = [problem for problem in problems.values() if problem.rule != "check.unknown-round"]
+    passed = [f"{path}: {in_one_line(problem)}" for path, problem in problems.items()]
+    if any(problem.rule == "check.no-such-path" for problem in nothing) or (nothing and not found):
+        raise MlsubError(*map(in_one_line, nothing))
+    packages: dict[str, Place] = {}
     for one in found:
-        if one.place.target is Target.LOG:
-            passed.append(f"{one.place.path}: a log alone is not a result; name its folder")
+        if one.target is Target.LOG:
+            passed.append(f"{one.path}: a log alone is not a result; name its folder")
             continue
-        for place in organisations(one.place):
-            package = Package(place.organisation or place.path, Found(place, one.round, None))
-            path, other = place.path, packages.setdefault(package.key, package).found.place.path
-            if other != path:
-                raise MlsubError(f"{package.key} is there twice: {other} and {path}. Name one.")
-    return tuple(packages[key] for key in sorted(packages)), tuple(passed)
+        for place in organisations(one):
+            name = (place.root.name or ".").encode("utf-8", "backslashreplace").decode()
+            key = f"{round_key(place.usage, place.round)}/{name}"
+            other = packages.setdefault(key, place).path
+            if other != place.path:
+                raise MlsubError(f"{key} is there twice: {other} and {place.path}. Name one.")
+    return dict(sorted(packages.items())), tuple(passed)
 
 
-def _check_places(ask: Ask, packages: Sequence[Package]) -> None:
+def _check_places(output: Path, parquet: Path | None, packages: Iterable[Place]) -> None:
     """Refuse, before any reading, what cannot be written or lies where it must not."""
-    check_output(ask.output, force=True)
-    journal = ask.output.with_name(f"{ask.output.name}.wal")
+    check_output(output, force=True)
+    journal = output.with_name(f"{output.name}.wal")
     if os.path.lexists(journal):
         # DuckDB would replay it into whatever file has the name.
-        raise MlsubError(f"{journal} exists: {ask.output} is open for writing. Close it, or remove {journal}.")
-    folders = [(package.folder, package.folder.resolve()) for package in packages]
-    for place in filter(None, (ask.output, ask.parquet)):
+        raise MlsubError(f"{journal} exists: {output} is open for writing. Close it, or remove {journal}.")
+    folders = [(package.root, package.root.resolve()) for package in packages]
+    for place in filter(None, (output, parquet)):
         resolved = place.resolve()
         for folder, its in folders:
             if resolved.is_relative_to(its):
                 raise MlsubError(f"{place} lies in a submission, {folder}. Name a place beside it.")
-    if ask.parquet is not None and os.path.lexists(ask.parquet):
-        _check_parquet(ask.parquet)
+    if parquet is not None and os.path.lexists(parquet):
+        _check_parquet(parquet)
 
 
 def _check_parquet(folder: Path) -> None:
@@ -176,60 +166,61 @@ def _known_state(file: Path) -> str:
     remedy = " Name another file, or add --force to replace it."
     with _connected(file, f"{file} is not a database of mlsub db, or is in use", remedy) as connection:
         about = connection.execute(f"SELECT * FROM {ABOUT}").fetchone()  # noqa: S608  (our own name)
-        current = about is not None and about[:2] == (FORMAT, version.VERSION)
+        current = about is not None and about[:2] == (FORMAT, io.VERSION)
         return str(about[2]) if about is not None and current else _OLDER
 
 
-def _state(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]]) -> str:
+def _state(settings: Settings, packages: Mapping[str, Place], records: dict[str, list[Row]]) -> str:
     """What a database is made of, as a digest; no file of a submission is opened for it.
 
     Empty where a change from now on may not show, as files have changed only just now.
     """
-    parts = [msgspec.json.encode(ask.settings.convergence), repr(records["record_files"]).encode()]
-    for file in filter(None, (ask.settings.convergence.reference, ask.settings.overlay)):
+    parts = [msgspec.json.encode(settings.convergence), repr(records["record_files"]).encode()]
+    for file in filter(None, (settings.convergence.reference, settings.overlay)):
         with _named(f"{file} cannot be read"):
             parts.append(Path(file).read_bytes())
-    for package in packages:
-        fingerprint = scan_tree(package.folder).fingerprint
+    for key, place in packages.items():
+        fingerprint = scan_tree(place.root).fingerprint
         if fingerprint is None:
             return ""
-        where = package.found.place.path.relative_to(package.folder)
-        parts += [package.key.encode(), os.fsencode(where), fingerprint]
+        parts += [key.encode(), os.fsencode(place.path.relative_to(place.root)), fingerprint]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def _write(ask: Ask, packages: Sequence[Package], records: dict[str, list[Row]], state: str) -> str | None:
+def _write(
+    output: Path, settings: Settings, packages: Collection[Place], records: dict[str, list[Row]], state: str
+) -> str | None:
     """Make the database beside its place, and put it there.
 
     Returns:
         The name under which a file is kept that this program had not written as it was.
     """
-    with staging_beside(ask.output) as staging:
+    with staging_beside(output) as staging:
         part = staging / "results.duckdb"
         # One thread: reading logs forks, and nothing may run beside it then.
-        with _connected(part, f"{ask.output} cannot be built", config={"threads": 1}) as connection:
+        with _connected(part, f"{output} cannot be built", config={"threads": 1}) as connection:
             create_tables(connection)
             into = Inserter(connection)
-            checked = check_apart([package.found for package in packages], ask.settings)
-            for package, one in zip(packages, checked, strict=True):
-                add_package(into, package.folder, package.found.round, one)
+            for place, one in zip(packages, check_apart(list(packages), settings), strict=True):
+                round_ = get_round(place.usage, place.round, settings.overlay)
+                add_package(into, place.root, round_, one)
             for table, rows in records.items():
                 into.add(table, rows)
             into.flush()
             connection.execute(f"CREATE TABLE {ABOUT} AS SELECT ? AS format, ? AS mlsub, ? AS state", _about(state))
             # All of it in the one file that takes the name.
             connection.execute("CHECKPOINT")
-        with _named(f"{ask.output} cannot be written"):
+        with _named(f"{output} cannot be written"):
             with part.open("rb") as stream:
                 sync_file(stream)
-            aside = back_up_foreign(ask.output, [ask.output])
-            record(ask.output, {ask.output.name: digest(part)})
-            put_file(part, ask.output, force=True)
+            aside = back_up_foreign(output, [output])
+            record(output, {output.name: digest(part)})
+            put_file(part, output, force=True)
             return aside[0].name if aside else None
 
 
 def _about(state: str) -> list[int | str]:
-    return [FORMAT, version.VERSION, state]
+    return [FORMAT, io.VERSION, state]
 
 
 def _export(connection: DuckDBPyConnection, folder: Path) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, format_option, output_options, tell
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, format_option, output_options, tell
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 from mlsub.present.columnar import ENDINGS
@@ -64,14 +64,12 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
 
     with progress_bar("reading submissions") as progress:
         built = built_by.build(
-            built_by.Ask(
-                folders=tuple(map(Path, asked.paths)),
-                output=Path(output),
-                records=tuple(map(Path, records)),
-                parquet=Path(parquet) if parquet else None,
-                fresh=force,
-                settings=asked.settings(progress),
-            )
+            list(map(Path, asked.paths)),
+            Path(output),
+            asked.settings(progress),
+            list(map(Path, records)),
+            Path(parquet) if parquet else None,
+            fresh=force,
         )
     if built.older:
         tell(f"{output} was made by another version of mlsub, and is built anew")

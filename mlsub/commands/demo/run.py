@@ -16,10 +16,10 @@ from mlsub.commands.demo.train import Parameters, Trained, train_run
 from mlsub.emit import Recorder
 from mlsub.io.documents import Form, read_document
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside, write_file
-from mlsub.io.written import check_free, replace_folder
 from mlsub.rules.load import benchmark
-from mlsub.systems.capture.machine import capture_here, merge
+from mlsub.systems.capture import capture_here, merge
 from mlsub.systems.draft import TO_FILL_IN, Asked, finish
 
 ROUND_FOLDER = "rehearsal-v1.0"
@@ -67,10 +67,10 @@ def read_manifest(path: Path) -> Manifest:
     manifest, tree = read_document(path, FORM)
     systems = {entry.system for entry in manifest.entries}
     if not systems:
-        tree.flaw("name at least one system", "entries")
+        tree.report("name at least one system", "entries")
     if len(systems) < len(manifest.entries):
-        tree.flaw("name each system once; one system cannot have two divisions", "entries")
-    tree.settle()
+        tree.report("name each system once; one system cannot have two divisions", "entries")
+    tree.raise_problems()
     return manifest
 
 

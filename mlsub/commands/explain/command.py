@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, output_options
+from mlsub.commands.output import Target, output_options
 
 
 @click.command("explain", cls=Command, example="mlsub explain entry.run-count")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from mlsub.commands.asked import Asked, asks, check_rule_names
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_options, tell
+from mlsub.commands.options import Asked, asks, check_rule_names
+from mlsub.commands.output import Target, format_options, tell
 from mlsub.commands.settings import on_command_line
 from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
@@ -61,11 +61,11 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
     if diff:
         for part in diffs:
             _put(part)
-    elif plans or format_ == "json":
-        answer = Fix(written=write, plans=tuple(plan.answer for plan in plans))
+    answer = Fix(written=write, plans=tuple(plan.answer() for plan in plans))
+    if not diff and (plans or format_ == "json"):
         changes = [plan.changes for plan in plans]
         Target("fix", format_).write(answer, lambda: document_of(answer, changes))
-    left = any(plan.answer.not_repaired or (plan.changes and not write) for plan in plans)
+    left = any(plan.not_repaired or (plan.changes and not write) for plan in answer.plans)
     sys.exit(2 if problems else int(left))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 
 from mlsub.commands.fix.model import (
     BLANKS,
@@ -17,6 +16,7 @@ from mlsub.commands.fix.model import (
     Shortened,
     Truncation,
 )
+from mlsub.commands.fix.repairs import Edit
 from mlsub.present.document import (
     Block,
     Code,
@@ -33,29 +33,9 @@ from mlsub.present.document import (
 )
 
 CONTEXT = 3
-#: Above so many changed lines in the middle of a file no shortest diff is looked for.
-_MAX_LINES = 2000
-
-#: A stretch of lines: from, to in the old file; the new lines in their place.
-Stretch = tuple[int, int, Sequence[bytes]]
 
 
-def stretches(old: Sequence[bytes], new: Sequence[bytes]) -> list[Stretch]:
-    """What changes between two lists of lines."""
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    inner_old, inner_new = old[start : len(old) - end], new[start : len(new) - end]
-    if len(inner_old) + len(inner_new) > _MAX_LINES:
-        return [(start, len(old) - end, inner_new)]
-    codes = SequenceMatcher(None, inner_old, inner_new, autojunk=False).get_opcodes()
-    return [(start + i, start + j, inner_new[k:m]) for kind, i, j, k, m in codes if kind != "equal"]
-
-
-def hunks(old: Sequence[bytes], changes: Sequence[Stretch]) -> bytes:
+def hunks(old: Sequence[bytes], changes: Sequence[Edit]) -> bytes:
     """The hunks of a unified diff.
 
     Args:
@@ -64,7 +44,7 @@ def hunks(old: Sequence[bytes], changes: Sequence[Stretch]) -> bytes:
     """
     parts: list[bytes] = []
     shift = 0
-    group: list[Stretch] = []
+    group: list[Edit] = []
     for change in _merged(changes):
         if group and change[0] - group[-1][1] > 2 * CONTEXT:
             shift += _hunk(old, group, shift, parts)
@@ -75,7 +55,7 @@ def hunks(old: Sequence[bytes], changes: Sequence[Stretch]) -> bytes:
     return b"".join(parts)
 
 
-def _merged(changed: Iterable[Stretch]) -> list[Stretch]:
+def _merged(changed: Iterable[Edit]) -> list[Edit]:
     """Neighbouring changes as one, so that a diff shows what goes before what comes."""
     merged: list[tuple[int, int, list[bytes]]] = []
     for start, end, new in changed:
@@ -88,7 +68,7 @@ def _merged(changed: Iterable[Stretch]) -> list[Stretch]:
     return [*merged]
 
 
-def _hunk(old: Sequence[bytes], group: list[Stretch], shift: int, parts: list[bytes]) -> int:
+def _hunk(old: Sequence[bytes], group: list[Edit], shift: int, parts: list[bytes]) -> int:
     """Add one hunk; gives by how many lines the file grows in it."""
     first, last = max(group[0][0] - CONTEXT, 0), min(group[-1][1] + CONTEXT, len(old))
     grown = sum(len(new) - (end - start) for start, end, new in group)

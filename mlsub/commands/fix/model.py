@@ -23,13 +23,6 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 1
 
 
-class Repaired(msgspec.Struct, frozen=True):
-    """A text after the repairs that lead to it."""
-
-    after: bytes
-    repairs: tuple[Repair, ...]
-
-
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What happens to one file or folder.
 
@@ -70,14 +63,6 @@ class Fixed(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Changed, ...]
     not_repaired: tuple[Finding, ...]
     notes: tuple[str, ...]
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What is to happen below ``root``, and the answer that is made of it."""
-
-    root: Path
-    changes: tuple[Change, ...]
-    answer: Fixed
 
 
 class Fix(Answer, frozen=True, kw_only=True):

@@ -9,22 +9,22 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.commands.fix.model import ALL, BLANKS, DUPLICATE, LINE_ENDS, MARK, STATUS, Repair, Repaired
+from mlsub.commands.fix.model import ALL, BLANKS, DUPLICATE, LINE_ENDS, MARK, STATUS, Repair
 from mlsub.divisions import division_of
+from mlsub.io.data import loads
 from mlsub.io.errors import MlsubError
-from mlsub.io.jsontext import loads
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN
 from mlsub.log.rewrite import MARK as RECORD_MARK
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.compiled import plan_for
-from mlsub.systems.facts import exact_status
+from mlsub.systems.fields import exact_status
 
 _BOM = b"\xef\xbb\xbf"
 #: Tools that each put one before a file leave several.
@@ -35,8 +35,10 @@ _ACTIONS = {
     BLANKS: "remove trailing blanks",
 }
 
-#: What becomes of lines, by their index: None where one goes. Lines have their ends.
-Edits = dict[int, bytes | None]
+#: A stretch of lines, from, to in the old file, and the new lines in their place. Lines have their ends.
+Edit = tuple[int, int, Sequence[bytes]]
+#: Above so many changed lines in the middle of a file no shortest diff is looked for.
+_MAX_LINES = 2000
 
 
 def lines_of(content: bytes) -> list[bytes]:
@@ -46,27 +48,49 @@ def lines_of(content: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
-def edited(lines: Sequence[bytes], edits: Mapping[int, bytes | None]) -> bytes:
-    """The file with its edits made."""
-    return b"".join(edits[place] or b"" if place in edits else line for place, line in enumerate(lines))
+def edited(lines: Sequence[bytes], edits: Iterable[Edit]) -> bytes:
+    """Return the file with its edits made, which are in order and apart from each other."""
+    parts, at = list[bytes](), 0
+    for start, end, new in edits:
+        parts += [*lines[at:start], *new]
+        at = end
+    return b"".join([*parts, *lines[at:]])
 
 
-def fix_text(
+def _changed(old: Sequence[bytes], new: Sequence[bytes]) -> list[Edit]:
+    """What changes between two lists of lines."""
+    from difflib import SequenceMatcher
+
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    inner_old, inner_new = old[start : len(old) - end], new[start : len(new) - end]
+    if len(inner_old) + len(inner_new) > _MAX_LINES:
+        return [(start, len(old) - end, inner_new)]
+    codes = SequenceMatcher(None, inner_old, inner_new, autojunk=False).get_opcodes()
+    return [(start + i, start + j, inner_new[k:m]) for kind, i, j, k, m in codes if kind != "equal"]
+
+
+def _fix_text(
     lines: Sequence[bytes], wanted: tuple[str, ...], without_blanks: Callable[[bytes], bytes], gone: Container[int] = ()
-) -> tuple[Edits, list[Repair]]:
-    """The repairs of a text.
+) -> tuple[list[Edit], list[Repair]]:
+    """The repairs of a text; lines that are ``gone`` go.
 
     Args:
         lines: the text, cut at LF.
         wanted: rules, or starts of them, to repair by.
         without_blanks: a line without the blanks at its end that mean nothing.
-        gone: lines that are left alone.
+        gone: places of lines.
     """
     mark, ends, blanks = (rule.startswith(wanted) for rule in _ACTIONS)
-    edits: Edits = {}
+    edits: list[Edit] = []
     found: dict[str, list[int]] = {rule: [] for rule in _ACTIONS}
     for place, line in enumerate(lines):
         if place in gone:
+            edits.append((place, place + 1, []))
             continue
         new = line
         if place == 0 and mark and new.startswith(_BOM):
@@ -79,7 +103,7 @@ def fix_text(
             new = stripped
             found[BLANKS].append(place)
         if new != line:
-            edits[place] = new
+            edits.append((place, place + 1, [new]))
     return edits, [
         Repair(rule=rule, line=places[0] + 1, action=_ACTIONS[rule], count=len(places))
         for rule, places in found.items()
@@ -92,21 +116,17 @@ _RANK = re.compile(rb"\s*(?:\[?\d{1,6}(?:,\d{1,6})?\]?(?:<std(?:out|err)>)?:?\s*
 _NEVER = frozenset(("seed", "cache_clear", "eval_accuracy", "eval_error", "weights_initialization", "tracked_stats"))
 
 
-def fix_log(lines: list[bytes], round_: Round | None, wanted: tuple[str, ...] = ALL) -> tuple[Edits, list[Repair]]:
-    """The repairs of a log.
+def fix_log(lines: list[bytes], round_: Round | None, wanted: tuple[str, ...] = ALL) -> tuple[list[Edit], list[Repair]]:
+    """Return what becomes of the lines of a log, and the repairs.
 
     Args:
         lines: the log, cut at LF.
         round_: whose rules say which keys appear once; None for repairs of the text alone.
         wanted: rules, or starts of them, to repair by.
-
-    Returns:
-        What becomes of lines, and the repairs.
     """
     repeated = _repeats(lines, round_) if round_ is not None and round_.log_format == "mllog" else {}
     rules = {place: rule for place, key in repeated.items() if (rule := f"key.{key}.repeated").startswith(wanted)}
-    edits, repairs = fix_text(lines, wanted, _without_blanks_of_log, rules)
-    edits |= dict.fromkeys(rules, None)
+    edits, repairs = _fix_text(lines, wanted, _without_blanks_of_log, rules)
     action = "remove the record, which repeats an earlier one"
     repairs += [Repair(rule=rule, line=place + 1, action=action) for place, rule in rules.items()]
     return edits, repairs
@@ -141,10 +161,10 @@ def _repeats(lines: list[bytes], round_: Round) -> dict[int, str]:
     repeats: dict[int, str] = {}
     for place, alone, event in found:
         if event.key in once:
-            said = _said(event)
+            content = _without_time(event)
             if event.key not in first:
-                first[event.key] = said
-            elif first[event.key] != said:
+                first[event.key] = content
+            elif first[event.key] != content:
                 once.discard(event.key)
             elif alone:
                 repeats[place] = event.key
@@ -175,7 +195,7 @@ def _once(found: list[tuple[int, bool, Event]], round_: Round) -> set[str]:
     }
 
 
-def _said(event: Event) -> str:
+def _without_time(event: Event) -> str:
     """All of a record but its time."""
     return json.dumps([event.value, event.metadata, event.event_type, event.namespace], sort_keys=True, default=repr)
 
@@ -184,26 +204,27 @@ _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 _MAX_DEPTH = 64
 
 
-def fix_description(content: bytes, statuses: Statuses | None, wanted: tuple[str, ...] = ALL) -> Repaired:
-    """Repair a description; one that is not JSON stays as it is.
+def fix_description(
+    lines: Sequence[bytes], statuses: Statuses | None, wanted: tuple[str, ...] = ALL
+) -> tuple[list[Edit], list[Repair]]:
+    """Return what becomes of the lines of a description, and the repairs; one that is not JSON stays as it is.
 
     Args:
-        content: the file.
+        lines: the file, cut at LF.
         statuses: what the round allows as status, None where it says nothing.
         wanted: rules, or starts of them, to repair by.
     """
-    lines = lines_of(content)
-    edits, repairs = fix_text(lines, wanted, _without_blanks)
+    edits, repairs = _fix_text(lines, wanted, _without_blanks)
     after = edited(lines, edits)
     try:
         loads(after.decode("utf-8"))
     except (ValueError, RecursionError):
-        return Repaired(content, ())
+        return [], []
     # What is nested deeper than any description keeps its members; the rest is repaired all the same.
     with suppress(MlsubError):
         after = _cut(after.decode("utf-8"), statuses, wanted, repairs).encode("utf-8")
     repairs.sort(key=lambda repair: (repair.line or 0, repair.rule))
-    return Repaired(after, tuple(repairs))
+    return _changed(lines, lines_of(after)), repairs
 
 
 def _without_blanks(line: bytes) -> bytes:
@@ -248,7 +269,7 @@ def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> list
                 action = f"remove the second {_short(member.name)}, which has the same value"
                 cuts.append(_Cut(_strip(text, member.comma), member.end, "", DUPLICATE, action, member.start))
     if STATUS.startswith(wanted) and statuses is not None and text.lstrip().startswith("{"):
-        status = [member for member in found if member.owner == 1 and member.name == "status"]
+        status = [member for member in found if member.owner == text.index("{") and member.name == "status"]
         values = {text[member.value_start : member.end] for member in status}
         value = json.loads(values.pop()) if len(values) == 1 else None
         if isinstance(value, str) and (exact := exact_status(value, statuses)) is not None:
@@ -266,7 +287,10 @@ def _strip(text: str, at: int) -> int:
 
 
 class Member(msgspec.Struct, frozen=True):
-    """One name and value. Places count characters: ``comma`` before it (None for the first), its value's bounds."""
+    """One name and value. Places count characters: ``comma`` before it (None for the first), its value's bounds.
+
+    ``owner`` is where the object begins that it is of.
+    """
 
     owner: int
     name: str
@@ -276,49 +300,46 @@ class Member(msgspec.Struct, frozen=True):
     end: int
 
 
-class _Open(msgspec.Struct):
-    """A list or object whose end is still to come; ``owner`` is the number of the object, 0 of a list."""
-
-    owner: int
-    comma: int | None = None
-    name: str | None = None
-    start: int = 0
-    value_start: int = 0
-
-
 def members(text: str) -> list[Member]:
-    """Every member of every object of a text that is known to be JSON.
+    """Return every member of every object of a text that is known to be JSON.
 
     Raises:
         MlsubError: it is nested too deeply.
     """
     found: list[Member] = []
-    stack: list[_Open] = []
-    objects = 0
-    for match in _WORD.finditer(text):
-        word, top = match[0], stack[-1] if stack else _Open(0)
-        if word == ":":
-            continue
-        if word == ",":
-            top.comma, top.name = match.start(), None
-            continue
-        if top.owner and top.name is None and word[0] == '"':
-            top.name, top.start = json.loads(word), match.start()
-            continue
-        if word in "]}":
-            stack.pop()
-            top = stack[-1] if stack else _Open(0)
-        else:
-            top.value_start = match.start()
-        if word in "{[":
-            if len(stack) >= _MAX_DEPTH:
-                raise MlsubError(f"nested deeper than {_MAX_DEPTH}")
-            objects += word == "{"
-            stack.append(_Open(objects if word == "{" else 0))
-            continue
-        if top.owner and top.name is not None:
-            found.append(Member(top.owner, top.name, top.comma, top.start, top.value_start, match.end()))
+    _scan(text, _skip(text, 0), found, 0)
     return found
+
+
+def _scan(text: str, at: int, found: list[Member], depth: int) -> int:
+    """Add the members of the value that begins at a place, and return where it ends."""
+    word = _WORD.match(text, at)
+    assert word is not None  # noqa: S101  (it is JSON)
+    if word[0] not in "{[":
+        return word.end()
+    if depth >= _MAX_DEPTH:
+        raise MlsubError(f"nested deeper than {_MAX_DEPTH}")
+    owner, comma, name, at = at, None, None, _skip(text, at + 1)
+    while text[at] not in "]}":
+        if text[at] == ",":
+            comma, at = at, _skip(text, at + 1)
+        start = at
+        if word[0] == "{":
+            key = _WORD.match(text, at)
+            assert key is not None  # noqa: S101  (it is JSON)
+            name, at = json.loads(key[0]), _skip(text, _skip(text, key.end()) + 1)
+        end = _scan(text, at, found, depth + 1)
+        if name is not None:
+            found.append(Member(owner, name, comma, start, at, end))
+        at = _skip(text, end)
+    return at + 1
+
+
+def _skip(text: str, at: int) -> int:
+    """Where the blanks at a place end."""
+    while text[at : at + 1] in (" ", "\t", "\r", "\n"):
+        at += 1
+    return at
 
 
 def _same_values(text: str, group: list[Member]) -> bool:

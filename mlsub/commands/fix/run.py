@@ -1,4 +1,4 @@
-"""Plan the repairs of several paths, one after the other, and make them where that is asked for."""
+"""From paths to what would be repaired in them, with the official verdict before and after; and make the repairs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,53 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 import msgspec
 
-from mlsub.commands.fix.document import header
-from mlsub.commands.fix.model import ALL, REPEATED, Change, Plan
-from mlsub.commands.fix.plan import plan_for
-from mlsub.commands.fix.tree import renamed, targets_of
-from mlsub.io.errors import MlsubError
-from mlsub.io.write import sync_folder, temporary_folder
+from mlsub.commands.fix.document import header, hunks
+from mlsub.commands.fix.model import (
+    ALL,
+    BENCHMARK,
+    DESCRIPTION,
+    DUPLICATE,
+    REPEATED,
+    RESULT_NAME,
+    STATUS,
+    Change,
+    Changed,
+    Fixed,
+)
+from mlsub.commands.fix.repairs import edited, fix_description, fix_log, lines_of
+from mlsub.commands.fix.tree import Files, renamed, root_of, shadow, targets_of
+from mlsub.findings import Finding, Verdict
+from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.write import sync_folder
 from mlsub.log.event import decode
-from mlsub.log.reader import read_records
+from mlsub.log.reader import TOKEN_MLL, read_records
 from mlsub.log.rewrite import rewrite
-from mlsub.workspace import Settings
+from mlsub.rounds import Round, get_round
+from mlsub.rules.catalogue import finding
+from mlsub.submission.find import Place, Target, locate
+from mlsub.submission.report import Report
+from mlsub.systems.description import MAX_BYTES, read_description
+from mlsub.workspace import Settings, check_paths
+
+#: Logs above are reported and left: no result may be as large.
+MAX_LOG = 128 << 20
+#: Findings that have a mechanical repair in some cases; where they are left, people read of them.
+_FAMILIES = (
+    DUPLICATE,
+    STATUS,
+    BENCHMARK,
+    DESCRIPTION,
+    RESULT_NAME,
+    "system.not-json",
+    "params.unknown-flag",
+    "params.line-end",
+)
+_RANK = {Verdict.NOT_CHECKED: 0, Verdict.REJECTED: 1, Verdict.ACCEPTED: 2}
 
 
 def fix(
@@ -40,72 +73,241 @@ def fix(
     plans: list[Plan] = []
     diffs: list[bytes] = []
     problems: list[MlsubError] = []
-    with temporary_folder() as work:
+    with TemporaryDirectory(prefix="mlsub-") as work:
         for number, path in enumerate(dict.fromkeys(paths)):
             try:
-                here = work / str(number)
+                here = Path(work, str(number))
                 here.mkdir()
-                plan = plan_for(path, settings, wanted or ALL, here)
+                plan = Plan(path, settings, wanted or ALL, here)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
-                diffs += as_diff(plan) if diff else ()
+                diffs += plan.diff() if diff else ()
                 if write:
-                    failed = apply(plan)
-                    problems += failed.values()
-                    plan = _with_failures(plan, failed)
+                    plan.apply()
+                problems += plan.failed.values()
                 plans.append(plan)
             except MlsubError as error:
                 problems.append(error)
             except OSError as error:
-                reason = error.strerror or error
-                problems.append(MlsubError(f"{path} cannot be read: {reason}. Nothing more was done."))
+                problems.append(MlsubError(f"{path} cannot be read: {reason_of(error)}. Nothing more was done."))
     return plans, diffs, problems
 
 
-def as_diff(plan: Plan) -> Iterator[bytes]:
-    """The plan as a diff that ``git apply`` takes in the plan's root; a renamed folder is all of its files."""
-    contents = {change.path: change for change in plan.changes if change.content is not None}
-    targets = targets_of(plan.changes)
-    for file in sorted({*contents, *_moved(plan)}):
-        change = contents.get(file)
-        old, new = (path.relative_to(plan.root).as_posix() for path in (file, renamed(file, targets)))
-        yield header(old, new, changed=change is not None, similarity=100 if change is None else 90)
-        if change is not None:
-            yield change.hunks
+def _place(path: str) -> Place:
+    if "\0" in path or not os.path.lexists(path):
+        raise MlsubError(f"There is no {path}. Name a log, a system description, or a folder of results.")
+    place = locate(Path(path))
+    if place.target is Target.NOTHING:
+        raise MlsubError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
+    if place.target is Target.LOG and (place.path.is_symlink() or not place.path.is_file()):
+        raise MlsubError(f"{path} is not a regular file. Name a log or a system description.")
+    if place.path.suffix == ".gz":
+        raise MlsubError(f"{path} is compressed, and results are submitted uncompressed. Decompress it first.")
+    return place
 
 
-def _moved(plan: Plan) -> Iterator[Path]:
-    """The files whose names change, by their own or by that of a folder."""
-    for change in plan.changes:
-        if change.target is None:
-            continue
-        if change.path.is_dir():
-            yield from (file for file in change.path.rglob("*") if file.is_file() and not file.is_symlink())
+class Plan:
+    """What is to happen at one path: repairs of contents come first, then those of names.
+
+    ``failed`` has the errors of repairs that could not be made.
+
+    Args:
+        path: a log, a description, or a folder.
+        settings: the round, None to read it off the folders.
+        wanted: rules, or starts of them, to repair by.
+        work: an empty folder for what is built meanwhile.
+
+    Raises:
+        MlsubError: there is nothing at the path that could be looked at.
+    """
+
+    def __init__(self, path: str, settings: Settings, wanted: tuple[str, ...], work: Path) -> None:
+        self._place = _place(path)
+        self._root = root_of(self._place)
+        self._settings, self._wanted, self._work = settings, wanted, work
+        self._left: list[Finding] = []
+        self._notes: list[str] = []
+        self.failed: dict[Path, MlsubError] = {}
+        self._before = self._after = before = self._checked(self._place.path)
+        round_ = self._round_of(before)
+        self.changes = self._changes(round_)
+        if before is None or round_ is None:
+            note = "no round is known, so repairs of names, status and repeated keys are left out; say --round"
+            self._notes.append(note)
         else:
-            yield change.path
+            self._settings = msgspec.structs.replace(settings, round=before.round, usage=before.usage)
+            self._after = after = self._judge(before)
+            self._leave_the_rest(after)
+
+    def answer(self) -> Fixed:
+        """Return what is proposed, or was made. The verdict after it is not known where a part of it failed."""
+        targets = targets_of(self.changes)
+        changed = [
+            Changed(
+                path=self._below(one.path),
+                renamed_to=self._below(renamed(one.path, targets)) if one.target else None,
+                repairs=one.repairs,
+                failed=str(self.failed[one.path]) if one.path in self.failed else None,
+            )
+            for one in self.changes
+        ]
+        return Fixed(
+            root=str(self._root),
+            before=self._before.official if self._before else None,
+            after=self._after.official if self._after and not self.failed else None,
+            changes=tuple(changed),
+            not_repaired=tuple(self._left),
+            notes=tuple(self._notes),
+        )
+
+    def _below(self, file: Path) -> str:
+        return file.relative_to(self._root).as_posix()
+
+    def _round_of(self, report: Report | None) -> Round | None:
+        if report is None or report.usage is None or report.round is None:
+            return None
+        return get_round(report.usage, report.round, self._settings.overlay)
+
+    def _checked(self, path: Path) -> Report | None:
+        """The official verdict on a path; None where no round is known."""
+        [report] = check_paths([path], self._settings)
+        for found in report.findings:
+            if found.rule in ("check.unknown-round", "check.no-such-path"):
+                raise MlsubError(f"{found.message}: expected {found.expected}.")
+            if found.rule == "check.no-round":
+                return None
+        if path.suffix.lower() != ".json" or not path.is_file():
+            return report
+        # A system description that is named by itself.
+        description = read_description(path, path.name, self._round_of(report))
+        official = Verdict.ACCEPTED if description.accepted else Verdict.REJECTED
+        return msgspec.structs.replace(report, official=official, logs=(), entries=(), findings=description.findings)
+
+    def _changes(self, round_: Round | None) -> tuple[Change, ...]:
+        """One change a path."""
+        files = Files(self._place, round_)
+        changes: dict[Path, Change] = {}
+        misnamed = [change.path for change in files.moves if change.path.is_file()]
+        for file in dict.fromkeys((*files.descriptions, *files.logs, *misnamed)):
+            try:
+                change = self._content(file, round_)
+            except OSError as error:
+                self._left.append(finding("log.unreadable", self._below(file), actual=error.strerror or str(error)))
+                continue
+            if change is not None:
+                changes[file] = change
+        for change in files.moves:
+            if change.repairs[0].rule.startswith(self._wanted):
+                known = changes.get(change.path, msgspec.structs.replace(change, repairs=()))
+                both = (*known.repairs, *change.repairs)
+                changes[change.path] = msgspec.structs.replace(known, target=change.target, repairs=both)
+        self._left += [one for one in files.left if one.rule.startswith(self._wanted)]
+        return tuple(changes[path] for path in sorted(changes))
+
+    def _content(self, file: Path, round_: Round | None) -> Change | None:
+        description = file.suffix.lower() == ".json"
+        limit = MAX_BYTES if description else MAX_LOG
+        with file.open("rb") as stream:
+            old = stream.read(limit + 1)
+        if len(old) > limit:
+            raise OSError(f"larger than {limit >> 20} MiB")
+        if not description and TOKEN_MLL not in old:
+            return None  # whatever it is, it is not a log
+        lines = lines_of(old)
+        if description:
+            edits, repairs = fix_description(lines, round_.statuses if round_ else None, self._wanted)
+        else:
+            edits, repairs = fix_log(lines, round_, self._wanted)
+        if not edits:
+            return None
+        content = self._work / f"{len(list(self._work.iterdir()))}{file.suffix}"
+        content.write_bytes(edited(lines, edits))
+        digest = hashlib.sha256(old).hexdigest()
+        return Change(path=file, repairs=tuple(repairs), content=content, digest=digest, hunks=hunks(lines, edits))
+
+    def _judge(self, before: Report) -> Report:
+        """The verdict after the changes; new names that would make it worse are taken back."""
+        after = self._judged_after(before, "all")
+        if self._is_worse(before, after):
+            self.changes = tuple(_without_names(change) for change in self.changes if change.content)
+            self._notes.append("new names would make the official verdict worse, so names are left as they are")
+            after = self._judged_after(before, "kept")
+        if self._is_worse(before, after):
+            message = "the repairs would make the official verdict worse. Nothing is done; please report."
+            raise MlsubError(f"{self._root}: {message}")
+        return after
+
+    def _is_worse(self, before: Report, after: Report) -> bool:
+        """Whether anything that was accepted no longer is, the whole included; a log may have a new name."""
+        targets = targets_of(self.changes)
+        kept = {self._below(renamed(self._root / path, targets)) for path in _logs(before)}
+        lost = (kept - _logs(after)) | (_entries(before) - _entries(after))
+        return _RANK[after.official] < _RANK[before.official] or bool(lost)
+
+    def _judged_after(self, before: Report, name: str) -> Report:
+        if not self.changes:
+            return before
+        work = self._work / name
+        work.mkdir()
+        top = shadow(self._root, self.changes, work)
+        report = self._checked(top / renamed(self._place.path, targets_of(self.changes)).relative_to(self._root))
+        assert report is not None  # noqa: S101  (the settings name a round)
+        return report
+
+    def _leave_the_rest(self, after: Report) -> None:
+        """Report what still rejects, and the findings that have a repair in other cases."""
+        seen = {(one.rule, one.path) for one in self._left}
+        for found in after.findings:
+            repairable = found.rule in _FAMILIES or (found.rule.startswith("key.") and found.rule.endswith(".repeated"))
+            if (found.rejects or repairable) and found.rule.startswith(self._wanted):
+                self._left += [found] if (found.rule, found.path) not in seen else []
+
+    def diff(self) -> Iterator[bytes]:
+        """Give the parts of a diff that ``git apply`` takes in the root; a renamed folder is all of its files."""
+        contents = {change.path: change for change in self.changes if change.content is not None}
+        targets = targets_of(self.changes)
+        for file in sorted({*contents, *self._moved()}):
+            change = contents.get(file)
+            old, new = self._below(file), self._below(renamed(file, targets))
+            yield header(old, new, changed=change is not None, similarity=100 if change is None else 90)
+            if change is not None:
+                yield change.hunks
+
+    def _moved(self) -> Iterator[Path]:
+        """The files whose names change, by their own or by that of a folder."""
+        for change in self.changes:
+            if change.target is not None and change.path.is_dir():
+                yield from (file for file in change.path.rglob("*") if file.is_file() and not file.is_symlink())
+            elif change.target is not None:
+                yield change.path
+
+    def apply(self) -> None:
+        """Make the repairs, contents before names, and every one that can be made."""
+        # The deepest first, so that no path changes above one that is still to be renamed.
+        deepest = sorted(self.changes, key=lambda change: -len(change.path.parts))
+        steps = [*((change, _write) for change in self.changes), *((change, _rename) for change in deepest)]
+        for change, make in steps:
+            try:
+                if change.path not in self.failed:
+                    make(change)
+            except MlsubError as error:
+                self.failed[change.path] = error
 
 
-def apply(plan: Plan) -> dict[Path, MlsubError]:
-    """Make the repairs, contents before names, and every one that can be made; gives the errors of the others."""
-    failed: dict[Path, MlsubError] = {}
-    # The deepest first, so that no path changes above one that is still to be renamed.
-    deepest = sorted(plan.changes, key=lambda change: -len(change.path.parts))
-    for change, make in [*((change, _write) for change in plan.changes), *((change, _rename) for change in deepest)]:
-        try:
-            if change.path not in failed:
-                make(change)
-        except MlsubError as error:
-            failed[change.path] = error
-    return failed
+def _without_names(change: Change) -> Change:
+    kept = tuple(repair for repair in change.repairs if repair.line is not None)
+    return msgspec.structs.replace(change, target=None, repairs=kept)
 
 
-def _with_failures(plan: Plan, failed: dict[Path, MlsubError]) -> Plan:
-    """The plan as it was carried out. The verdict after it is not known where a part of it failed."""
-    if not failed:
-        return plan
-    errors = {path.relative_to(plan.root).as_posix(): str(error) for path, error in failed.items()}
-    replace = msgspec.structs.replace
-    changes = tuple(replace(change, failed=errors.get(change.path)) for change in plan.answer.changes)
-    return replace(plan, answer=replace(plan.answer, after=None, changes=changes))
+def _logs(report: Report) -> set[str]:
+    return {log.path for log in report.logs if log.official == "compliant"}
+
+
+def _entries(report: Report) -> set[tuple[str, ...]]:
+    return {
+        (entry.organisation, entry.system, entry.benchmark, entry.scaling_type or "")
+        for entry in report.entries
+        if entry.official is Verdict.ACCEPTED
+    }
 
 
 def _write(change: Change) -> None:

@@ -9,8 +9,6 @@ from io import BytesIO
 from itertools import chain, count
 from pathlib import Path
 
-import msgspec
-
 from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, RESULTS, STRAY, Change, Repair
 from mlsub.findings import Finding
 from mlsub.log.event import Event, decode
@@ -18,21 +16,12 @@ from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import benchmark
-from mlsub.submission.locate import SCALING_FOLDERS, Place, Target, folders, is_organisation
+from mlsub.submission.find import SCALING_FOLDERS, Place, Target, folders, is_organisation
 from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, other_logs, renamed_benchmark
 
 _RIGHT = re.compile(r"result_.*\.txt")
 #: How far a file is read to find out whether it is a log.
 _HEAD = 1 << 22
-
-
-class Files(msgspec.Struct, frozen=True):
-    """Logs, descriptions, benchmark folders, and the organisations whose descriptions' names can be wrong."""
-
-    logs: tuple[Path, ...]
-    descriptions: tuple[Path, ...]
-    benchmarks: tuple[Path, ...]
-    organisations: tuple[Path, ...]
 
 
 def root_of(place: Place) -> Path:
@@ -42,29 +31,16 @@ def root_of(place: Place) -> Path:
     return place.path.parent if place.target is Target.LOG else place.path
 
 
-def files_of(place: Place, round_: Round | None) -> Files:
-    """What there is to look at; links are passed over, as they lead to files of another place."""
-    if place.target is Target.LOG:
-        json = place.path.suffix == ".json"
-        return Files(() if json else (place.path,), (place.path,) if json else (), (), ())
-    organisations = [place.path] if place.target is Target.ORGANISATION else []
-    if place.target is Target.ORGANISATIONS:
-        organisations = [folder for folder in _folders(place.path) if is_organisation(folder)]
-    benchmarks: list[Path] = []
+def _benchmarks(place: Place, organisations: Sequence[Path], *, deep: bool) -> list[Path]:
+    """The folders of benchmarks; ``deep`` where the round has folders of scaling between them and systems."""
     if place.target is Target.BENCHMARK:
-        benchmarks = [place.path]
-    elif place.target is Target.SCALING:
-        benchmarks = _folders(place.path)
-    else:
-        systems = [place.path] if place.target is Target.SYSTEM else []
-        systems += [system for organisation in organisations for system in _folders(results_of(organisation))]
-        deep = round_ is not None and round_.scaling_folders
-        for system in systems:
-            below = [system / name for name in SCALING_FOLDERS] if deep else [system]
-            benchmarks += [folder for above in below for folder in _folders(above)]
-    descriptions = [file for organisation in organisations for file in _files(organisation / "systems", ".json")]
-    logs = [file for folder in benchmarks for file in _files(folder, ".txt") if file.name.startswith("result_")]
-    return Files(tuple(logs), tuple(descriptions), tuple(benchmarks), tuple(organisations))
+        return [place.path]
+    if place.target is Target.SCALING:
+        return _folders(place.path)
+    systems = [place.path] if place.target is Target.SYSTEM else []
+    systems += [system for organisation in organisations for system in _folders(results_of(organisation))]
+    above = [system / name for system in systems for name in SCALING_FOLDERS] if deep else systems
+    return [folder for one in above for folder in _folders(one)]
 
 
 def results_of(organisation: Path) -> Path:
@@ -85,11 +61,6 @@ def _holds_results(folder: Path) -> bool:
     return any(_numbered(file, ALMOST_RESULT, OTHER_LOG) and _is_log(file) for file in files)
 
 
-def systems_of(organisation: Path) -> list[str]:
-    """The systems with results."""
-    return [folder.name for folder in _folders(results_of(organisation))]
-
-
 def _folders(above: Path) -> list[Path]:
     return [folder for folder in folders(above) if not folder.is_symlink()]
 
@@ -107,14 +78,35 @@ def _children(above: Path) -> list[Path]:
         return []
 
 
-class Names:
-    """Collects new names and places; what would meet another name is left to people."""
+class Files:
+    """What there is to look at in a place, and what of it should have another name or lie elsewhere.
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    ``logs`` and ``descriptions`` are files; ``moves`` are the new names and places, where a round says which are right;
+    what would meet another name is in ``left``. Links are passed over, as they lead to files of another place.
+    """
+
+    def __init__(self, place: Place, round_: Round | None) -> None:
+        self._root = root_of(place)
         self._taken: set[Path] = set()
-        self.changes: list[Change] = []
+        self.logs: list[Path] = []
+        self.descriptions: list[Path] = []
+        self.moves: list[Change] = []
         self.left: list[Finding] = []
+        if place.target is Target.LOG:
+            (self.descriptions if place.path.suffix == ".json" else self.logs).append(place.path)
+            return
+        organisations = [place.path] if place.target is Target.ORGANISATION else []
+        if place.target is Target.ORGANISATIONS:
+            organisations = [folder for folder in _folders(place.path) if is_organisation(folder)]
+        benchmarks = _benchmarks(place, organisations, deep=round_ is not None and round_.scaling_folders)
+        for organisation in organisations:
+            self.descriptions += _files(organisation / "systems", ".json")
+        for folder in benchmarks:
+            self.logs += [file for file in _files(folder, ".txt") if file.name.startswith("result_")]
+            if round_ is not None:
+                self._benchmark(folder, round_)
+        for organisation in organisations if round_ is not None else ():
+            self._organisation(organisation)
 
     def _move(self, path: Path, target: Path, rule: str) -> None:
         if path.is_symlink():
@@ -125,14 +117,12 @@ class Names:
             self._taken.add(target)
             to = target.name if target.parent == path.parent else target.relative_to(self._root).as_posix()
             action = f"{'rename' if target.parent == path.parent else 'move'} it to {to}"
-            self.changes.append(
-                Change(path=path, repairs=(Repair(rule=rule, line=None, action=action),), target=target)
-            )
+            self.moves.append(Change(path=path, repairs=(Repair(rule=rule, line=None, action=action),), target=target))
 
     def _leave(self, rule: str, path: Path, found: str, fix: str) -> None:
         self.left.append(finding(rule, path.relative_to(self._root).as_posix(), actual=found, fix=fix))
 
-    def organisation(self, organisation: Path) -> None:
+    def _organisation(self, organisation: Path) -> None:
         """The folder of the results, and descriptions that differ from their system in the case of letters alone."""
         results = results_of(organisation)
         if results.name != "results":
@@ -141,9 +131,9 @@ class Names:
         for system in _folders(results):
             if (name := system.name.strip()) != system.name and name in described - {system.name}:
                 self._move(system, system.with_name(name), DESCRIPTION)
-        self._descriptions(organisation / "systems", systems_of(organisation))
+        self._descriptions(organisation / "systems", [folder.name for folder in _folders(results_of(organisation))])
 
-    def benchmark(self, folder: Path, round_: Round) -> None:
+    def _benchmark(self, folder: Path, round_: Round) -> None:
         """A benchmark's folder by another name; its logs that lie one folder too deep or have another name."""
         known = folder.name in round_.benchmarks
         needed = benchmark(round_.usage, round_.name, folder.name, round_.overlay).runs if known else 0

@@ -14,7 +14,7 @@ from mlsub.commands.lazy import Command
 if TYPE_CHECKING:
     from mlsub.commands.init.draft import Draft
     from mlsub.rounds import Round
-    from mlsub.submission.layout.expected import ExpectedPath
+    from mlsub.submission.code import ExpectedPath
 
 
 @click.command("init", cls=Command, example="mlsub init --from v5.1/ACME")
@@ -72,15 +72,14 @@ def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> t
     import os
 
     from mlsub.commands.init.draft import draft_of
-    from mlsub.submission.locate import infer_round, is_organisation, locate
+    from mlsub.submission.find import find, is_organisation
 
     if not is_organisation(tree):
         raise ValueError(f"{tree} holds neither results nor systems. Name an organisation's folder.")
-    inferred = infer_round(locate(tree))
-    if round_ is None and inferred is None:
+    place = find(tree)
+    if round_ is None and not place.round:
         raise ValueError("No folder above is named like a round. Say --round, such as --round 5.1.")
-    usage = usage or (inferred.usage if inferred else "training")
-    found = _round(usage, round_ or (inferred.round if inferred else ""))
+    found = _round(usage or place.usage or "training", round_ or place.round)
     return draft_of(tree, found, Path(os.path.abspath(file)).parent)  # noqa: PTH100
 
 
@@ -96,15 +95,16 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
     Raises:
         ValueError: it is not; says why.
     """
+    from tempfile import TemporaryDirectory
+
     from mlsub.commands.init.draft import manifest_text
-    from mlsub.commands.options import write_output
+    from mlsub.commands.output import write_output
     from mlsub.commands.pack.read import read_manifest
     from mlsub.io.problems import FileProblemsError
-    from mlsub.io.write import temporary_folder
 
     text = manifest_text(draft, notes)
-    with temporary_folder() as folder:
-        trial = folder / file.name
+    with TemporaryDirectory(prefix="mlsub-") as folder:
+        trial = Path(folder, file.name)
         trial.write_text(text, "utf-8")
         try:
             read_manifest(trial, {})
@@ -121,7 +121,7 @@ def _print_tree(file: Path) -> None:
     from mlsub.commands.pack.read import read_manifest
     from mlsub.present.document import Code, Column, Section, Table, Text
     from mlsub.present.terminal import put
-    from mlsub.submission.layout.expected import expected_tree
+    from mlsub.submission.code import expected_tree
 
     manifest = read_manifest(file)
     entries = len(manifest.entries)

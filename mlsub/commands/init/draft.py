@@ -12,15 +12,13 @@ import click
 import yaml
 
 from mlsub.divisions import CLOSED, DIVISIONS
+from mlsub.io.folders import named
 from mlsub.io.problems import meant
-from mlsub.io.written import named
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
-from mlsub.submission.layout.model import Item, ItemKind, parents
-from mlsub.submission.layout.strays import stray_paths
-from mlsub.submission.layout.walk import list_tree
-from mlsub.submission.locate import counted, folders, is_folder
-from mlsub.submission.model import EntryFiles
-from mlsub.submission.tree import TreeReader
+from mlsub.submission.find import Place, Target, counted, folders, is_folder
+from mlsub.submission.listing import Item, ItemKind, list_tree, parents, stray_paths
+from mlsub.submission.model import Entry
+from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
 
 T = TypeVar("T")
@@ -173,7 +171,7 @@ class _Reader:
         self._whole: set[str] = set()
 
     def draft(self) -> Draft:
-        files = TreeReader(self._tree, "", self._round).organisation()
+        files = read_tree(Place(self._tree, Target.ORGANISATION), "", self._round)
         self.notes += [f"Not taken over: {found.path}: {found.message}." for found in files.findings if found.rejects]
         described = [file.name.removesuffix(".json") for file in files.descriptions]
         systems = sorted({*described, *(entry.system for entry in files.entries)})
@@ -191,7 +189,7 @@ class _Reader:
             "files": list(self._rest(placed)) or None,
         }
 
-    def _entry(self, entry: EntryFiles) -> dict[str, Any]:
+    def _entry(self, entry: Entry) -> dict[str, Any]:
         inside = entry.folder.relative_to(self._tree).as_posix()
         setup = f"benchmarks/{entry.benchmark}/{entry.system}"
         codes = [code.name for code in folders(self._tree / "benchmarks" / entry.benchmark / "implementations")]

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks, check_rule_names
-from mlsub.commands.choice import choice_options
-from mlsub.commands.options import Target, tell
-from mlsub.commands.settings import weighed_findings
-from mlsub.commands.targets import CheckCommand, check_output_options
+from mlsub.commands.options import Asked, asks, check_rule_names, choice_options
+from mlsub.commands.output import CheckCommand, Target, check_output_options, tell
+from mlsub.commands.settings import apply_waivers_to_findings
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
@@ -47,8 +45,7 @@ def command(
     Exit status: 0 nothing to ask, 1 findings, 2 something could not be inspected. With --rates 0 or 2.
     """
     from mlsub.commands.inspect.document import document_of, rates_document, results_of
-    from mlsub.commands.inspect.gather import sides_of
-    from mlsub.commands.inspect.run import inspection_of, select
+    from mlsub.commands.inspect.run import inspection_of, select, sides_of
     from mlsub.commands.inspect.run import rates as rates_of
 
     if rates and target.for_ci:
@@ -60,7 +57,7 @@ def command(
             settings = asked.settings(progress)
             sides = sides_of(asked.paths, settings, beside=against, skip=skipped.append)
             inspection = inspection_of(sides, settings)
-        inspection = select(inspection, choice, lambda findings: weighed_findings(findings, sides.root))
+        inspection = select(inspection, choice, lambda findings: apply_waivers_to_findings(findings, sides.root))
         if not inspection.read:
             raise MlsubError(_nothing_read(inspection))
     for line in skipped:

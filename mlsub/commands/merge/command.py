@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, format_option
 from mlsub.present.terminal import progress_bar
 
 

@@ -10,20 +10,17 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Finding, Verdict
-from mlsub.io.assemble import Piece
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
-from mlsub.io.written import check_free
 from mlsub.log.changes import fields
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.layout.links import escaping_links
-from mlsub.submission.layout.model import Item, ItemKind, Listing
-from mlsub.submission.layout.strays import is_stray_folder
-from mlsub.submission.layout.walk import list_tree
-from mlsub.submission.locate import Target, infer_round, locate
-from mlsub.submission.patterns import RESULT_PATTERN
+from mlsub.submission.audit import escaping_links
+from mlsub.submission.find import Target, find, locate
+from mlsub.submission.listing import Item, ItemKind, Listing, is_stray_folder, list_tree
+from mlsub.submission.model import RESULT_PATTERN
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
@@ -145,7 +142,7 @@ def _round_of(sources: Sequence[Source], round_: str | None, usage: str | None) 
     Raises:
         MlsubError: there is none, or they are of several.
     """
-    inferred = {(found.usage, found.round) for s in sources if (found := infer_round(locate(s.folder)))}
+    inferred = {(found.usage, found.round) for s in sources if (found := find(s.folder)).round}
     if round_ is None and len(inferred) > 1:
         named = " and ".join(f"{usage} v{name}" for usage, name in sorted(inferred))
         raise MlsubError(f"the packages lie under several rounds, {named}; say --round")

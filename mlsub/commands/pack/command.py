@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, format_option
 from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
@@ -62,7 +62,7 @@ def command(
     from mlsub.commands.pack.document import document_of
     from mlsub.commands.pack.read import read_manifest
     from mlsub.commands.pack.run import Request, pack
-    from mlsub.io.assemble import Way
+    from mlsub.io.folders import Way
 
     waivers = _allowed(allow, reason)
     wanted = read_manifest(manifest)

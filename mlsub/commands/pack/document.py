@@ -12,7 +12,7 @@ from mlsub.commands.pack.plan import Plan
 from mlsub.commands.pack.run import Packing
 from mlsub.commands.pack.runs import Chosen
 from mlsub.findings import Severity, Verdict
-from mlsub.io.assemble import Piece
+from mlsub.io.folders import Piece
 from mlsub.present.document import (
     Block,
     Column,

@@ -16,16 +16,20 @@ import msgspec
 from mlsub.commands.pack.manifest import Entry, Item, Manifest
 from mlsub.commands.pack.runs import Chosen, LeftOut, choose_runs
 from mlsub.findings import Finding, Severity
-from mlsub.io.assemble import Piece
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import Piece
 from mlsub.io.write import make_folder, write_file
-from mlsub.submission.layout.audit import CODE_USAGES
-from mlsub.submission.layout.expected import PlannedEntry
-from mlsub.submission.layout.model import Item as Listed
-from mlsub.submission.layout.model import ItemKind, Listing, parents
-from mlsub.submission.layout.strays import stray_paths
-from mlsub.submission.layout.templates import Template, is_unfilled, templates
-from mlsub.submission.layout.walk import begins_as_template, list_tree, may_be_template
+from mlsub.submission.code import CODE_USAGES, PlannedEntry
+from mlsub.submission.listing import Item as Listed
+from mlsub.submission.listing import (
+    ItemKind,
+    Listing,
+    list_tree,
+    may_be_template,
+    parents,
+    stray_paths,
+)
+from mlsub.submission.templates import Template, begins_as_template, is_unfilled, templates
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import is_placeholder
 from mlsub.workspace import AS_FOUND, Settings

@@ -13,13 +13,14 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.pack.manifest import Code, Content, Entry, ExtraFile, Item, KnownSystem, Manifest, System
-from mlsub.io.documents import Form, Tree, read_document
+from mlsub.io.documents import Form, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
+from mlsub.io.read import Tree
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
 from mlsub.systems.catalogue import find_system
-from mlsub.systems.draft import Asked, check_field, new_from
+from mlsub.systems.draft import Asked, check_field, draft
 
 _VARIABLE = re.compile(
     # A brace that never closes takes the rest, which is then not searched for others that do not close either.
@@ -52,11 +53,11 @@ def read_manifest(file: Path, environment: Mapping[str, str] | None = None) -> M
     name = str(tree.text("round"))[:40]
     known = known_rounds(written.usage)
     if normalise_round(name) not in known:
-        tree.flaw(f"there are no rules for {written.usage} round {name!r}{meant(name, known)}", "round")
-    tree.settle()
+        tree.report(f"there are no rules for {written.usage} round {name!r}{meant(name, known)}", "round")
+    tree.raise_problems()
     round_ = get_round(written.usage, normalise_round(name) or "")
     manifest = _Reader(written, tree, round_, os.environ if environment is None else environment).manifest(file)
-    tree.settle()
+    tree.raise_problems()
     return manifest
 
 
@@ -96,7 +97,7 @@ class _Reader:
                 else:
                     system = System(name, Path(self._path(written, *here)))
             except MlsubError as error:
-                self._tree.flaw(str(error), *here)
+                self._tree.report(str(error), *here)
             else:
                 self._lines[system] = self._tree.line(*here)
                 yield system
@@ -110,12 +111,12 @@ class _Reader:
             self._lines[entry] = self._tree.line(*here)
             if entry.system not in content.systems:
                 hint = meant(entry.system, content.systems)
-                self._tree.flaw(f"no system {entry.system!r} among the systems{hint}", *here, "system")
+                self._tree.report(f"no system {entry.system!r} among the systems{hint}", *here, "system")
             self._check_benchmark(entry.benchmark, *here)
             if self._round.scaling_folders and entry.scaling is None:
-                self._tree.flaw(f"{title} has two kinds; add scaling: strong, or weak", *here, "benchmark")
+                self._tree.report(f"{title} has two kinds; add scaling: strong, or weak", *here, "benchmark")
             elif entry.scaling is not None and not self._round.scaling_folders:
-                self._tree.flaw(f"{title} has no scaling; leave the line out", *here, "scaling")
+                self._tree.report(f"{title} has no scaling; leave the line out", *here, "scaling")
             self._check_once(entry.name, seen, *here, "benchmark")
             yield entry
 
@@ -149,7 +150,7 @@ class _Reader:
             parts = PurePosixPath(to).parts
             if to.startswith("/") or ".." in parts or not parts or "\\" in to or not to.isprintable():
                 message = f"{to!r} is not a place in the submission; name one relative to its folder"
-                self._tree.flaw(message, *here, "to")
+                self._tree.report(message, *here, "to")
             source = self._path(written.source, *here, "from")
             extra = ExtraFile(source=source, to="/".join(part for part in parts if part != "."))
             self._lines[extra] = self._tree.line(*here)
@@ -161,10 +162,10 @@ class _Reader:
         for number, waiver in enumerate(self._content.waivers):
             here = ("waivers", number)
             if hint := suggestion(waiver.rule, whole=True):
-                self._tree.flaw(f"there is {hint}", *here, "rule")
+                self._tree.report(f"there is {hint}", *here, "rule")
             entry = waiver.entry
             if sure and entry is not None and entry not in names:
-                self._tree.flaw(f"there is no entry or system {entry!r}{meant(entry, names)}", *here, "entry")
+                self._tree.report(f"there is no entry or system {entry!r}{meant(entry, names)}", *here, "entry")
             self._day(waiver.expires, *here, "expires")
             self._lines[waiver] = self._tree.line(*here)
 
@@ -172,19 +173,19 @@ class _Reader:
         try:
             return None if text == "never" else date.fromisoformat(text)
         except ValueError:
-            self._tree.flaw(f"{text} is not a day of the calendar", *here)
+            self._tree.report(f"{text} is not a day of the calendar", *here)
             return None
 
     def _check_benchmark(self, name: str, *here: str | int) -> None:
         known = self._round.benchmarks
         if name not in known:
             message = f"{name!r} is not a benchmark of {self._round.title}{meant(name, known)}"
-            self._tree.flaw(message, *here, "benchmark")
+            self._tree.report(message, *here, "benchmark")
 
     def _check_once(self, name: str, seen: dict[str, int], *here: str | int) -> None:
         """Note a name that an item before this one has; the line of an item is where it begins."""
         if name in seen:
-            self._tree.flaw(f"{name} is given twice, first on line {seen[name]}", *here)
+            self._tree.report(f"{name} is given twice, first on line {seen[name]}", *here)
         seen.setdefault(name, self._tree.line(*here[:-1]))
 
     def _path(self, written: str, *here: str | int) -> str:
@@ -192,10 +193,10 @@ class _Reader:
         try:
             text = expand(written, self._environment)
         except MlsubError as error:
-            self._tree.flaw(str(error), *here)
+            self._tree.report(str(error), *here)
             text = "."
         if "\0" in text:
-            self._tree.flaw("a path contains a NUL character", *here)
+            self._tree.report("a path contains a NUL character", *here)
             text = "."
         return os.path.normpath(self._folder / text)
 
@@ -223,7 +224,7 @@ def make_description(name: str, wanted: KnownSystem, organisation: str, division
         hosts=wanted.hosts,
         changes=tuple(wanted.changes.items()),
     )
-    text = json.dumps(new_from(known, asked).description(), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(draft(known, asked).description(), indent=2, ensure_ascii=False) + "\n"
     return System(name, None, known.name, text.encode("utf-8", "surrogatepass"), asked.division)
 
 

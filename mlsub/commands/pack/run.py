@@ -8,6 +8,7 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 import msgspec
@@ -17,18 +18,16 @@ from mlsub.commands.pack.plan import Plan, Scaffolded, make_plan, missing_files,
 from mlsub.commands.pack.runs import LeftOut
 from mlsub.commands.pack.waivers import Waived, apply_waivers
 from mlsub.findings import Finding, Severity
-from mlsub.io.assemble import Piece, Way, assemble
 from mlsub.io.errors import MlsubError
-from mlsub.io.write import remove_leftovers, temporary_folder
-from mlsub.io.written import adopt, digest, foreign_files, named
+from mlsub.io.folders import Piece, Way, adopt, assemble, digest, foreign_files, named
+from mlsub.io.write import remove_leftovers
 from mlsub.present.envelope import Answer
 from mlsub.rules.catalogue import finding
-from mlsub.submission.layout.audit import audit_layout
-from mlsub.submission.layout.model import Item, ItemKind, Listing, parents
-from mlsub.submission.layout.model import Place as EntryPlace
-from mlsub.submission.layout.walk import begins_as_template, may_be_template
-from mlsub.submission.locate import Place, Target, infer_round, is_organisation
+from mlsub.submission.audit import audit_layout
+from mlsub.submission.find import Place, Target, infer_round, is_organisation
+from mlsub.submission.listing import Item, ItemKind, Listing, may_be_template, parents
 from mlsub.submission.report import Report
+from mlsub.submission.templates import begins_as_template
 from mlsub.workspace import Settings, check_paths
 from mlsub.workspace.package import write_package
 
@@ -214,8 +213,8 @@ def _judged(packed: Packing, report: Report, manifest: Manifest, request: Reques
 
 def _check_links(plan: Plan, request: Request) -> Report:
     """Check the package as it would be, without copying it."""
-    with temporary_folder() as folder:
-        tree = folder / plan.manifest.organisation
+    with TemporaryDirectory(prefix="mlsub-") as folder:
+        tree = Path(folder) / plan.manifest.organisation
         assemble(plan.items, tree, Way.LINK)
         report = check_paths([tree], _settings(plan, request))[0]
     # The links are of this check alone; what the layout will be follows from the plan.
@@ -225,9 +224,11 @@ def _check_links(plan: Plan, request: Request) -> Report:
 
 def _audit_planned(plan: Plan) -> Iterator[Finding]:
     round_ = plan.manifest.round
-    places = [EntryPlace(planned.entry.system, planned.entry.benchmark) for planned in plan.runs]
+    systems: dict[str, set[str]] = {}
+    for planned in plan.runs:
+        systems.setdefault(planned.entry.benchmark, set()).add(planned.entry.system)
     unfilled = tuple(item.to for item in plan.items if item.source is not None and _is_template(item.to, item.source))
-    yield from audit_layout(Listing(items=tuple(_items(plan)), unfilled=unfilled), places, round_.usage)
+    yield from audit_layout(Listing(items=tuple(_items(plan)), unfilled=unfilled), systems, round_.usage)
 
 
 def _is_template(to: str, source: Path) -> bool:
@@ -353,8 +354,8 @@ def _other_round(plan: Plan, out: Path) -> Iterator[Finding]:
     round_ = plan.manifest.round
     place = Path(os.path.abspath(out))  # noqa: PTH100  (links keep the names people gave them)
     named_like = infer_round(Place(place, Target.ORGANISATION, place))
-    if named_like is not None and (named_like.usage, named_like.round) != (round_.usage, round_.name):
-        actual = f"{named_like.usage} {named_like.round} ({named_like.folder})"
+    if named_like.round and (named_like.usage, named_like.round) != (round_.usage, round_.name):
+        actual = f"{named_like.usage} {named_like.round} ({named_like.round_from})"
         yield finding("package.round-differs", str(out), expected=f"{round_.usage} {round_.name}", actual=actual)
 
 

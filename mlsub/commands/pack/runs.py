@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.pack.manifest import Entry, Manifest
-from mlsub.commands.score.window import Selection, no_experiment, no_window, select_window, timed
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.judge.window import Selection, no_experiment, no_window, select_window, timed
 from mlsub.log.events import read_events
 from mlsub.rounds import Round
 from mlsub.rules.load import Benchmark, benchmark
@@ -168,7 +168,7 @@ def _select(
     Raises:
         MlsubError: there is none; each line says why.
     """
-    logs = read_runs(runs, round_, msgspec.structs.replace(settings, overlay=None, folds=()))
+    logs = read_runs(runs, round_, msgspec.structs.replace(settings, overlay=None, trace=False))
     one_benchmark(logs, round_)
     if problems := [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]:
         raise MlsubError(*problems)

@@ -14,7 +14,7 @@ import msgspec
 from mlsub.commands.pack.manifest import Manifest, Waiver
 from mlsub.findings import Finding, Kind, Verdict
 from mlsub.log.report import DECIDING
-from mlsub.submission.locate import SCALING_FOLDERS
+from mlsub.submission.find import SCALING_FOLDERS
 from mlsub.submission.report import EntryResult, Report
 
 

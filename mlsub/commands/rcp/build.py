@@ -15,11 +15,10 @@ from mlsub.commands.rcp.run import NewPoint, NewReference
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm, unit_words
 from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
 from mlsub.convergence.reference import Point, points_name, points_of, reference_file
-from mlsub.convergence.runs import BEYOND, paired_rule, progress_of
-from mlsub.convergence.verdict import pruned
+from mlsub.convergence.verdict import BEYOND, paired_rule, progress_of, pruned
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
-from mlsub.io.problems import flaws_of
+from mlsub.io.problems import find_flaws
 from mlsub.io.show import show
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_runs
@@ -233,7 +232,7 @@ def problems_of(built: Built, known: dict[str, Any]) -> list[str]:
 def against_schema(records: dict[str, Any]) -> list[str]:
     """In words, where records are not of the official format."""
     schema = json.loads(Path(__file__).with_name("rcp_schema.json").read_text("utf-8"))
-    return [f"{'/'.join(map(str, path))}: {message}"[:200] for path, message in flaws_of(records, schema)]
+    return [f"{'/'.join(map(str, path))}: {message}"[:200] for path, message in find_flaws(records, schema)]
 
 
 def compared(file: Path, built: Built, name: str, round_: Round) -> NewReference:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from mlsub.commands.asked import Asked, asks, one_benchmark, rcp_points
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, format_option, output_options, tell, write_output
+from mlsub.commands.options import Asked, asks, one_benchmark, rcp_points
+from mlsub.commands.output import Target, format_option, output_options, tell, write_output
 from mlsub.commands.settings import setting
 from mlsub.present.terminal import busy, progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.convergence.in_force import Which
+    from mlsub.convergence.reference import Which
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,7 +104,7 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     """
     from mlsub.commands.rcp.document import margins_document
     from mlsub.commands.rcp.run import margins_of, unchecked
-    from mlsub.convergence.chance import Bootstrap
+    from mlsub.convergence.margin import Bootstrap
 
     reports = asked.check()
     margins = margins_of(reports, asked.overlay, Bootstrap(seed), runs, asked.rcp)
@@ -212,24 +212,24 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
     required=True,
     type=click.Path(),
     metavar="FILE",
-    help="Write to FILE, which ends in .svg, .png, .pdf or .html.",
+    help="Write to FILE, which ends in .svg, .png or .pdf.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) -> None:
     """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
 
     The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark
-    choose among their entries. .svg, .png and .pdf hold one picture, .html one for each benchmark, and tables. Drawing
-    needs matplotlib: pip install '.[plot]'.
+    choose among their entries. .svg and .png hold one picture, .pdf a page for each benchmark. Drawing needs
+    matplotlib: pip install '.[plot]'.
 
     Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
     """
     from mlsub.commands.rcp import plot as drawn
     from mlsub.present.terminal import put
 
-    suffix = drawn.check_before(output, force)
+    format_ = drawn.check_before(output, force)
     pictures = drawn.pictures_for(asked, benchmarks)
     with busy("drawing"):
-        picture = drawn.content(pictures, suffix)
-    write_output(Path(output), picture, force=force)
+        content = drawn.draw(pictures, format_)
+    write_output(Path(output), content, force=force)
     put(sys.stdout, *(drawn.summary(one, output) for one in pictures))

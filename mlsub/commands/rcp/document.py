@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mlsub.commands.rcp.run import Margins, NewPoint, NewReference, PackageMargins
-from mlsub.convergence.chance import Chance
 from mlsub.convergence.curves import Plan, ReferenceTable, Row
-from mlsub.convergence.in_force import described, merged_between
-from mlsub.convergence.margin import Margin
+from mlsub.convergence.margin import Chance, Margin
+from mlsub.convergence.reference import described, merged_between
 from mlsub.convergence.words import number
 from mlsub.present.document import Block, Column, Document, Facts, Items, Meaning, Span, Table, Text, document, section
 from mlsub.present.entries import round_line

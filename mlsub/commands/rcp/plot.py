@@ -1,59 +1,80 @@
-"""Which pictures ``mlsub rcp plot`` draws, and the file that they make: a picture, or a page with tables as well."""
+"""``mlsub rcp plot``: the entries and the reference of a picture, drawn by matplotlib, which is loaded only here."""
 
 from __future__ import annotations
 
+import io
 import os
-import re
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from mlsub.commands.asked import Asked
-from mlsub.commands.options import tell, tell_unchecked
-from mlsub.commands.rcp.draw import check_matplotlib, draw
-from mlsub.commands.rcp.run import Entry, Picture
-from mlsub.convergence.curves import Reference, reference_of
-from mlsub.convergence.in_force import Which
+from mlsub.commands.options import Asked
+from mlsub.commands.output import tell, tell_unchecked
+from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
-from mlsub.convergence.runs import BEYOND
+from mlsub.convergence.reference import Which
 from mlsub.convergence.words import number
-from mlsub.io.errors import MlsubError
-from mlsub.io.version import VERSION
+from mlsub.io import VERSION
+from mlsub.io.errors import MlsubError, needs_extra
+from mlsub.io.show import plain
 from mlsub.io.write import check_output
-from mlsub.present.document import Block, Column, Items, Section, Table, Text, document, section
-from mlsub.present.html import render
+from mlsub.log.reading import BEYOND
+from mlsub.present.document import Section, Text
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.names import find_benchmark
-from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult
 
-_SUFFIXES = (".svg", ".png", ".pdf", ".html")
-#: Convergence points of an entry that are listed.
-_RUNS = 100
-_REFERENCE = (
-    *(Column(name, number=True) for name in ("batch size", "runs", "mean", "stdev", "accepted from")),
-    *map(Column, ("official pruning", "hull of the rules")),
-)
-_ENTRIES = (
-    *map(Column, ("#", "organisation", "system")),
-    *(Column(name, number=True) for name in ("batch size", "olympic mean", "limit", "to the limit")),
-    Column("verdict"),
-    Column("runs that did not converge", number=True),
-    Column("runs"),
-)
-_IDS = re.compile(r'(\bid="|xlink:href="#|url\(#)')
+_SUFFIXES = (".svg", ".png", ".pdf")
+#: Up to so many entries are named beside the picture and numbered in it.
+NAMED = 24
+#: Batch sizes so many times smaller or larger than every reference point are not drawn.
+_FAR = 16
+#: How far runs may widen the picture, in heights of the reference; what lies beyond is marked at the edge.
+_WIDER = 0.6
+#: The colour, the shape and the words of each verdict; shapes can be told apart in grey print.
+VERDICTS = {
+    "pass": ("#009e73", "o", "passes"),
+    "fail": ("#c84b00", "s", "fails"),
+    "missing": ("#e08e00", "^", "no reference covers it"),
+    "bypassed": ("#b8508c", "D", "fails, bypassed"),
+    "open": ("#3aa0dc", "h", "so far, runs are lacking"),
+}
+#: What a matplotlibrc of the machine says does not count. Names of systems are text, never formulas.
+_STYLE: Any = {
+    **{"svg.hashsalt": "mlsub", "svg.fonttype": "none", "text.usetex": False, "text.parse_math": False},
+    **{"font.family": ["DejaVu Sans", "sans-serif"], "font.size": 9.0, "legend.frameon": False, "legend.fontsize": 8.0},
+    **{"axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "grid.color": "#dddddd"},
+}
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """One benchmark of one round: its reference, the entries to draw, and why others cannot be drawn."""
+
+    round: Round
+    reference: Reference
+    entries: tuple[EntryResult, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
 
 
 def check_before(output: str, force: bool) -> str:
-    """Refuse what cannot come to a good end before reading gigabytes of logs; returns the file's suffix."""
+    """Return the file's format, refusing what cannot be written before gigabytes of logs are read."""
     suffix = Path(output).suffix.lower()
     if suffix not in _SUFFIXES:
-        endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
-        raise MlsubError(f"{output} cannot be a picture. Name a file that ends in {endings}.")
+        raise MlsubError(f"{output} cannot be a picture. Name a file that ends in .svg, .png or .pdf.")
     check_output(Path(output), force=force)
     check_matplotlib()
-    return suffix
+    return suffix.removeprefix(".")
+
+
+def check_matplotlib() -> None:
+    """Raise an MlsubError where matplotlib is not installed, without importing it."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise MlsubError(needs_extra("matplotlib is needed to draw.", "plot"))
 
 
 def pictures_for(asked: Asked, benchmarks: Sequence[str]) -> tuple[Picture, ...]:
@@ -70,34 +91,24 @@ def pictures_for(asked: Asked, benchmarks: Sequence[str]) -> tuple[Picture, ...]
     found = [find_benchmark(name, asked.round, asked.usage, asked.overlay) for name in (*names, *benchmarks)]
     if paths:
         return _pictures_of_entries(asked._replace(paths=tuple(paths)), [name for _, name in found])
-    return tuple(
-        picture_of_reference(round_, name, asked.rcp, asked.points)
-        for name, round_ in {name: round_ for round_, name in found}.items()
-    )
+    rounds = {name: round_ for round_, name in found}
+    return tuple(picture_of(round_, name, (), asked.rcp, asked.points) for name, round_ in rounds.items())
 
 
-def picture_of_reference(round_: Round, name: str, own: str | None = None, which: Which = "published") -> Picture:
-    """Return the picture of a reference alone; see :func:`mlsub.convergence.curves.reference_of`.
+def picture_of(
+    round_: Round, name: str, entries: Sequence[EntryResult] = (), own: str | None = None, which: Which = "published"
+) -> Picture:
+    """Return the picture of a benchmark's entries, by batch size and system.
 
     Raises:
-        MlsubError: there is none, or the user's own file cannot be used.
+        MlsubError: there is no reference, see :func:`mlsub.convergence.curves.reference_of`.
     """
-    reference = reference_of(round_, name, own, which)
-    title = benchmark(round_.usage, round_.name, name, round_.overlay).title
-    return Picture(round=round_, title=title, unit=reference.unit, reference=reference)
-
-
-def with_entries(picture: Picture, entries: Iterable[EntryResult]) -> Picture:
-    """Return a picture with entries of its benchmark, by batch size and system."""
-    reasons = [(entry, _why_not(entry, picture.round)) for entry in entries]
-    drawn = [entry for entry, why in reasons if why is None]
+    why = [_why_not(entry, round_) for entry in entries]
+    drawn = [entry for entry, reason in zip(entries, why, strict=True) if reason is None]
     drawn.sort(key=lambda entry: (entry.rcp.batch_size, entry.organisation, entry.system, entry.path))
-    return msgspec.structs.replace(
-        picture,
-        entries=tuple(_entry(number, entry, picture.reference) for number, entry in enumerate(drawn, 1)),
-        left_out=tuple((entry.path, why) for entry, why in reasons if why is not None),
-        unit=next((entry.rcp.unit for entry in drawn if entry.rcp.unit), picture.unit),
-    )
+    left_out = tuple((entry.path, reason) for entry, reason in zip(entries, why, strict=True) if reason is not None)
+    reference = reference_of(round_, name, own, which)
+    return Picture(round=round_, reference=reference, entries=tuple(drawn), left_out=left_out)
 
 
 def _names_and_paths(asked: Asked) -> tuple[list[str], list[str]]:
@@ -127,20 +138,19 @@ def _pictures_of_entries(asked: Asked, wanted: Sequence[str]) -> tuple[Picture, 
             name = benchmark_held(report, entry, round_)
             if not wanted or name in wanted:
                 found.setdefault((round_.usage, round_.name, name), []).append(entry)
-    pictures, problems = list[Picture](), list[str]()
-    for (usage, name_of_round, name), entries in found.items():
+    pictures, problems = list[Picture](), dict[str, None]()
+    for (usage, round_name, name), entries in found.items():
         try:
-            bare = picture_of_reference(get_round(usage, name_of_round, asked.overlay), name, asked.rcp, asked.points)
+            round_ = get_round(usage, round_name, asked.overlay)
+            pictures.append(picture_of(round_, name, entries, asked.rcp, asked.points))
         except MlsubError as error:
-            problems.append(str(error))
-        else:
-            pictures.append(with_entries(bare, entries))
+            problems[str(error)] = None
     empty = [f"{path}: {why}" for picture in pictures if not picture.entries for path, why in picture.left_out]
     drawn = tuple(picture for picture in pictures if picture.entries)
     if not drawn:
         there = dict.fromkeys(entry.benchmark for report in reports for entry in report.entries)
-        raise MlsubError(_why_none(empty, tuple(dict.fromkeys(problems)), tuple(there), wanted))
-    for line in (*dict.fromkeys(problems), *empty):
+        raise MlsubError(_why_none(empty, list(problems), list(there), wanted))
+    for line in (*problems, *empty):
         tell(f"not drawn: {line}", "rcp plot")
     return drawn
 
@@ -166,117 +176,159 @@ def _why_not(entry: EntryResult, round_: Round) -> str | None:
         return "its runs agree on no batch size"
     if not 0 < rcp.batch_size < BEYOND:
         return "its batch size is out of range"
-    if any(not 0 <= point < BEYOND for point in rcp.points if point is not None):
-        return "a convergence point is beyond any real one"
-    return None
-
-
-def _entry(number: int, entry: EntryResult, reference: Reference) -> Entry:
-    rcp, batch_size = entry.rcp, float(entry.rcp.batch_size or 0)
-    against, _ = reference.held_against(batch_size)
-    return Entry(
-        number=number,
-        organisation=entry.organisation,
-        system=entry.system,
-        verdict=verdict_of(entry, reference.benchmark, reference.runs),
-        batch_size=batch_size,
-        points=tuple(float(point) for point in rcp.points if point is not None),
-        failed=rcp.points.count(None),
-        mean=rcp.mean,
-        limit=against.minimum if against else None,
-    )
-
-
-def content(pictures: Sequence[Picture], suffix: str) -> bytes:
-    """The file of these pictures.
-
-    Raises:
-        MlsubError: the kind of file has room for one, and there are several.
-    """
-    if suffix == ".html":
-        return page([(picture, draw(picture, "svg")) for picture in pictures])
-    if len(pictures) > 1:
-        there = ", ".join(f"{picture.reference.benchmark} v{picture.round.name}" for picture in pictures)
-        raise MlsubError(
-            f"there are {len(pictures)} pictures to draw ({there}). "
-            f"Choose one with --benchmark and --round, or write them all into one .html.",
-        )
-    return draw(pictures[0], suffix.removeprefix("."))
+    beyond = any(not 0 <= point < BEYOND for point in rcp.points if point is not None)
+    return "a convergence point is beyond any real one" if beyond else None
 
 
 def summary(picture: Picture, output: str) -> Section:
-    """What was drawn, and what was not."""
-    reference = picture.reference
-    drawn = f"{reference.benchmark}, {picture.round.title}: {_count(len(reference.points), 'reference point')}"
-    if picture.entries:
-        runs = sum(len(entry.points) + entry.failed for entry in picture.entries)
-        drawn += f", {_count(len(picture.entries), 'entry')} of {_count(runs, 'run')}"
+    """Return what was drawn, and what was not."""
+    points, entries = len(picture.reference.points), len(picture.entries)
+    drawn = f"{picture.reference.benchmark}, {picture.round.title}: {points} reference point{'s' * (points != 1)}"
+    if entries:
+        runs = sum(len(entry.rcp.points) for entry in picture.entries)
+        drawn += f", {entries} entr{'y' if entries == 1 else 'ies'} of {runs} run{'s' * (runs != 1)}"
     return Section(f"{output}: {drawn}", tuple(Text(f"not drawn: {path}: {why}") for path, why in picture.left_out))
 
 
-def _count(count: int, word: str) -> str:
-    plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-    return f"{count} {word if count == 1 else plural}"
-
-
-def page(pictures: Sequence[tuple[Picture, bytes]]) -> bytes:
-    """The page as UTF-8.
+def draw(pictures: Sequence[Picture], format_: str) -> bytes:
+    """Return a file of pictures; the same pictures give the same bytes with the same matplotlib.
 
     Args:
-        pictures: each with its SVG file, as :func:`mlsub.commands.rcp.draw.draw` makes it.
+        pictures: what to draw; in ``pdf`` each is a page.
+        format_: ``svg``, ``png`` or ``pdf``.
+
+    Raises:
+        MlsubError: matplotlib is not installed, or the format has room for one picture, and there are several.
     """
-    made = Text(f"Made by mlsub {VERSION}.")
-    sections = (_section(picture, f"p{at}") for at, (picture, _) in enumerate(pictures, 1))
-    text = render(document("Convergence against the reference", *sections, made))
-    for at, (_, svg) in enumerate(pictures, 1):
-        # What pictures say is escaped, so that nothing else is such a section.
-        before, start, after = text.partition(f'<section id="p{at}">')
-        heading, end, after = after.partition("</h2>")
-        text = f"{before}{start}{heading}{end}\n<figure>{inline(svg, f'p{at}-')}</figure>{after}"
-    return text.encode()
-
-
-def inline(svg: bytes, prefix: str) -> str:
-    """An SVG file as part of a page: without its prolog and metadata, its ids kept apart by a prefix."""
-    text = svg.decode("utf-8")
-    text = text[text.index("<svg") :]
-    before, _, described = text.partition("<metadata>")
-    text = before + described.partition("</metadata>")[2] if described else text
-    # Only inside tags: what stands between them is text, and may look like anything.
-    return re.sub(r"<[^<>]*+>", lambda tag: _IDS.sub(rf"\g<1>{prefix}", tag[0]), text)
-
-
-def _section(picture: Picture, anchor: str) -> Block | None:
-    reference = picture.reference
-    return section(
-        f"{reference.benchmark}, {picture.round.title}",
-        Text(f"{picture.title}. An entry has {reference.runs} runs; means and limits are in {picture.unit}."),
-        section("Reference points", Table(_REFERENCE, _reference_rows(picture))),
-        section("Entries", Table(_ENTRIES, tuple(map(_entry_row, picture.entries)))),
-        section("Not drawn", Items(tuple(f"{path}: {why}" for path, why in picture.left_out))),
-        Text(f"Reference points: {reference.source}."),
-        anchor=anchor,
-    )
-
-
-def _reference_rows(picture: Picture) -> tuple[tuple[str, ...], ...]:
-    reference = picture.reference
-    return tuple(
-        (
-            f"{point.batch_size:.10g}",
-            str(point.runs),
-            *map(number, (point.mean, point.stdev, reference.allowed(point).minimum)),
-            "kept" if point in reference.kept else "pruned",
-            "on it" if point in reference.hull else "above",
+    check_matplotlib()
+    if len(pictures) > 1 and format_ != "pdf":
+        there = ", ".join(f"{picture.reference.benchmark} v{picture.round.name}" for picture in pictures)
+        raise MlsubError(
+            f"there are {len(pictures)} pictures to draw ({there}). "
+            f"Choose one with --benchmark and --round, or write them all into one .pdf."
         )
-        for point in reference.points
-    )
+    import matplotlib
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    stream = io.BytesIO()
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # A name may hold characters that the font does not have; they show as boxes.
+        warnings.simplefilter("ignore")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        if format_ == "pdf":
+            with PdfPages(stream, metadata={"Creator": f"mlsub {VERSION}", "CreationDate": None}) as pages:
+                for picture in pictures:
+                    pages.savefig(_figure(picture))
+        else:
+            metadata = {"svg": {"Creator": f"mlsub {VERSION}", "Date": None}, "png": {"Software": f"mlsub {VERSION}"}}
+            _figure(pictures[0]).savefig(stream, format=format_, metadata=metadata[format_])
+    return stream.getvalue()
 
 
-def _entry_row(entry: Entry) -> tuple[str, ...]:
-    listed = ", ".join(number(point) for point in sorted(entry.points)[:_RUNS])
-    return (
-        *(str(entry.number), entry.organisation, entry.system, f"{entry.batch_size:.10g}"),
-        *(number(entry.mean), number(entry.limit), entry.distance or "-", entry.verdict, str(entry.failed)),
-        listed + (", …" if len(entry.points) > _RUNS else ""),
-    )
+def _figure(picture: Picture) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, max(6.2, 3.2 + 0.34 * min(len(picture.entries), NAMED + 1))), dpi=150)
+    figure.set_layout_engine("constrained")
+    axes = figure.add_subplot()
+    _set_axes(axes, picture)
+    _draw_reference(axes, picture.reference)
+    _draw_entries(axes, picture)
+    figure.legend(loc="outside right upper")
+    title = f"{picture.reference.benchmark}, {picture.round.title}: convergence against the reference"
+    axes.set_title(shorten(title, 90), loc="left", fontweight="bold")
+    source = f"Reference points: {shorten(picture.reference.source, 60)}. mlsub {VERSION}."
+    figure.supxlabel(source, x=0.01, ha="left", fontsize=7.5)
+    return figure
+
+
+def _set_axes(axes: Any, picture: Picture) -> None:
+    """Set the ends and the titles of both axes: the reference, and entries and runs that are not too far off."""
+    reference = picture.reference
+    sizes = [point.batch_size for point in reference.points]
+    near = [size for entry in picture.entries if min(sizes) / _FAR <= (size := _size(entry)) <= max(sizes) * _FAR]
+    left, right, log = min(*near, *sizes, *sizes), max(*near, *sizes, *sizes), spans_a_decade([*near, *sizes])
+    room = (right / left) ** 0.07 if log else 0.07 * (right - left) or 0.25 * right
+    ends = (left / room, right * room) if log else (max(left - room, 0), right + room)
+    axes.set(xscale="log" if log else "linear", xlim=ends)
+    axes.set_xlabel(f"global batch size{' (logarithmic)' if log else ''}")
+    axes.set_xticks(sizes, [f"{size:,.10g}".replace(",", " ") for size in sizes], rotation=45)
+    axes.set_xticks([], minor=True)
+    low = min(reference.allowed(point).minimum for point in reference.kept)
+    low = min(low, *(point.mean - point.stdev for point in reference.points))
+    high = max(point.mean + point.stdev for point in reference.points)
+    height = max(high - low, 0.2 * high)
+    values = [value for entry in picture.entries for value in (*entry.rcp.points, entry.rcp.mean) if value is not None]
+    shown = [value for value in values if abs(value - (low + high) / 2) <= (0.5 + _WIDER) * height]
+    low, high = min([low, high - height, *shown]), max([high, *shown])
+    axes.set_ylim(low - 0.07 * (high - low), high + 0.07 * (high - low))
+    axes.set_ylabel(f"{reference.unit} to converge")
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    axes.grid(axis="y")
+
+
+def _draw_reference(axes: Any, reference: Reference) -> None:
+    log, (left, _), (floor, _) = axes.get_xscale() == "log", axes.get_xlim(), axes.get_ylim()
+    pruned = [point for point in reference.points if point not in reference.kept]
+    for points, words, fill in ((reference.kept, "", "#4b535c"), (pruned, " that the checker prunes", "white")):
+        if points:
+            x, y, stdevs = zip(*((point.batch_size, point.mean, point.stdev) for point in points), strict=True)
+            label = f"reference points{words or ': mean ± standard deviation'}"
+            bars = axes.errorbar(x, y, stdevs, fmt="o", color="#4b535c", mfc=fill, capsize=4, zorder=5, label=label)
+            bars.lines[0].set_gid(f"reference-{'pruned' if words else 'kept'}")
+    for points, words, look in ((reference.kept, "official curve", "-"), (reference.hull, "hull of the rules", "--")):
+        if len(points) > 1 if look == "-" else points != reference.kept:
+            x, y = zip(*mean_line(points, log=log), strict=True)
+            axes.plot(x, y, look, color="#0072b2", zorder=3, label=words, gid=words.replace(" ", "-"))
+    for at, piece in enumerate(limit_lines(reference, left, log=log)):
+        x, y = zip(*piece, strict=True)
+        named = "" if at else "acceptance limit: least olympic mean"
+        axes.plot(x, y, color="#c84b00", linewidth=2.4, zorder=3, label=named, gid=f"limit-{at}")
+        axes.fill_between(x, floor, y, color="#fbe6d8", label=None if at else "too fast: not accepted")
+    x, y = zip(*((point.batch_size, reference.allowed(point).minimum) for point in reference.kept), strict=True)
+    axes.plot(x, y, linestyle="", marker="_", markersize=19, color="#c84b00", zorder=4, gid="limits")
+
+
+def _draw_entries(axes: Any, picture: Picture) -> None:
+    """Draw the runs and the olympic mean of each entry; what lies beyond the axis is marked at its edge."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    many = len({entry.organisation for entry in picture.entries}) > 1
+    for at, entry in enumerate(picture.entries, 1):
+        reference, size, mean = picture.reference, _size(entry), entry.rcp.mean
+        colour, shape, words = VERDICTS[verdict_of(entry, reference.benchmark, reference.runs)]
+        inside = left <= size <= right
+        runs = [min(max(point, low), high) for point in entry.rcp.points if point is not None] if inside else []
+        axes.plot([size] * len(runs), runs, ".", color=colour, alpha=0.6, zorder=6, clip_on=False, gid=f"runs-{at}")
+        name = shorten(f"{entry.organisation} / {entry.system}" if many else entry.system, 42)
+        label = f"{at}  {name}: {words}\n{_figures(entry, reference)}{'' if inside else ', not drawn'}"
+        if at > NAMED:
+            label = f"and {len(picture.entries) - NAMED} more" if at == NAMED + 1 else ""
+        place = ([size], [min(max(mean, low), high)]) if mean is not None and inside else ([], [])
+        look = {"color": colour, "markeredgecolor": "white", "markersize": 9, "clip_on": False, "gid": f"mean-{at}"}
+        axes.plot(*place, shape, zorder=7, label=label, **look)
+        if place[0] and at <= NAMED:
+            axes.annotate(str(at), (size, place[1][0]), (8, 0), textcoords="offset points", va="center", zorder=8)
+
+
+def _size(entry: EntryResult) -> float:
+    return float(entry.rcp.batch_size or 0)
+
+
+def _figures(entry: EntryResult, reference: Reference) -> str:
+    """Return the batch size, the mean and its distance from the limit in words."""
+    mean, (point, _) = entry.rcp.mean, reference.held_against(_size(entry))
+    words = f"batch {_size(entry):,.10g}: ".replace(",", " ")
+    if mean is None:
+        return f"{words}no olympic mean"
+    limit = f", limit {100 * (mean / point.minimum - 1):+.2f} %" if point is not None and point.minimum else ""
+    return f"{words}mean {number(mean)}{limit}"
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a name as it is printed: no unprintable characters, the middle left out where it is too long."""
+    text = plain(text[:400])
+    if len(text) <= width:
+        return text
+    head = (width - 1) * 2 // 3
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"

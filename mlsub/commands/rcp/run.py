@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.convergence.chance import Bootstrap
-from mlsub.convergence.curves import Figures, Plan, Reference, ReferenceTable
-from mlsub.convergence.margin import Margin, Untested, benchmark_held, margin_of, untested
+from mlsub.convergence.curves import Figures, Plan, ReferenceTable
+from mlsub.convergence.margin import Bootstrap, Margin, Untested, benchmark_held, margin_of, untested
 from mlsub.findings import Verdict
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, get_round
+from mlsub.rounds import get_round
 from mlsub.submission.report import Report
 from mlsub.workspace import in_one_line
 
@@ -129,45 +128,3 @@ def unchecked(reports: Sequence[Report]) -> Iterator[str]:
             yield from (in_one_line(finding) for finding in report.findings if finding.rejects)
         elif not report.entries:
             yield "a log by itself is not an entry; name its folder"
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry in a picture.
-
-    ``number`` is that of its mark and in the key; ``points`` are the runs that converged, ``failed`` counts the others;
-    ``mean`` is the olympic mean, None without one. All are in the unit of the picture's reference.
-    """
-
-    number: int
-    organisation: str
-    system: str
-    verdict: str
-    batch_size: float
-    points: tuple[float, ...]
-    failed: int
-    mean: float | None
-    limit: float | None
-
-    @property
-    def distance(self) -> str | None:
-        """How far the olympic mean lies from the limit, None where one is missing."""
-        return f"{100 * (self.mean / self.limit - 1):+.2f} %" if self.mean is not None and self.limit else None
-
-
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
-    """One benchmark of one round; ``left_out`` are entries of it that cannot be drawn, and why.
-
-    ``title`` is that of the benchmark, ``unit`` that of all values.
-    """
-
-    round: Round
-    title: str
-    unit: str
-    reference: Reference
-    entries: tuple[Entry, ...] = ()
-    left_out: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def organisations(self) -> tuple[str, ...]:
-        """Those whose entries are shown."""
-        return tuple(dict.fromkeys(entry.organisation for entry in self.entries))

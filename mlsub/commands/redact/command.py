@@ -7,7 +7,7 @@ import sys
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.output import Target, format_option, tell
 
 
 @click.command("redact", cls=Command, example="mlsub redact v5.1/ACME/results --write")
@@ -40,15 +40,15 @@ def command(
     Exit status: 0 nothing to replace, or all replaced; 1 something would be, or is inside a record; 2 a log could not.
     """
     from mlsub.commands.redact.document import document_of
-    from mlsub.commands.redact.redactor import Wanted
+    from mlsub.commands.redact.redactor import Redactor
     from mlsub.commands.redact.run import redact
     from mlsub.present.terminal import progress_bar
 
     if write and output is not None:
         raise click.UsageError("--write replaces in place, -o writes copies. Give one of them.")
     with progress_bar() as progress:
-        private = Wanted(users, hosts, texts, env)
-        redaction, problems = redact(paths, private, write=write, output=output, progress=progress)
+        redactor = Redactor(users, hosts, texts, env=env)
+        redaction, problems = redact(paths, redactor, write=write, output=output, progress=progress)
     for problem in problems:
         tell(f"{problem}", "redact")
     if redaction is not None:

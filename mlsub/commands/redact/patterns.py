@@ -1,11 +1,21 @@
-"""What is private by its form: names that own something, paths, addresses and secrets."""
+"""What is private: by its form (names that own something, paths, addresses, secrets), or as a name that is known."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from mlsub.commands.redact.document import Kind, PrivateSpan, looks
+from mlsub.io.errors import MlsubError
+
+
+def spans_of(kind: Kind, patterns: Iterable[re.Pattern[bytes]], text: bytes, group: int = 0) -> Iterator[PrivateSpan]:
+    """Give what a group of some patterns matches in a text."""
+    for pattern in patterns:
+        for match in pattern.finditer(text):
+            yield PrivateSpan(*match.span(group), kind, match[group])
+
 
 _THREE = re.compile(rb"\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w+-])(?!\.\d)")
 _FIRST = re.compile(rb"(?<![\w.+<>~-])\d{1,3}\Z")
@@ -77,19 +87,14 @@ _NO_SECRET = re.compile(rb"(?:none|null|true|false|optional|str)\b|[\d.]+\Z|/|\[
 
 def find_secrets(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
     """Secrets in a text; ``lower`` is the same text in lower case."""
-    for token in _TOKENS:
-        for match in token.finditer(text):
-            yield PrivateSpan(*match.span(), Kind.SECRET, match[0])
-    for name in _NAMES:
+    yield from spans_of(Kind.SECRET, _TOKENS, text)
+    for name in (*_NAMES, _AUTHORIZATION):
         for match in name.finditer(lower):
             yield from _named(text, *match.span(1))
     for match in _NAMED_TOKEN.finditer(lower):
         if _TOKEN_OWNER.search(text, max(0, match.start() - 8), match.start() + 1):
             yield from _named(text, *match.span(1))
-    for match in _AUTHORIZATION.finditer(lower):
-        yield from _named(text, *match.span(1))
-    for match in _IN_URL.finditer(text):
-        yield PrivateSpan(*match.span(1), Kind.SECRET, match[1])
+    yield from spans_of(Kind.SECRET, (_IN_URL,), text, group=1)
 
 
 def _named(text: bytes, start: int, end: int) -> Iterator[PrivateSpan]:
@@ -131,8 +136,7 @@ def find(text: bytes, *, env: bool = False) -> Iterator[PrivateSpan]:
     yield from find_addresses(text)
     yield from find_owners(text, lower)
     if env:
-        for match in _ENV.finditer(text):
-            yield PrivateSpan(*match.span(1), Kind.ENV, b"")
+        yield from (span._replace(key=b"") for span in spans_of(Kind.ENV, (_ENV,), text, group=1))
     if b"@" in text:
         for match in _DOMAIN.finditer(text):
             local = _left_of(_LOCAL_PART, text, match.start())
@@ -144,9 +148,7 @@ def find_owners(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
     """Home folders, hosts and users: those whose names may stand elsewhere too."""
     yield from _paths(text)
     yield from _hosts(text, lower)
-    for name in _USERS:
-        for match in name.finditer(text):
-            yield PrivateSpan(*match.span(1), Kind.USER, match[1])
+    yield from spans_of(Kind.USER, _USERS, text, group=1)
     if b"@" in text:
         for match in _PROMPT.finditer(text):
             local = _left_of(_LOCAL_PART, text, match.start())
@@ -207,3 +209,96 @@ def _hosts(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
 def _is_host_after_blank(name: bytes, behind: bytes, whole: bytes) -> bool:
     """Whether what follows a word and a blank is a host: it has a digit, and a comma or the end of the line follows."""
     return any(48 <= c <= 57 for c in name) and (whole.endswith(b",") or behind in (b"", b"\r", b"\n", b'"', b"'"))
+
+
+#: Names learned at most; the rest is replaced only where it gives itself away.
+MAX_NAMES = 5000
+#: Secrets that are looked for where nothing says that they are secret, and how long they are at least.
+MAX_SECRETS, _DISTINCTIVE = 1000, 12
+#: Hosts that one list is taken apart into at most.
+MAX_MEMBERS = 4096
+_DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
+_LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
+_COMMON = frozenset(looks().common.encode().split())
+
+
+def learnable(kind: Kind, name: bytes) -> bool:
+    """Whether a name stands for its owner wherever it is a word of its own."""
+    if len(name) < 3 or name.lower() in _COMMON or name.isdigit() or not name[:1].isalnum():
+        return False
+    return len(name) >= 4 or (kind is Kind.HOST and any(48 <= c <= 57 for c in name))
+
+
+def members(hosts: bytes) -> list[bytes]:
+    """The hosts of a list such as ``node[01-03,7],login1``; of one that is too long, one more than it may have."""
+    found: list[bytes] = []
+    for prefix, ranges in _LIST_PART.findall(hosts):
+        for suffix in _suffixes(ranges) if ranges else (b"",):
+            found.append(prefix.partition(b".")[0] + suffix)
+            if len(found) > MAX_MEMBERS:
+                return found
+    return found
+
+
+def _suffixes(ranges: bytes) -> Iterator[bytes]:
+    for part in ranges.split(b","):
+        first, dash, last = part.partition(b"-")
+        if not first.isdigit() or len(first) > 9:
+            continue
+        stop = int(last) if dash and last.isdigit() and len(last) <= 9 else int(first)
+        for number in range(int(first), min(stop, int(first) + MAX_MEMBERS) + 1):
+            yield b"%0*d" % (len(first), number)
+
+
+class Names:
+    """Known names, found as whole words: hosts with their domain, where it has two parts or more."""
+
+    def __init__(self, known: dict[bytes, Kind]) -> None:
+        self._known = dict(list(known.items())[:MAX_NAMES])
+        stems = sorted(
+            {name.rstrip(b"0123456789") or name for name in self._known}, key=lambda stem: (-len(stem), stem)
+        )
+        self._stems = tuple(stems)
+        each = b"|".join(re.escape(stem) for stem in stems)
+        self._words = re.compile(rb"(?:" + each + rb")\d*(?!\w)") if stems else None
+
+    def find(self, text: bytes) -> Iterator[PrivateSpan]:
+        """Where they stand in a text."""
+        if self._words is None or not any(stem in text for stem in self._stems):
+            return
+        for match in self._words.finditer(text):
+            kind = self._known.get(match[0])
+            before = text[max(0, match.start() - 1) : match.start()]
+            if kind is None or before.isalnum() or before == b"_":
+                continue
+            end = match.end()
+            if kind is Kind.HOST:
+                domain = _HOST_DOMAIN.match(text, end)
+                end = domain.end() if domain else end
+            yield PrivateSpan(match.start(), end, kind, match[0])
+
+
+def is_distinctive(secret: bytes) -> bool:
+    """Whether a secret is one wherever it stands: a long text of letters and digits, and not a word."""
+    return len(secret) >= _DISTINCTIVE and _DIGIT.search(secret) is not None and _LETTER.search(secret) is not None
+
+
+def any_of(secrets: Iterable[bytes]) -> tuple[re.Pattern[bytes], ...]:
+    """Return what finds secrets wherever they stand, the first so many of them; nothing where there are none."""
+    longest_first = sorted(islice(secrets, MAX_SECRETS), key=lambda secret: (-len(secret), secret))
+    return (re.compile(b"|".join(map(re.escape, longest_first))),) if longest_first else ()
+
+
+_HOST_DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")
+
+
+def literal(text: str) -> re.Pattern[bytes]:
+    """A text to look for, in which ``*`` stands for up to 200 characters other than blanks.
+
+    Raises:
+        MlsubError: it is empty, has more than two stars, or nothing between or beside them.
+    """
+    parts = text.encode("utf-8", "surrogateescape").split(b"*")
+    if not text.strip("* ") or len(parts) > 3 or "\n" in text or "\r" in text:
+        raise MlsubError(f"cannot look for {text!r}. Give plain text, with at most two * for what varies.")
+    return re.compile(rb"[^\s]{0,200}".join(map(re.escape, parts)))

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
 from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot
-from mlsub.commands.redact.names import (
+from mlsub.commands.redact.patterns import (
     MAX_MEMBERS,
     MAX_NAMES,
     MAX_SECRETS,
     Names,
-    Secrets,
+    any_of,
+    find,
+    find_owners,
     is_distinctive,
     learnable,
     literal,
     members,
     spans_of,
+    user_of,
 )
-from mlsub.commands.redact.patterns import find, find_owners, user_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, fingerprint, prove_same, rewrite, root_of, zones
@@ -48,25 +48,25 @@ _RANK = {kind: rank for rank, kind in enumerate(Kind)}
 Piece = tuple[int, bytes, bytes]
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """What the caller asks for beside what is found: users and hosts by name, texts, and whole environment dumps."""
-
-    users: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    env: bool = False
-
-
 class Redactor:
     """What is private in some logs, and the placeholder of each: the same thing has the same one in all of them.
 
+    Args:
+        users: names that are replaced beside what is found.
+        hosts: the same of hosts.
+        texts: texts that are replaced, see :func:`~mlsub.commands.redact.patterns.literal`.
+        env: whether the values of all variables in upper case are replaced.
+
     Raises:
-        ValueError: a text to look for cannot be looked for.
+        MlsubError: a text to look for cannot be looked for.
     """
 
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
-        self._texts = tuple(literal(text) for text in wanted.texts)
+    def __init__(
+        self, users: Sequence[str] = (), hosts: Sequence[str] = (), texts: Sequence[str] = (), *, env: bool = False
+    ) -> None:
+        self._given = dict.fromkeys(users, Kind.USER) | dict.fromkeys(hosts, Kind.HOST)
+        self._texts = tuple(literal(text) for text in texts)
+        self._env = env
         self._known: dict[bytes, Kind] = {}
         #: The keys whose names are known, and how many names may still be looked up.
         self._looked_up: set[bytes] = set()
@@ -74,7 +74,9 @@ class Redactor:
         self._forgot = False
         self._names = Names({})
         self._secrets: dict[bytes, None] = {}
-        self._found_secrets = Secrets(())
+        self._found_secrets: tuple[re.Pattern[bytes], ...] = ()
+        #: How many names and secrets the last survey looked for.
+        self._surveyed = (0, 0)
         self._numbers: dict[str, int] = {}
         #: The numbers of placeholders that stood in the logs before.
         self._taken: dict[str, int] = {}
@@ -82,22 +84,14 @@ class Redactor:
         self._root = Path()
         self.items: dict[tuple[Kind, bytes], Private] = {}
 
-    def learn(self, files: Sequence[Path], progress: Progress | None = None) -> list[tuple[Path, MlsubError]]:
-        """Read names off the logs, and what placeholders are taken already; gives the logs that cannot be read."""
-        given = [(name, Kind.USER) for name in self._wanted.users] + [(name, Kind.HOST) for name in self._wanted.hosts]
-        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given}
+    def learn(self, files: Sequence[Path], progress: Progress | None = None) -> dict[Path, MlsubError]:
+        """Read names off the logs, and what placeholders are taken already; return why logs cannot be read."""
+        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in self._given.items()}
         self._root = root_of(files)
-        failed = []
-        for number, file in enumerate(files):
-            if progress is not None:
-                progress(number, len(files))
-            try:
-                self._learn(file)
-            except OSError as error:
-                failed.append((file, _unreadable(file, error)))
-            except MlsubError as error:
-                failed.append((file, error))
+        failed: dict[Path, MlsubError] = {}
+        for_each(files, failed, self._learn, progress)
         self._names, self._taken = Names(self._known), self._numbers.copy()
+        self._surveyed = len(self._known), 0
         self._cached.clear()
         return failed
 
@@ -108,9 +102,10 @@ class Redactor:
 
     def learned_more(self) -> bool:
         """Whether the last survey has brought names or secrets that were not known; then all is surveyed anew."""
-        if (len(self._known), len(self._secrets)) == (self._names.given, self._found_secrets.given):
+        if (len(self._known), len(self._secrets)) == self._surveyed:
             return False
-        self._names, self._found_secrets = Names(self._known), Secrets(self._secrets)
+        self._surveyed = len(self._known), len(self._secrets)
+        self._names, self._found_secrets = Names(self._known), any_of(self._secrets)
         self._numbers = self._taken.copy()
         self._cached.clear()
         self.items.clear()
@@ -152,16 +147,14 @@ class Redactor:
         """List what is private in a log, in records too.
 
         Raises:
-            MlsubError: it cannot be read.
+            OSError: it cannot be read.
+            MlsubError: it is no log that can be redacted, or too much is private.
         """
         check_source(file)
-        try:
-            with file.open("rb") as source:
-                for batch in _batches(source):
-                    self._count_in(batch, file)
-                    self._look_through(batch, file)
-        except OSError as error:
-            raise _unreadable(file, error) from error
+        with file.open("rb") as source:
+            for batch in _batches(source):
+                self._count_in(batch, file)
+                self._look_through(batch, file)
 
     def _count_in(self, batch: list[Piece], file: Path) -> None:
         """Count what is to be replaced in free texts."""
@@ -206,10 +199,10 @@ class Redactor:
 
     def _find(self, text: bytes) -> list[PrivateSpan]:
         found = [
-            *find(text, env=self._wanted.env),
+            *find(text, env=self._env),
             *self._names.find(text),
-            *self._found_secrets.find(text),
-            *spans_of(self._texts, text),
+            *spans_of(Kind.SECRET, self._found_secrets, text),
+            *spans_of(Kind.TEXT, self._texts, text),
         ]
         if not found:
             return found
@@ -291,6 +284,24 @@ class Redactor:
                 sink.write(record)
 
 
+def for_each(
+    files: Sequence[Path], failed: dict[Path, MlsubError], work: Callable[[Path], None], progress: Progress | None
+) -> None:
+    """Do something with each log that has not failed, and note those with which it fails."""
+    for number, file in enumerate(files):
+        if progress is not None:
+            progress(number, len(files))
+        if file in failed:
+            continue
+        try:
+            work(file)
+        except MlsubError as error:
+            failed[file] = error
+        except OSError as error:
+            reason = error.strerror or error
+            failed[file] = MlsubError(f"{file} cannot be read: {reason}. Make it readable, or leave it out.")
+
+
 def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
     """The pieces of a log, as many at a time as are looked through at once."""
     held: list[Piece] = []
@@ -324,10 +335,6 @@ def _is_of_placeholder(span: PrivateSpan, placeholders: Sequence[tuple[int, int]
 def _private(spans: Iterable[PrivateSpan]) -> list[PrivateSpan]:
     """Those that say something: the home of root is the same everywhere, and an environment is not a record."""
     return [span for span in spans if span.kind is not Kind.ENV and not span.key.endswith(b"/root")]
-
-
-def _unreadable(file: Path, error: OSError) -> MlsubError:
-    return MlsubError(f"{file} cannot be read: {error.strerror or error}. Make it readable, or leave it out.")
 
 
 def _shown(kind: Kind, key: bytes) -> str:

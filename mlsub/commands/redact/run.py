@@ -8,8 +8,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from mlsub.commands.redact.document import Kind, Redaction
-from mlsub.commands.redact.names import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
-from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.commands.redact.patterns import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
+from mlsub.commands.redact.redactor import Redactor, for_each
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside
@@ -27,7 +27,7 @@ _LEFT_OUT = (
 
 def redact(
     paths: Sequence[str],
-    wanted: Wanted,
+    redactor: Redactor,
     *,
     write: bool = False,
     output: str | None = None,
@@ -37,7 +37,7 @@ def redact(
 
     Args:
         paths: logs, and folders of them.
-        wanted: what to replace besides.
+        redactor: what to replace.
         write: replace in place.
         output: a new folder for redacted copies.
         progress: called with each log that is looked at.
@@ -46,17 +46,13 @@ def redact(
         What was found, None where no log could be read, and why logs could not be read or written.
 
     Raises:
-        MlsubError: a path or the folder for copies cannot be used, or what is wanted is not a pattern.
+        MlsubError: a path or the folder for copies cannot be used.
     """
-    try:
-        redactor = Redactor(wanted)
-        files = find_logs(paths)
-    except ValueError as error:
-        raise MlsubError(str(error)) from error
+    files = find_logs(paths)
     with _copies(redactor, files, output) if output is not None else nullcontext() as copy:
-        failed = dict(redactor.learn(files, part_of(progress, 0, 3)))
+        failed = redactor.learn(files, part_of(progress, 0, 3))
         for _ in range(_SURVEYS):
-            _each(files, failed, redactor.survey, part_of(progress, 1, 3))
+            for_each(files, failed, redactor.survey, part_of(progress, 1, 3))
             if not redactor.learned_more():
                 break
         if copy is not None:
@@ -64,7 +60,7 @@ def redact(
                 if file not in failed:
                     copy(file)  # Where one cannot be written, there is no folder of copies.
         elif write:
-            _each(files, failed, redactor.write, part_of(progress, 2, 3))
+            for_each(files, failed, redactor.write, part_of(progress, 2, 3))
     problems = list(failed.values())
     if len(failed) == len(files):
         return None, problems
@@ -76,24 +72,6 @@ def redact(
     return Redaction(
         root=plain(str(root_of(files))), logs=len(files) - len(failed), written=written, items=tuple(items)
     ), problems
-
-
-def _each(
-    files: Sequence[Path],
-    failed: dict[Path, MlsubError],
-    work: Callable[[Path], None],
-    progress: Progress | None,
-) -> None:
-    """Do something with each log that has not failed, and note those with which it fails."""
-    for number, file in enumerate(files):
-        if progress is not None:
-            progress(number, len(files))
-        if file in failed:
-            continue
-        try:
-            work(file)
-        except MlsubError as error:
-            failed[file] = error
 
 
 @contextmanager

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.asked import one_benchmark, overlay_of
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options
+from mlsub.commands.options import check_own_rules, one_benchmark
+from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options
 from mlsub.commands.settings import setting
-from mlsub.commands.targets import CheckCommand, check_output_options
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def _usage_and_rules(function: F) -> F:
 
 
 def _overlay(_: click.Context, __: click.Parameter, file: str | None) -> str | None:
-    return overlay_of(file)
+    return check_own_rules(file)
 
 
 def _division(**words: Any) -> Callable[[F], F]:

@@ -14,7 +14,7 @@ from mlsub.commands.lazy import Command
 _WRITTEN = {
     "manifest": ("submission.yaml, for mlsub pack", "mlsub.commands.pack.read.manifest_schema"),
     "claims": ("claims files, for mlsub audit", "mlsub.commands.audit.written.claims_schema"),
-    "records": ("records beyond MLPerf, for mlsub db build", "mlsub.commands.db.records.records_schema"),
+    "records": ("records beyond MLPerf, for mlsub db build", "mlsub.score.records.records_schema"),
     "ids": ("lists of the IDs of results, for mlsub site --ids", "mlsub.submission.ids.ids_schema"),
     "config": ("settings files: mlsub.toml, or [tool.mlsub] in pyproject.toml", "mlsub.config.model.config_schema"),
     "rules": ("rule files of your own, for --rules", "mlsub.rules.overlay.overlay_schema"),
@@ -49,7 +49,7 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     """
     import json
 
-    from mlsub.commands.options import write_text
+    from mlsub.commands.output import write_text
 
     name = " ".join(words)
     if name != SYSTEM and (round_ or usage or strict):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, output_options, tell, tell_unchecked
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, exit_with, output_options, tell, tell_unchecked
 from mlsub.commands.settings import current
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS

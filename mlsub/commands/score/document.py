@@ -29,7 +29,7 @@ from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
 from mlsub.score.columns import Column as Described
 from mlsub.score.columns import ColumnKind, Row, Shown, columns, legible, rounded
 from mlsub.submission.report import EntryResult, Report
-from mlsub.systems.facts import aliases, category, close_category
+from mlsub.systems.fields import aliases, category, close_category
 
 #: Bypasses that are named one by one; JSON has them all.
 MAX_BYPASSES = 10

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import file_option
-from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, format_option, tell
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from mlsub.findings import Finding, Verdict
+from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.folders import back_up_foreign, digest_of, record
 from mlsub.io.show import plain
-from mlsub.io.version import VERSION
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, write_file
-from mlsub.io.written import back_up_foreign, digest_of, record
 from mlsub.packing.archive import write_archive
 from mlsub.packing.forms import Form, Key, check_key, encrypt
 from mlsub.packing.names import MANIFEST_SUFFIX, RECEIPT_SUFFIX, SHA1_SUFFIX, name_problem
@@ -32,7 +32,7 @@ from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
-from mlsub.submission.locate import folders, infer_round, is_organisation, locate
+from mlsub.submission.find import find, folders, is_organisation
 from mlsub.submission.report import Report
 from mlsub.submission.unfilled import unfilled_in
 from mlsub.workspace import Settings, check_paths
@@ -266,8 +266,7 @@ def seal_tree(
 
 def _words(tree: Tree, key: Key | None) -> dict[str, Any]:
     """Return what a receipt says of whose tree it is, and for whom; the comments of SSH keys are left out."""
-    place = locate(tree.folder)
-    inferred = infer_round(place)
+    place = find(tree.folder)
     encryption = "none"
     if key:
         encryption = {
@@ -276,7 +275,7 @@ def _words(tree: Tree, key: Key | None) -> dict[str, Any]:
         }.get(key.form, key.form)
     return {
         "organisation": (place.organisation or tree.folder).name,
-        "round": f"{inferred.usage} v{inferred.round}" if inferred else None,
+        "round": f"{place.usage} v{place.round}" if place.round else None,
         "encryption": encryption,
         "recipients": tuple(" ".join(line.split()[:2]) for line in key.recipients) if key else (),
     }

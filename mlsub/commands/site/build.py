@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.db.records import Records
 from mlsub.commands.site.dataset import DATA, downloads, results_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
@@ -20,13 +20,14 @@ from mlsub.commands.site.render import STATIC, write_page
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds, group_by
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
-from mlsub.io.written import check_free, replace_folder
 from mlsub.judge.result import round_key
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
+from mlsub.score.records import Records
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
 from mlsub.workspace.logs import run_here
@@ -67,15 +68,6 @@ class Built(Answer, frozen=True, kw_only=True):
     runs: int
     pages: int
     without_logs: tuple[str, ...] = ()
-
-
-class _Task(msgspec.Struct, frozen=True):
-    """Results of one round and benchmark, whose pages one process writes: they have references in common."""
-
-    folder: Path
-    navigation: Navigation
-    results: Results
-    reference: str | None
 
 
 def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
@@ -150,17 +142,14 @@ def build_site(
                 (folder / path).write_bytes(content)
             for page in pages:
                 write_page(folder, navigation, page)
+            done, count = len(pages), len(pages) + len(site.results)
+            write = partial(_write_results, folder, navigation, wanted.reference)
+            for written in run_here(write, list(_chunks(site.results)), settings, len(site.results) * _WEIGHT):
+                done += written
+                if progress is not None:
+                    progress(done, count)
         except OSError as error:
             raise _unwritable(output, error.strerror or str(error)) from error
-        tasks = list(_tasks(folder, navigation, site.results, wanted.reference))
-        done, count = len(pages), len(pages) + len(site.results)
-        problems = run_here(_write_results, tasks, settings, len(site.results) * _WEIGHT)
-        for task, problem in zip(tasks, problems, strict=True):
-            if problem is not None:
-                raise _unwritable(output, problem)
-            done += len(task.results)
-            if progress is not None:
-                progress(done, count)
         replace_folder(folder, final)
     return Built(
         index=str(output / "index.html"),
@@ -176,8 +165,8 @@ def build_site(
     )
 
 
-def _pages(site: Site, wanted: Wanted, files: Sequence[str] | dict[str, bytes]) -> tuple[list[Page], Navigation]:
-    """All pages but those of results, and the links to those in the root that each page has at its top."""
+def _pages(site: Site, wanted: Wanted, files: Iterable[str]) -> tuple[list[Page], Navigation]:
+    """Return all pages but those of results, and the links to those in the root that each page has at its top."""
     groups, performance = list(group_pages(site)), performance_pages(site, wanted.records)
     indexes = [page for page in groups if "/" not in page.path]
     home = home_page(site, wanted.title)
@@ -187,20 +176,21 @@ def _pages(site: Site, wanted: Wanted, files: Sequence[str] | dict[str, bytes]) 
     return pages, (("Overview", "index.html"), *((page.title, page.path) for page in listed))
 
 
-def _tasks(folder: Path, navigation: Navigation, results: Results, reference: str | None) -> Iterator[_Task]:
+def _chunks(results: Results) -> Iterator[Results]:
+    """Yield results of one round and benchmark, which have references in common."""
     for some in group_by(results, lambda one: (one.round_key, one.benchmark)):
-        for start in range(0, len(some), _AT_ONCE):
-            yield _Task(folder, navigation, some[start : start + _AT_ONCE], reference)
+        yield from (some[start : start + _AT_ONCE] for start in range(0, len(some), _AT_ONCE))
 
 
-def _write_results(task: _Task) -> str | None:
-    """Write the pages of results; why they cannot be written, if they cannot."""
-    try:
-        for result in task.results:
-            write_page(task.folder, task.navigation, result_page(result, task.reference))
-    except OSError as error:
-        return error.strerror or str(error)
-    return None
+def _write_results(folder: Path, navigation: Navigation, reference: str | None, results: Results) -> int:
+    """Write the pages of results, and return how many.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    for result in results:
+        write_page(folder, navigation, result_page(result, reference))
+    return len(results)
 
 
 def _unwritable(output: Path, reason: str) -> MlsubError:

@@ -1,21 +1,24 @@
-"""Charts of results, drawn from the data of the site: records over time, scaling, chip-minutes, and rounds."""
+"""Charts of results, drawn from the data of the site: records over time, scaling, chip-minutes, gains, and rounds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from mlsub.commands.site.history import (
-    best_chip_minutes,
+from mlsub.commands.site.page import Chart, Section, count_text, number_text
+from mlsub.commands.site.results import (
+    DIVISIONS,
+    NO_ACCELERATOR,
+    Results,
+    Site,
+    SiteResult,
     best_of,
-    holder,
-    ideal_lines,
-    in_minutes,
+    closed,
+    fast,
+    group_by,
     record_chains,
-    time_of,
     timed,
 )
-from mlsub.commands.site.page import Chart, Section, count_text, number_text
-from mlsub.commands.site.results import DIVISIONS, NO_ACCELERATOR, Results, Site, SiteResult, closed, group_by, slug
 
 #: The line of the record in a legend.
 RECORD_KEY = ("record", 7, "line")
@@ -30,13 +33,12 @@ _CHIP_MINUTES = (
 )
 
 
-def record_chart(site: Site, benchmark: Results, key: str, root: str = "", shown: Results = ()) -> Chart | None:
+def record_chart(site: Site, benchmark: Results, root: str = "", shown: Results = ()) -> Chart | None:
     """Return the record of a benchmark over the dates of publication, with results beside it.
 
     Args:
         site: all results.
         benchmark: those of the benchmark.
-        key: what the chart is called on its page.
         root: the way from the page to the root of the site.
         shown: the results that are drawn; without any the best Closed one of each vendor in each round.
 
@@ -48,7 +50,7 @@ def record_chart(site: Site, benchmark: Results, key: str, root: str = "", shown
     drawn = [result for result in drawn if result.publication_date]
     if len({result.round for result in drawn}) < 2:
         return None
-    best = min(shown, key=time_of) if shown else record_chains(benchmark)[-1][-1]
+    best = min(shown, key=fast) if shown else record_chains(benchmark)[-1][-1]
     last = {one.compatible_rounds or (one.round,): str(one.publication_date) for one in dated}
     chains = [[one for one in chain if one.publication_date] for chain in record_chains(benchmark)]
     steps = [
@@ -60,7 +62,6 @@ def record_chart(site: Site, benchmark: Results, key: str, root: str = "", shown
     more: dict[str, Any] = {"small": True, "span": [f"{years[0]}-01-01", f"{years[-1] + 1}-01-01"], "lines": steps}
     return Chart(
         kind="dots",
-        key=key,
         title=benchmark[-1].benchmark_title,
         about=_best_words("Fastest" if shown else "Record", best),
         href=benchmark[-1].benchmark_href,
@@ -68,8 +69,8 @@ def record_chart(site: Site, benchmark: Results, key: str, root: str = "", shown
     )
 
 
-def records_over_time(site: Site, results: Results, words: str) -> tuple[Section, ...]:
-    """Return small charts, one a benchmark of several rounds: the fastest Closed results beside the record of all.
+def records_over_time(site: Site, results: Results, words: str) -> Iterator[Section]:
+    """Yield small charts, one a benchmark of several rounds: the fastest Closed results beside the record of all.
 
     Args:
         site: all results.
@@ -81,30 +82,24 @@ def records_over_time(site: Site, results: Results, words: str) -> tuple[Section
     own = {some[0].benchmark_href: some for some in group_by(closed(results), lambda one: one.benchmark_href)}
     for benchmark in site.benchmarks:
         shown = best_of(own.get(benchmark[0].benchmark_href, ()), lambda one: (one.round_key, one.family))
-        chart = record_chart(site, benchmark, f"time-{len(charts)}", "../", shown) if shown else None
+        chart = record_chart(site, benchmark, "../", shown) if shown else None
         if chart is not None:
             charts.append(chart)
             drawn += shown
-    if not charts:
-        return ()
-    title = f"Minutes to train over time, {count_text(len(charts), 'benchmark')}"
-    legend = (*site.legend("family", drawn), RECORD_KEY)
-    return (Section(key="time", title=title, words=(words,), charts=tuple(charts), small=True, legend=legend),)
+    if charts:
+        title = f"Minutes to train over time, {count_text(len(charts), 'benchmark')}"
+        legend = (*site.legend("family", drawn), RECORD_KEY)
+        yield Section(key="time", title=title, words=(words,), charts=tuple(charts), small=True, legend=legend)
 
 
-def scaling_chart(site: Site, results: Results, key: str, title: str = "", **more: Any) -> Chart:
+def scaling_chart(site: Site, results: Results, title: str = "", **more: Any) -> Chart:
     """Return accelerators against minutes, with lines of ideal scaling; without a title small, of the newest rounds."""
     small = not title
     counted = [result for result in timed(results) if result.accelerators_count]
-    lines = [
-        {"at": site.places([line.through])[0], "most": line.most, "newest": line.newest}
-        for line in ideal_lines(counted)
-        if line.newest or not small
-    ]
-    fastest = min(counted, key=time_of, default=None)
+    fastest = min(counted, key=fast, default=None)
+    lines = [line for line in _ideal_lines(site, counted) if line["newest"] or not small]
     return Chart(
         kind="dots",
-        key=key,
         title=title or results[-1].benchmark_title,
         about=_SCALING if title else _best_words("Fastest", fastest) if fastest else "",
         href=results[0].benchmark_href if small else "",
@@ -112,21 +107,55 @@ def scaling_chart(site: Site, results: Results, key: str, title: str = "", **mor
     )
 
 
+def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
+    """Return lines of ideal scaling, older rounds first: twice the accelerators take half the minutes.
+
+    A line goes from the place ``at`` of the fastest result of the fewest accelerators of one kind to the ``most`` of
+    them, in one round and division; a kind of one size has none. ``newest``: no later round has such a line.
+    """
+    named = (one for one in results if one.accelerator_name and one.accelerators_count)
+    kinds = group_by(named, lambda one: (one.accelerator_name, one.division_name, one.round_key))
+    wide = [some for some in kinds if len({one.accelerators_count for one in some}) > 1]
+    last = {(some[0].accelerator_name, some[0].division_name): some for some in wide}
+    lines = []
+    for some in wide:
+        through = min(some, key=lambda one: (one.accelerators_count or 0, fast(one)))
+        newest = last[through.accelerator_name, through.division_name] is some
+        most = max(one.accelerators_count or 0 for one in some)
+        lines.append({"at": site.places([through])[0], "most": most, "newest": newest})
+    return lines
+
+
 def chip_minutes_chart(site: Site, benchmark: Results) -> Chart:
-    """Return the fewest chip-minutes of each family over the rounds."""
-    lines = best_chip_minutes(timed(benchmark))
+    """Return the fewest chip-minutes of each accelerator family, division and round."""
+    best = best_of(
+        (one for one in timed(benchmark) if one.chip_minutes and one.family),
+        lambda one: (one.family, one.division_name, one.round_key),
+        lambda one: one.chip_minutes or 0.0,
+    )
+    # A line joins the rounds of one family and division that may be compared.
+    lines = group_by(best, lambda one: (one.family, one.division_name, one.compatible_rounds or one.round))
+    data = _over_rounds(site, lines, benchmark, "../", y="chip_minutes")
+    return Chart(kind="dots", title="Chip-minutes over rounds", about=_CHIP_MINUTES, data=data)
+
+
+def gains_chart(site: Site, chains: Sequence[Results], title: str, root: str) -> Chart:
+    """Return the minutes of results over their rounds, with a line for each chain of them."""
+    about = "Minutes to train; a line joins one number of accelerators with one framework. The table has the gains."
+    rounds = sorted((one for chain in chains for one in chain), key=lambda one: one.age)
+    return Chart(kind="dots", title=title, about=about, data=_over_rounds(site, chains, rounds, root))
+
+
+def _over_rounds(site: Site, lines: Sequence[Results], results: Results, root: str, **more: Any) -> dict[str, Any]:
+    """Return the data of lines of results over the rounds that ``results`` are of."""
     drawn = [result for line in lines for result in line]
-    more: dict[str, Any] = {
-        "rounds": list(dict.fromkeys(result.round_key for result in benchmark)),
-        "lines": [{"at": site.places(line), "own": True} for line in lines if len(line) > 1],
-    }
-    title = "Chip-minutes over rounds"
-    data = _data(site, "family", drawn, "round_key", y="chip_minutes", **more)
-    return Chart(kind="dots", key="chip-minutes", title=title, about=_CHIP_MINUTES, data=data)
+    joined = [{"at": site.places(line), "own": True} for line in lines if len(line) > 1]
+    rounds = list(dict.fromkeys(result.round_key for result in results))
+    return _data(site, "family", drawn, "round_key", root=root, rounds=rounds, lines=joined, **more)
 
 
 def _best_words(what: str, result: SiteResult) -> str:
-    return f"{what}: {in_minutes(result)} ({result.round_key}, {holder(result)})."
+    return f"{what}: {result.in_minutes} ({result.round_key}, {result.holder})."
 
 
 def _data(
@@ -137,11 +166,27 @@ def _data(
     return known | more
 
 
-def round_chart(site: Site, results: Results, legend: list[tuple[str, int, str]]) -> Chart | None:
-    """Return all results of a benchmark in one division of a round as dots; None where none has a time to draw."""
+def round_charts(
+    site: Site, results: Iterable[SiteResult], legend: list[tuple[str, int, str]], root: str
+) -> tuple[Chart, ...]:
+    """Return results of a round as dots, a chart for each benchmark and division that has a time to draw."""
+    groups = group_by(
+        results,
+        lambda one: (one.benchmark_title.casefold(), one.benchmark_name, one.scaling_type or "", one.division_name),
+    )
+    data = {"root": root, "round": groups[0][0].round_key, "keys": legend} if groups else {}
+    return tuple(
+        Chart(kind="round", title=title, about=words, data=data | {"at": site.places(some)})
+        for some in groups
+        for title, words in _round_words(some)
+    )
+
+
+def _round_words(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield the title of a chart of a round, and what it shows; nothing without a time."""
     first, scored = results[0], [result for result in results if result.score_minutes is not None]
     if not scored:
-        return None
+        return
     minutes = sorted(result.score_minutes or 0.0 for result in scored)
     name = first.benchmark_title + (f", {first.scaling_type} scaling" if first.scaling_type else "")
     words = f"Minutes to train {name} of {count_text(len(scored), 'result')}, grouped by the number of accelerators"
@@ -150,11 +195,4 @@ def round_chart(site: Site, results: Results, legend: list[tuple[str, int, str]]
         words += " A ring is a result that does not meet the official checker."
     if without := len(results) - len(scored):
         words += f" {count_text(without, 'result')} without a time {'is' if without == 1 else 'are'} in the table only."
-    kind = (first.scaling_type,) if first.scaling_type else ()
-    return Chart(
-        kind="round",
-        key="-".join((first.division_name, slug(first.benchmark_name, *kind))),
-        title=f"{name}, {DIVISIONS[first.division_name]}",
-        about=words,
-        data={"root": "../", "round": first.round_key, "at": site.places(results), "keys": legend},
-    )
+    yield f"{name}, {DIVISIONS[first.division_name]}", words

@@ -1,15 +1,11 @@
-"""The page of claims: what was said of the results, and whether the logs bear it out.
-
-Each claim is a card: its verdict, words, number lines, and what a page needs to try other values of inputs.
-"""
+"""The page of claims: what was said of the results, and whether the logs bear it out."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-
-import msgspec
+from typing import Any
 
 from mlsub.commands.audit.document import (
     INPUT_HEADS,
@@ -25,15 +21,14 @@ from mlsub.commands.audit.document import (
 )
 from mlsub.commands.audit.evaluate import EvaluationError, NoBasisError, NotThereError, World
 from mlsub.commands.audit.facts import SHORT
-from mlsub.commands.audit.inputs import Folded, folded
+from mlsub.commands.audit.inputs import folded
 from mlsub.commands.audit.judge import Trial, trials
 from mlsub.commands.audit.lookups import NothingSaidError
 from mlsub.commands.audit.model import Input
 from mlsub.commands.audit.verdict import Audit, Judged, Variant
-from mlsub.commands.audit.wording import decimal, halfway, truncated
+from mlsub.commands.audit.wording import halfway, truncated
 from mlsub.commands.site.facts import findings_sections
-from mlsub.commands.site.numberline import Mark, NumberLine, Reading
-from mlsub.commands.site.page import Cell, Page, Section, Table, clean
+from mlsub.commands.site.page import Card, Cell, Chart, Page, Section, Series, Table, clean, number_text
 
 #: Readings of one figure that get a line.
 _READINGS = 6
@@ -41,71 +36,20 @@ _READINGS = 6
 _FIRST = ("why", "stated", "differs", "said", "what would hold")
 #: A slider goes so far beyond a value, or three times its uncertainty where that is more.
 _REACH, _STEPS = Fraction(1, 2), 200
-_NO_VALUE = (EvaluationError, NotThereError, NoBasisError, NothingSaidError)
-
-
+#: A number line goes so far beyond what is on it, as a share of its length.
+_ROOM = 0.12
+#: The mark and the colour of each basis, those of the accepted interval, of cut digits and of uncertain inputs.
+_MARKS = {"published": ("marks", 0), "unscaled": ("large", 5), "expected": ("triangle", 3), "rcp_mean": ("square", 9)}
+_ACCEPTED, _CUT, _UNCERTAIN, _BESIDE = 2, 8, 7, 7
 _SCOPE = (
     "A verdict says whether the figures of the logs bear a sentence out as it is worded; it says nothing on why it was "
     "written so. Findings are about the rules on wording, and never change a verdict."
 )
 _LINES = (
-    "On a number line the band is what the wording accepts. A disc is the figure on the published score, a diamond on "
-    "the unscaled one, a triangle on the expected one, a square at the RCP mean; hollow ones are shown for comparison, "
-    "and the thick part is what the uncertainty of inputs allows. A slider tries another value of an input."
+    "On a number line the band is what the wording accepts, and each mark is the figure on one basis; those for "
+    "comparison are grey, and a thick line is what the uncertainty of inputs allows. A slider tries another value of "
+    "an input."
 )
-
-
-class Slider(msgspec.Struct, frozen=True):
-    """An input to try other values of: what it is, and from where to where."""
-
-    name: str
-    unit: str
-    value: float
-    low: float
-    high: float
-    step: float
-
-
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One reading that inputs change: its expression, see :mod:`mlsub.commands.audit.inputs`, and what is accepted.
-
-    ``line`` and ``row`` are where it is drawn. The value is turned from a reduction to a speed-up or back (``turns``),
-    and multiplied by ``factor``; ``accepts`` are intervals of low, high and whether each end belongs to them, or a
-    truth.
-    """
-
-    line: int
-    row: int
-    name: str
-    tree: Folded
-    turns: str | None
-    factor: float
-    sign: str
-    accepts: list[tuple[float | None, float | None, bool, bool]] | bool
-
-
-class Tryout(msgspec.Struct, frozen=True):
-    """What a page needs to try other values of inputs."""
-
-    sliders: tuple[Slider, ...]
-    figures: tuple[Figure, ...]
-
-
-class Card(msgspec.Struct, frozen=True):
-    """One claim: its anchor, its id, its verdict as a kind and in words, what it says, and what was found.
-
-    Of the rows, a name and its lines, those in ``first`` are shown at once.
-    """
-
-    key: str
-    id: str
-    kind: str
-    headline: str
-    text: str
-    lines: tuple[NumberLine, ...]
-    live: Tryout | None
-    first: tuple[tuple[str, tuple[str, ...]], ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def claims_page(audits: Sequence[tuple[Audit, World]]) -> Page:
@@ -119,7 +63,8 @@ def claims_page(audits: Sequence[tuple[Audit, World]]) -> Page:
 def _sections(audit: Audit, world: World, place: int) -> Iterator[Section]:
     name = clean(title(audit), 200)
     words = (clean(f"{summary(audit)}."), basis_words(audit))
-    cards = build_cards(audit, world, place)
+    both = zip(entries(audit), audit.claims, strict=True)
+    cards = tuple(_card(entry, judged, audit, world, place) for entry, judged in both)
     yield Section(key=f"claims-{place}", title=name, words=words, shares=shares(audit), cards=cards)
     below = (
         (f"results-{place}", "Results, in minutes", RESULT_HEADS, result_rows(audit)),
@@ -127,20 +72,16 @@ def _sections(audit: Audit, world: World, place: int) -> Iterator[Section]:
     )
     for key, heading, heads, rows in below:
         if rows:
-            yield Section(key=key, title=heading, tables=(_plain(f"{heading}: {name}", heads, rows),))
+            cells = tuple(tuple(Cell(clean(cell), _number(cell)) for cell in row) for row in rows)
+            table = Table(caption=f"{heading}: {name}", heads=tuple(heads), rows=cells)
+            yield Section(key=key, title=heading, tables=(table,))
     if audit.findings:
         found = next(findings_sections(audit.findings, forgiven=False))
         yield Section(key=f"wording-{place}", title="Findings on the wording", tables=found.tables)
 
 
-def _plain(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table of words, its numbers to sort by their value."""
-    cells = tuple(tuple(Cell(clean(cell), _sort(cell)) for cell in row) for row in rows)
-    return Table(caption=caption, heads=tuple(heads), rows=cells)
-
-
-def _sort(cell: str) -> float | None:
-    """The number that a cell is, where it is one; a date is none."""
+def _number(cell: str) -> float | None:
+    """Return the number that a cell is, to sort by; None for a date and for other text."""
     if not (cell.isascii() and cell.removeprefix("-")[:1].isdigit()):
         return None
     try:
@@ -150,120 +91,121 @@ def _sort(cell: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def build_cards(audit: Audit, world: World, place: int) -> tuple[Card, ...]:
-    """Return a card for each claim of an audit, the one of that place on the page; ``world`` is what was audited."""
-    both = zip(entries(audit), audit.claims, strict=True)
-    return tuple(_card(entry, judged, audit, world, place) for entry, judged in both)
-
-
 def _card(entry: Entry, judged: Judged, audit: Audit, world: World, place: int) -> Card:
     rows: dict[str, list[str]] = {}
     for label, text in entry.rows:
         rows.setdefault(label, []).append(clean(text, 600))
-    figures = (judged, *judged.further)
+    lines = [(figure, _number_line(figure)) for figure in (judged, *judged.further)]
     return Card(
         key=f"claim-{place}-{entry.id}",
         id=clean(entry.id, 100),
         kind=entry.verdict.value,
         headline=clean(entry.headline, 300),
         text=clean(entry.text),
-        lines=tuple(line for figure in figures if (line := _line(figure)) is not None),
-        live=_live(figures, audit, world),
+        charts=tuple(line for _, line in lines if line is not None),
+        tryout=_tryout(lines, audit, world),
         first=tuple((label, tuple(texts)) for label, texts in rows.items() if label in _FIRST),
         rows=tuple((label, tuple(texts)) for label, texts in rows.items() if label not in _FIRST),
     )
 
 
-def _shown(judged: Judged) -> list[Variant]:
-    """The readings that get a row of the number line."""
-    return [one for one in judged.readings if one.decides][:_READINGS]
+# ---- Number lines
 
 
-def _line(judged: Judged) -> NumberLine | None:
-    """The number line of a figure; None for a truth, or where a number is beyond all doubles."""
+def _number_line(judged: Judged) -> Chart | None:
+    """Return what a figure has to be and what it is; None for a truth, or where a number is beyond all doubles."""
     stated, window = judged.claim.stated, judged.accepted
-    if stated is None or window is None or not judged.readings:
+    readings = [one for one in judged.readings if one.decides][:_READINGS]
+    if stated is None or window is None or not readings:
         return None
     sign = {"%": "%", "x": "x"}.get(stated.unit or "", "")
+    cut = truncated(stated) if any(outcome.truncated for one in readings for outcome in one.bases) else None
     try:
-        readings = tuple(_reading(one, sign) for one in _shown(judged))
-        low, high = (None if end is None else float(end) for end in (window.low, window.high))
+        ends = [None if end is None else float(end) for end in (window.low, window.high, cut.high if cut else None)]
+        found = [mark for row, one in enumerate(readings) for mark in _marks(one, row)]
     except OverflowError:
         return None
-    ends = ("" if end is None else f"{decimal(end)}{sign}" for end in (window.low, window.high))
-    figures = "; ".join(f"{mark.words}{f' ({one.name})' if one.name else ''}" for one in readings for mark in one.marks)
-    about = clean(f"Stated is {stated.words}, which accepts {window.words(sign)}. Found: {figures}.", 600)
-    cut = truncated(stated) if any(outcome.truncated for one in _shown(judged) for outcome in one.bases) else None
-    return NumberLine(
-        about=about,
-        low=low,
-        high=high,
-        ends=(next(ends), next(ends)),
-        cut=float(cut.high) if cut is not None and cut.high is not None else None,
-        readings=readings,
-    )
-
-
-def _reading(one: Variant, sign: str) -> Reading:
-    marks = tuple(
-        Mark(
-            outcome.basis,
-            float(outcome.value),
-            f"{_brief(outcome.value)}{sign} {SHORT[outcome.basis]}",
-            outcome.decides,
-        )
+    figures = "; ".join(
+        f"{number_text(float(outcome.value), 4)}{sign} {SHORT[outcome.basis]}{f' ({one.label})' if one.label else ''}"
+        for one in readings
         for outcome in one.bases
         if isinstance(outcome.value, Fraction)
     )
-    spread = None if one.low is None or one.high is None else (float(one.low), float(one.high))
-    return Reading(clean(one.label or "", 80), marks, spread)
+    return Chart(
+        kind="series",
+        title=clean(f"Stated is {stated.words}, which accepts {window.words(sign)}", 300),
+        about=clean(f"Found: {figures}.", 600),
+        data={
+            "x": {"title": sign or stated.unit or ""},
+            "y": {"title": ""},
+            "categories": [clean(one.label or "", 80) for one in readings],
+            "series": [*_bands(ends, found, len(readings)), *found],
+        },
+    )
 
 
-def _brief(value: Fraction) -> str:
-    """A figure for a label: four significant digits, or all before the point."""
-    size = abs(value)
-    return decimal(value, 3 if size < 10 else 2 if size < 100 else 1 if size < 1000 else 0)
+def _marks(reading: Variant, row: int) -> Iterator[Series]:
+    """Yield the figures of a reading as series of one mark, and what the uncertainty of inputs allows as a line."""
+    if reading.low is not None and reading.high is not None:
+        ends = ((float(reading.low), row), (float(reading.high), row))
+        yield Series("uncertainty of inputs", "line", _UNCERTAIN, ends)
+    for outcome in reading.bases:
+        if isinstance(outcome.value, Fraction):
+            style, colour = _MARKS[outcome.basis]
+            name = SHORT[outcome.basis] if outcome.decides else f"{SHORT[outcome.basis]}, for comparison"
+            yield Series(name, style, colour if outcome.decides else _BESIDE, ((float(outcome.value), row),))
 
 
-def _live(figures: Sequence[Judged], audit: Audit, world: World) -> Tryout | None:
-    """What inputs change; None where none does."""
-    found: list[Figure] = []
+def _bands(ends: Sequence[float | None], found: Sequence[Series], rows: int) -> Iterator[Series]:
+    """Yield the accepted interval, an open end drawn to the edge, and what digits that were cut off let pass."""
+    values = [x for one in found for x, _ in one.points] + [end for end in ends if end is not None]
+    room = (max(values) - min(values) or abs(max(values)) or 1.0) * _ROOM
+    low, high, cut = ends
+    left, right = min(values) - room if low is None else low, max(values) + room if high is None else high
+    yield Series("accepted", "spans", _ACCEPTED, tuple((left, right, row) for row in range(rows)))
+    if cut is not None:
+        yield Series("accepted: digits cut off", "spans", _CUT, tuple((right, cut, row) for row in range(rows)))
+
+
+# ---- Sliders
+
+
+def _tryout(lines: Sequence[tuple[Judged, Chart | None]], audit: Audit, world: World) -> dict[str, Any] | None:
+    """Return the inputs with the figures that they change, as ``static/claims.js`` reads them; None without any."""
+    found: list[dict[str, Any]] = []
     names: dict[str, Input] = {}
     line = 0
-    for judged in figures:
-        asked = judged.claim.basis or audit.bases
-        drawn = _line(judged) is not None
+    for judged, chart in lines:
         if judged.readings:
+            asked = judged.claim.basis or audit.bases
             deciding = [one for one in trials(judged.claim, world, asked) if one.decides][:_READINGS]
             for row, trial in enumerate(deciding):
-                figure = _figure(trial, world, line if drawn else -1, row)
+                figure = _figure(trial, world)
                 if figure is not None:
-                    found.append(figure)
+                    found.append(figure | {"line": -1 if chart is None else line, "row": row})
                     names |= {one.name: one for one in world.file.inputs_in(trial.expr)}
-        line += drawn
-    sliders = tuple(_slider(one) for one in names.values())
-    return Tryout(sliders, tuple(found)) if found else None
+        line += chart is not None
+    return {"sliders": [_slider(one) for one in names.values()], "figures": found} if found else None
 
 
-def _figure(trial: Trial, world: World, line: int, row: int) -> Figure | None:
+def _figure(trial: Trial, world: World) -> dict[str, Any] | None:
+    """Return a reading as a function of inputs, see :mod:`mlsub.commands.audit.inputs`, and what is accepted.
+
+    The value is turned from a reduction to a speed-up or back (``turns``), and multiplied by ``factor``; ``accepts``
+    are intervals of low, high and whether each end belongs to them, or a truth.
+    """
+    stated = trial.stated
     try:
         tree = folded(trial.expr.tree, world, trial.bases[0])
-        accepts = list(_accepts(trial))
-    except (*_NO_VALUE, OverflowError):
+        accepts = stated.value if isinstance(stated.value, bool) else list(_accepts(trial))
+    except (EvaluationError, NotThereError, NoBasisError, NothingSaidError, OverflowError):
         return None
     if tree is None:
         return None
-    stated = trial.stated
-    return Figure(
-        line=line,
-        row=row,
-        name=clean(trial.label or "", 80),
-        tree=tree,
-        turns=trial.turns,
-        factor=float(trial.factor),
-        sign=stated.unit if stated.unit in ("x", "%") else f" {clean(stated.unit, 20)}" if stated.unit else "",
-        accepts=stated.value if isinstance(stated.value, bool) else accepts,
-    )
+    unit = stated.unit if stated.unit in ("x", "%") else f" {clean(stated.unit, 20)}" if stated.unit else ""
+    name = clean(trial.label or "", 80)
+    how = {"tree": tree, "turns": trial.turns, "factor": float(trial.factor)}
+    return {"name": name, "sign": unit, "accepts": accepts, **how}
 
 
 def _accepts(trial: Trial) -> Iterator[tuple[float | None, float | None, bool, bool]]:
@@ -273,9 +215,8 @@ def _accepts(trial: Trial) -> Iterator[tuple[float | None, float | None, bool, b
             yield low, high, one.low_included, one.high_included or (one.high == halfway(trial.stated))
 
 
-def _slider(given: Input) -> Slider:
+def _slider(given: Input) -> dict[str, Any]:
     reach = max(abs(given.value) * _REACH, 3 * given.plus_minus) or Fraction(1)
     low, high = float(given.value - reach), float(given.value + reach)
-    return Slider(
-        clean(given.name, 80), clean(given.unit or "", 20), float(given.value), low, high, (high - low) / _STEPS
-    )
+    words = {"name": clean(given.name, 80), "unit": clean(given.unit or "", 20)}
+    return {**words, "value": float(given.value), "low": low, "high": high, "step": (high - low) / _STEPS}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, exit_with, format_option, tell, tell_unchecked
-from mlsub.commands.settings import weighed
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, exit_with, format_option, tell, tell_unchecked
+from mlsub.commands.settings import apply_waivers
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from mlsub.commands.audit.evaluate import World
     from mlsub.commands.audit.model import ClaimsFile
     from mlsub.commands.audit.verdict import Audit
-    from mlsub.commands.site.page import Page
-    from mlsub.judge.log import NewFold
     from mlsub.submission.ids import Ids
     from mlsub.workspace import Checked, Settings
 
@@ -72,31 +70,37 @@ def command(
     Exit status: 0 all results accepted and no claim contradicted; 1 otherwise, as the site says; 2 a PATH could not be
     checked, there is nothing to show, or the site cannot be written.
     """
-    from msgspec.structs import replace as replaced
+    from msgspec.structs import replace
 
-    from mlsub.commands.db.records import read_records
+    from mlsub.commands.audit.read import read_claims
     from mlsub.commands.site.build import Wanted, build_site, check_place, document_of
+    from mlsub.commands.site.claims import claims_page
+    from mlsub.commands.site.facts import add_forensics
     from mlsub.commands.site.render import check_jinja
-    from mlsub.submission.ids import read_ids
+    from mlsub.score.records import read_records
+    from mlsub.submission.ids import read_ids, shipped_ids
 
     check_jinja()
     check_place(Path(output), asked.paths, force=force)
     settings = asked.settings()
-    wanted = Wanted(title=title, reference=asked.rcp, records=tuple(read_records(Path(file)) for file in records))
-    if ids is not None:
-        wanted = replaced(wanted, ids=read_ids(Path(ids), settings.overlay))
-    said = _claims(claims)
+    files = [read_claims(Path(file)) for file in claims]
+    known = read_ids(Path(ids), settings.overlay) if ids is not None else shipped_ids()
+    wanted = Wanted(
+        title=title,
+        overlay=settings.overlay,
+        reference=asked.rcp,
+        ids=known,
+        records=tuple(read_records(Path(file)) for file in records),
+    )
     checked = _check(asked.paths, settings, inspected=inspected)
     if ids is not None:
-        _tell_astray(ids, wanted.ids, checked)
-    audits = _audit(said, asked, checked)
+        _tell_astray(ids, known, checked)
+    audits = _audit(files, asked, checked)
     if inspected:
-        from mlsub.commands.site.facts import add_forensics
-
         checked = add_forensics(checked, settings.overlay)
-    wanted = replaced(wanted, overlay=settings.overlay, more=_pages(audits))
     with progress_bar("writing pages") as progress:
-        built = build_site(checked, Path(output), wanted, progress, settings)
+        pages = (claims_page(audits),) if audits else ()
+        built = build_site(checked, Path(output), replace(wanted, more=pages), progress, settings)
     Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found, _ in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
@@ -105,14 +109,8 @@ def command(
 
 def _tell_astray(file: str, ids: Ids, checked: Sequence[Checked]) -> None:
     """Say which IDs of a list are of systems that are not there."""
-    reports = [one.report for one in checked]
-    astray = list(
-        ids.astray(
-            (str(report.usage), str(report.round), entry.organisation, entry.system)
-            for report in reports
-            for entry in report.entries
-        )
-    )
+    entries = ((one.report, entry) for one in checked for entry in one.report.entries)
+    astray = list(ids.astray((str(of.usage), str(of.round), entry.organisation, entry.system) for of, entry in entries))
     for line in astray[:_MAX_LINES]:
         tell(f"{file}: {line}")
     if len(astray) > _MAX_LINES:
@@ -129,14 +127,9 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
 
     from mlsub.workspace import check_with_logs
 
-    folds: tuple[NewFold, ...] = ()
-    if inspected:
-        from mlsub.log.trace import TraceFold
-
-        folds = (TraceFold,)
     with progress_bar() as progress:
-        read = check_with_logs(paths, replace(settings, progress=progress, folds=folds))
-    reports = weighed([one.report for one in read], paths)
+        read = check_with_logs(paths, replace(settings, progress=progress, trace=inspected))
+    reports = apply_waivers([one.report for one in read], paths)
     checked = [replace(one, report=report) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
@@ -144,15 +137,6 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
             raise MlsubError("a log alone is not a result. Name the folder of its benchmark.")
         raise MlsubError("there is no result to show, and no site was written.")
     return checked
-
-
-def _claims(files: Sequence[str]) -> list[ClaimsFile]:
-    """Read claims files before anything else; the end of the command where one cannot be used."""
-    if not files:
-        return []
-    from mlsub.commands.audit.read import read_claims
-
-    return [read_claims(Path(file)) for file in files]
 
 
 def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]) -> list[tuple[Audit, World]]:
@@ -166,11 +150,3 @@ def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]
     with progress_bar() as progress:
         read = [read_world(file, asked.paths, settings=asked.settings(progress), checked=known) for file in files]
         return [(audit_of(world), world) for world in read]
-
-
-def _pages(audits: Sequence[tuple[Audit, World]]) -> tuple[Page, ...]:
-    if not audits:
-        return ()
-    from mlsub.commands.site.claims import claims_page
-
-    return (claims_page(audits),)

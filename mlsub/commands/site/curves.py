@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,6 @@ from mlsub.commands.site.facts import run_name
 from mlsub.commands.site.page import Cell, Chart, Section, Series, Table, clean, count_text, number_text
 from mlsub.commands.site.render import columns_json
 from mlsub.commands.site.results import SiteResult
-from mlsub.commands.site.spread import MIN_RUNS, Goal, Line, Window, band_words, spread_of, window_of
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
 from mlsub.log.reading import usable_number
@@ -32,6 +32,14 @@ _AFTERWARDS = (
     "Most runs were evaluated when their training was over, from checkpoints. The times of these evaluations say "
     "nothing of the training, so there is no chart over minutes."
 )
+#: Fewer runs are drawn one by one; of as many as MANY_RUNS the band has the middle half, and else all.
+MIN_RUNS, MANY_RUNS = 3, 20
+#: Places of a band; evaluations that runs have in common, as after each epoch, are fewer.
+_MAX_PLACES = 120
+#: So many evaluations before the one that reaches the target are near it.
+_BEFORE = 3
+#: What is left free above and below the values near the target, as a share of their range.
+_MARGIN = 0.06
 #: The share of a run after which its training is over, if all of several evaluations come later.
 _LATE = 0.9
 
@@ -46,6 +54,19 @@ class Evaluated(NamedTuple):
 
 #: The evaluations of one run.
 Curve = Sequence[Evaluated]
+#: A run: x (progress or minutes) and y (quality) of its evaluations, in the order of x.
+Line = Sequence[tuple[float, ...]]
+
+
+class Goal(NamedTuple):
+    """The target as a chart needs it: ``up`` says that values reach it from below."""
+
+    level: float
+    up: bool
+
+    def is_reached(self, value: float) -> bool:
+        """Return whether a value reaches the target."""
+        return value >= self.level if self.up else value <= self.level
 
 
 def curves_section(result: SiteResult) -> Section:
@@ -79,7 +100,7 @@ def curves_section(result: SiteResult) -> Section:
 
 
 def _is_late(curve: Curve, length: float | None) -> bool:
-    """Whether a run of so many minutes was evaluated several times at its end, or after run_stop."""
+    """Return whether a run of so many minutes was evaluated several times at its end, or after run_stop."""
     times = [one.minutes for one in curve if one.minutes is not None]
     if not times or length is None:
         return False
@@ -94,7 +115,7 @@ def _target(result: SiteResult) -> Target | None:
 
 
 def _count(result: SiteResult) -> str | None:
-    """The metadata that most evaluations state their progress by; that of the reference first."""
+    """Return the metadata that most evaluations state their progress by; that of the reference first."""
     evaluations = [evaluation for log in result.logs for evaluation in log.run.evaluations]
     names = sorted(_WORDS, key=lambda name: name != unit_of(result.tested_as))
     stated = {name: sum(usable_number(getattr(one, name)) is not None for one in evaluations) for name in names}
@@ -103,7 +124,7 @@ def _count(result: SiteResult) -> str | None:
 
 
 def _unit(result: SiteResult, count: str | None) -> str | None:
-    """What the progress is in: of logs that count something else than the reference, as the convergence test says."""
+    """Return the unit of progress: of logs that count otherwise than the reference, as the convergence test says."""
     if count is None:
         return None
     answers = [one for one in (result.rcp, result.rcp.also) if one is not None and one.counted == count]
@@ -117,7 +138,7 @@ def _unit(result: SiteResult, count: str | None) -> str | None:
 
 
 def _evaluated(log: LogReport, target: Target | None, count: str | None, limit: int) -> Iterator[Evaluated]:
-    """The evaluations of a run that have a value."""
+    """Yield the evaluations of a run that have a value."""
     measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
     for evaluation in log.run.evaluations[:limit]:
         of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
@@ -134,7 +155,7 @@ def minutes_since_start(log: LogReport, time_ms: Any) -> float | None:
 
 
 def _values(value: Any) -> Iterator[tuple[str | None, float]]:
-    """The numbers of an evaluation whose benchmark has no target in the rules."""
+    """Yield the numbers of an evaluation whose benchmark has no target in the rules."""
     if isinstance(value, dict):
         for name, part in list(value.items())[:_MAX_MEASURES]:
             if usable_number(part) is not None:
@@ -150,7 +171,7 @@ def _bounds(target: Target | None, measure: str | None) -> Band | None:
 def _charts(
     curves: Sequence[Curve], measure: str | None, bounds: Band | None, axes: Sequence[tuple[str, int, str]], up: int
 ) -> Iterator[Chart]:
-    """A measure over progress and over minutes: all of the training, then the part near the target.
+    """Yield a measure over progress and over minutes: all of the training, then the part near the target.
 
     Args:
         curves: the runs.
@@ -166,42 +187,35 @@ def _charts(
         if not lines:
             continue
         goal = _goal(lines, bounds)
-        spread = columns_json(spread_of(lines)) if len(lines) >= MIN_RUNS else None
-        data = {
+        data: dict[str, Any] = {
             "x": {"title": "Minutes since run_start" if field == "minutes" else f"Progress ({unit})"},
             "y": {"title": quality},
             "table": {"id": f"table-{TABLE}", "x": across, "y": up},
             "series": [_goal_series(lines, goal)] if goal else [],
             "goal": goal and goal._asdict(),
-            **({"spread": spread, "band": band_words(len(lines))} if spread else {}),
         }
+        spread: dict[str, Any] = {}
+        if len(lines) >= MIN_RUNS:
+            spread = {"spread": columns_json(spread_of(lines)), "band": band_words(len(lines))}
         title = f"{quality if measure else quality.capitalize()} over {unit}"
-        about = _about(lines, quality, unit, goal)
-        chart = Chart(kind="runs", key=f"curve-{up}-{field}", title=title, about=about, data=data)
-        yield chart
+        yield Chart(kind="runs", title=title, about=_about(lines, quality, unit, goal), data=data | spread)
         window = window_of(lines, goal) if goal else None
-        if window is not None and goal is not None:
-            near.append(_near(chart, lines, goal, window, unit))
+        if goal is not None and window is not None:
+            about = _near_words(lines, goal, unit)
+            near.append(
+                Chart(kind="runs", title=f"{title} near the target", about=about, data=data | {"window": window})
+            )
     yield from near
 
 
-def _near(chart: Chart, lines: Sequence[Line], goal: Goal, window: Window, unit: str) -> Chart:
-    """The part of a chart where its runs cross the target."""
+def _near_words(lines: Sequence[Line], goal: Goal, unit: str) -> str:
     crossings = [next((x for x, y in line if goal.is_reached(y)), None) for line in lines]
     there = [x for x in crossings if x is not None]
-    verb = "reaches" if len(lines) == 1 else "reach"
-    about = f"{len(there)} of {count_text(len(lines), 'run')} {verb} {number_text(goal.level)}"
+    about = f"{len(there)} of {count_text(len(lines), 'run')} {'reaches' if len(lines) == 1 else 'reach'}"
+    about += f" {number_text(goal.level)}"
     if there:
         about += f", the first at {number_text(min(there))} {unit} and the last at {number_text(max(there))}"
-    about += ": each evaluation is a dot, and the one that reaches the target is larger."
-    data = {name: value for name, value in chart.data.items() if name not in ("spread", "band")}
-    return Chart(
-        kind=chart.kind,
-        key=f"{chart.key}-near",
-        title=f"{chart.title} near the target",
-        about=about,
-        data=data | {"window": window._asdict()},
-    )
+    return f"{about}: each evaluation is a dot, and the one that reaches the target is larger."
 
 
 def _line(curve: Curve, measure: str | None, field: str) -> Line:
@@ -211,7 +225,7 @@ def _line(curve: Curve, measure: str | None, field: str) -> Line:
 
 
 def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
-    """The target: of two bounds the one that evaluations lie beyond, or else the one that the last ones lie nearer to.
+    """Return the target: of two bounds the one that evaluations lie beyond, else the one that the last are nearer to.
 
     FID is to be from 0 to 90 and CLIP from 0.15 to 1, and nothing says which of the bounds is the target.
     """
@@ -227,7 +241,7 @@ def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
 
 
 def _goal_series(lines: Sequence[Line], goal: Goal) -> Series:
-    """The target as a line over all runs."""
+    """Return the target as a line over all runs."""
     places = [point[0] for line in lines for point in line]
     ends = ((min(places), goal.level), (max(places), goal.level))
     return Series(f"target {number_text(goal.level)}", "rule", 5, ends)
@@ -241,7 +255,7 @@ def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) ->
 
 
 def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
-    """A row for each run, with its evaluations as lists."""
+    """Return a row for each run, with its evaluations as lists."""
     named = (clean(measure, 40) if measure else "quality" for measure in measures)
     rows = []
     for name, curve in zip(names, curves, strict=True):
@@ -259,3 +273,92 @@ def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str
         lists=True,
         key=TABLE,
     )
+
+
+# ---- What runs have in common, and where they cross the target
+
+
+def spread_of(lines: Sequence[Line]) -> list[tuple[float, float, float, float]]:
+    """Return places with the low end of the band, the median and the high end: all runs, or of many the middle half.
+
+    Between two evaluations of a run its value is taken from the straight line through them; a run that has ended
+    counts with its last value, and one without an evaluation so far does not count. Where fewer than half of the runs
+    count there is no median. Places are those of the evaluations, or 120 at equal distances where there are more.
+
+    Args:
+        lines: the runs; fewer than :data:`MIN_RUNS` have no spread.
+    """
+    runs = [line for line in lines if line]
+    if len(runs) < MIN_RUNS:
+        return []
+    columns = [([point[0] for point in line], [point[1] for point in line]) for line in runs]
+    found = []
+    for x in _places([place for places, _ in columns for place in places]):
+        values = [value for places, of in columns if (value := _at(x, places, of)) is not None]
+        if 2 * len(values) >= len(runs):
+            low, high = _band(values, many=len(runs) >= MANY_RUNS)
+            found.append((x, low, statistics.median(values), high))
+    return found
+
+
+def band_words(runs: int) -> str:
+    """Return what the band of so many runs is."""
+    return "middle half of the runs (quartiles)" if runs >= MANY_RUNS else "range from the lowest to the highest run"
+
+
+def _band(values: Sequence[float], *, many: bool) -> tuple[float, float]:
+    if not many:
+        return min(values), max(values)
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, high
+
+
+def _places(all_of_them: Sequence[float]) -> list[float]:
+    places = sorted(set(all_of_them))
+    if len(places) <= _MAX_PLACES:
+        return places
+    low, high = places[0], places[-1]
+    step = (high - low) / (_MAX_PLACES - 1)
+    return [*(low + step * place for place in range(_MAX_PLACES - 1)), high]
+
+
+def _at(x: float, places: Sequence[float], values: Sequence[float]) -> float | None:
+    """Return a run's value at a place; of several evaluations there, the last."""
+    behind = bisect_right(places, x)
+    if behind == 0:
+        return None
+    if behind == len(places) or places[behind - 1] == x:
+        return values[behind - 1]
+    (x0, x1), (y0, y1) = places[behind - 1 : behind + 1], values[behind - 1 : behind + 1]
+    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+
+
+def window_of(lines: Sequence[Line], goal: Goal) -> dict[str, tuple[float, float]] | None:
+    """Return from where to where, in ``x`` and ``y``, the runs cross the target; None where that is all of the chart.
+
+    It begins three evaluations before the first run's that reaches the target, ends with the last evaluation of all,
+    and is as high as the values of these runs from there on and the target need. Where no run reaches the target, it
+    begins three evaluations before the last of each.
+
+    Args:
+        lines: the runs.
+        goal: the target.
+    """
+    there = [line for line in lines if any(goal.is_reached(point[1]) for point in line)]
+    parts = [line[_first(line, goal) :] for line in there or lines if line]
+    if not parts:
+        return None
+    points = [point for line in lines for point in line]
+    left, right = min(part[0][0] for part in parts), max(point[0] for point in points)
+    values = [goal.level, *(point[1] for part in parts for point in part)]
+    low, high = min(values), max(values)
+    if (left <= min(point[0] for point in points) and low <= min(point[1] for point in points)) or left >= right:
+        return None
+    free = _MARGIN * (high - low) or _MARGIN * abs(high) or _MARGIN
+    return {"x": (left, right), "y": (low - free, high + free)}
+
+
+def _first(line: Line, goal: Goal) -> int:
+    """Return where a run comes near the target."""
+    reaching = (place for place, point in enumerate(line) if goal.is_reached(point[1]))
+    return max(0, next(reaching, len(line) - 1) - _BEFORE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -12,7 +12,7 @@ from mlsub.commands.score.formats import FORMATS, csv_of, parquet_of
 from mlsub.commands.site.page import RESULTS_SCRIPT, clean
 from mlsub.commands.site.render import safe_json
 from mlsub.commands.site.results import Results
-from mlsub.score.columns import ColumnKind, Value, encodable
+from mlsub.score.columns import Column, ColumnKind, Value, encodable
 
 #: The folder of the data.
 DATA = RESULTS_SCRIPT.partition("/")[0]
@@ -21,48 +21,48 @@ _DIGITS = 9
 _LONGEST = 200
 
 
-class Field(NamedTuple):
-    """A column: the name of what a result has there, its title, unit (empty for none), and kind."""
-
-    key: str
-    title: str
-    kind: ColumnKind = ColumnKind.TEXT
-    unit: str = ""
+def _field(name: str, title: str, kind: ColumnKind = ColumnKind.TEXT) -> Column:
+    return Column(name=name, title=title, kind=kind)
 
 
 _COUNT, _NUMBER = ColumnKind.COUNT, ColumnKind.NUMBER
+#: The columns, by the names that a result has for them.
 FIELDS = (
-    Field("href", "Page"),
-    Field("round_key", "Round"),
-    Field("publication_date", "Published"),
-    Field("usage", "Usage"),
-    Field("division_name", "Division"),
-    Field("benchmark_name", "Benchmark"),
-    Field("benchmark_title", "Benchmark"),
-    Field("scaling_type", "Scaling type"),
-    Field("benchmark", "Benchmark folder"),
-    Field("organisation_name", "Organisation"),
-    Field("submitter", "Submitter"),
-    Field("system_name", "System"),
-    Field("system", "System folder"),
-    Field("vendor", "Vendor"),
-    Field("family", "Accelerator family"),
-    Field("accelerator_name", "Accelerator"),
-    Field("accelerator_model_name", "Accelerator, as described"),
-    Field("accelerators_count", "Accelerators", _COUNT),
-    Field("number_of_nodes", "Nodes", _COUNT),
-    Field("availability", "Availability"),
-    Field("framework", "Framework"),
-    Field("batch_size", "Global batch size", _NUMBER, "samples"),
-    Field("published_minutes", "Time to train", _NUMBER, "minutes"),
-    Field("unscaled_minutes", "Unscaled", _NUMBER, "minutes"),
-    Field("expected_minutes", "Expected", _NUMBER, "minutes"),
-    Field("scaling", "Scaling factor", _NUMBER),
-    Field("chip_minutes", "Chip-minutes", _NUMBER, "minutes"),
-    Field("runs", "Runs", _COUNT),
-    Field("verdict", "Verdict"),
-    Field("rcp_verdict", "Convergence test"),
-    Field("id", "MLPerf ID"),
+    _field("href", "Page"),
+    _field("round_key", "Round"),
+    _field("publication_date", "Published"),
+    _field("usage", "Usage"),
+    _field("division_name", "Division"),
+    _field("benchmark_name", "Benchmark"),
+    _field("benchmark_title", "Benchmark"),
+    _field("scaling_type", "Scaling type"),
+    _field("benchmark", "Benchmark folder"),
+    _field("organisation_name", "Organisation"),
+    _field("submitter", "Submitter"),
+    _field("system_name", "System"),
+    _field("system", "System folder"),
+    _field("vendor", "Vendor"),
+    _field("family", "Accelerator family"),
+    _field("accelerator_name", "Accelerator"),
+    _field("accelerator_model_name", "Accelerator, as described"),
+    _field("accelerators_count", "Accelerators", _COUNT),
+    _field("number_of_nodes", "Nodes", _COUNT),
+    _field("availability", "Availability"),
+    _field("framework", "Framework"),
+    _field("batch_size", "Global batch size", _NUMBER),
+    _field("published_minutes", "Time to train", _NUMBER),
+    _field("unscaled_minutes", "Unscaled", _NUMBER),
+    _field("expected_minutes", "Expected", _NUMBER),
+    _field("scaling", "Scaling factor", _NUMBER),
+    _field("chip_minutes", "Chip-minutes", _NUMBER),
+    _field("runs", "Runs", _COUNT),
+    _field("verdict", "Verdict"),
+    _field("rcp_verdict", "Convergence test"),
+    _field("id", "MLPerf ID"),
+)
+#: Units of columns that have one.
+_UNITS = {"batch_size": "samples"} | dict.fromkeys(
+    ("published_minutes", "unscaled_minutes", "expected_minutes", "chip_minutes"), "minutes"
 )
 
 
@@ -73,8 +73,9 @@ def results_script(results: Results) -> bytes:
     return f'"use strict";\nwindow.mlsubResults = {safe_json({"count": len(results), "columns": columns})};\n'.encode()
 
 
-def _column(field: Field, values: list[Value]) -> dict[str, Any]:
-    found: dict[str, Any] = {"key": field.key, "title": field.title, "unit": field.unit, "kind": field.kind.value}
+def _column(field: Column, values: list[Value]) -> dict[str, Any]:
+    unit = _UNITS.get(field.name, "")
+    found: dict[str, Any] = {"key": field.name, "title": field.title, "unit": unit, "kind": field.kind.value}
     if field.kind is ColumnKind.TEXT:
         places = {name: place for place, name in enumerate(dict.fromkeys(one for one in values if one is not None))}
         return found | {"names": list(places), "values": [-1 if one is None else places[one] for one in values]}
@@ -86,20 +87,20 @@ def downloads(results: Results) -> dict[str, bytes]:
 
     The page of all results makes the same files of a selection.
     """
-    keys, rows = [field.key for field in FIELDS], _rows(results)
+    keys, rows = [field.name for field in FIELDS], _rows(results)
     lines = b",\n".join(msgspec.json.encode(dict(zip(keys, row, strict=True))) for row in rows)
     found = {f"{DATA}/results.csv": csv_of(keys, rows), f"{DATA}/results.json": b"[" + lines + b"]\n"}
     if find_spec(FORMATS["parquet"].library) is not None:
-        found[f"{DATA}/results.parquet"] = parquet_of([(field.key, field.kind) for field in FIELDS], rows)
+        found[f"{DATA}/results.parquet"] = parquet_of([(field.name, field.kind) for field in FIELDS], rows)
     return found
 
 
 def _rows(results: Results) -> list[list[Value]]:
-    """The values of each result, in the order of the columns."""
+    """Return the values of each result, in the order of the columns."""
     rows = []
     for result in results:
         cells = result.columns() | {"round_key": result.round_key, "id": result.id}
-        rows.append([_plain(cells[field.key]) for field in FIELDS])
+        rows.append([_plain(cells[field.name]) for field in FIELDS])
     return rows
 
 

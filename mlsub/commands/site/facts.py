@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -17,8 +17,7 @@ from mlsub.log.report import LogReport
 from mlsub.log.trace import Traced, trace_of
 from mlsub.present.document import Findings, lines_of
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
-from mlsub.review.runs.model import Entry
-from mlsub.review.runs.undone import parted
+from mlsub.review.runs.model import Entry, parted
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.report import Report
@@ -54,7 +53,14 @@ def findings_sections(findings: Sequence[Finding], *, forgiven: bool) -> Iterato
     """
     ruled = [finding for finding in findings if not finding.rule.startswith(_FORENSIC)]
     forensic = [finding for finding in findings if finding.rule.startswith(_FORENSIC)]
-    columns = _columns(Findings(tuple(ruled), forgiven=forgiven))
+    block = Findings(tuple(ruled), forgiven=forgiven)
+    columns: tuple[Column[Sequence[Finding]], ...] = (
+        Column("severity", lambda group: Cell(label_of(group[0], block), badge=_BADGES[group[0].severity])),
+        Column("rule", lambda group: Cell(group[0].rule)),
+        Column("what was found", _found_cell),
+        _FIX,
+        _PLACES,
+    )
     words = (_counts(ruled), _FINDINGS) if ruled else ("None.",)
     yield Section(key="findings", title="Findings", words=words, tables=_tables(ruled, columns))
     if forensic:
@@ -63,7 +69,7 @@ def findings_sections(findings: Sequence[Finding], *, forgiven: bool) -> Iterato
 
 
 def _tables(findings: Sequence[Finding], columns: Sequence[Column[Sequence[Finding]]]) -> tuple[Table, ...]:
-    """A table for errors, warnings and notes, as far as there are any; a row a defect, with all its places."""
+    """Return a table for errors, warnings and notes, as far as there are any; a row a defect, with all its places."""
     return tuple(build_table(words, groups[:MAX_ROWS], columns) for words, groups in _by_severity(findings))
 
 
@@ -76,29 +82,15 @@ def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[F
 
 
 def _counts(findings: Sequence[Finding]) -> str:
-    """How many defects there are of each severity, the same in many places once."""
+    """Return how many defects there are of each severity, the same in many places once."""
     *first, last = [words for words, _ in _by_severity(findings)]
     return f"{', '.join(first)} and {last}." if first else f"{last}."
-
-
-def _columns(block: Findings) -> tuple[Column[Sequence[Finding]], ...]:
-    return (
-        Column("severity", lambda group: Cell(label_of(group[0], block), badge=_BADGES[group[0].severity])),
-        Column("rule", lambda group: Cell(group[0].rule)),
-        Column("what was found", _found_cell),
-        Column("fix", _fix_cell),
-        Column("places", _places_cell),
-    )
 
 
 def _found_cell(group: Sequence[Finding]) -> Cell:
     facts = dict(facts_of(group))
     below = (f"{name}: {_lines_text(facts[name])}" for name in _BELOW if name in facts)
     return Cell("\n".join((clean(group[0].message), *below)))
-
-
-def _fix_cell(group: Sequence[Finding]) -> Cell:
-    return Cell(clean(group[0].fix) if group[0].fix else "–")
 
 
 def _places_cell(group: Sequence[Finding]) -> Cell:
@@ -115,17 +107,19 @@ def _title_cell(group: Sequence[Finding]) -> Cell:
 
 
 def _part_cell(group: Sequence[Finding], place: int, without: str) -> Cell:
-    """What was found in each place, or the score without it."""
+    """Return what was found in each place, or the score without it."""
     texts = dict.fromkeys(parted(finding.actual or "")[place] for finding in group)
     return Cell("\n".join(clean(text) for text in texts if text) or without)
 
 
+_FIX = Column[Sequence[Finding]]("fix", lambda group: Cell(clean(group[0].fix) if group[0].fix else "–"))
+_PLACES = Column[Sequence[Finding]]("places", _places_cell)
 _OF_FORENSICS: tuple[Column[Sequence[Finding]], ...] = (
     Column("what stands out", _title_cell),
     Column("figures", lambda group: _part_cell(group, 0, "–")),
     Column("the score without it", lambda group: _part_cell(group, 1, "as it is")),
-    Column("what would explain it", _fix_cell),
-    Column("places", _places_cell),
+    replace(_FIX, title="what would explain it"),
+    _PLACES,
 )
 
 
@@ -134,51 +128,41 @@ def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> lis
 
     Args:
         checked: reports of all that is compared, whose logs were read with
-            :class:`mlsub.log.trace.TraceFold`.
+            :class:`mlsub.log.trace.Traced`.
         overlay: a checked overlay file.
     """
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
     above = os.path.commonpath(roots) if roots else ""
-    entries = [entry for one in checked for entry in _traced(one, above, overlay)]
-    found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
-    return [replace(one, report=_with_findings(one.report, found, above)) for one in checked]
 
+    def place(report: Report, path: str) -> str:
+        return os.path.relpath(Path(report.root, path), above)
 
-def _with_findings(report: Report, found: Mapping[str, Sequence[Finding]], above: str) -> Report:
-    more = [
-        replace(finding, path=entry.path, line=None)
-        for entry in report.entries
-        for finding in found.get(_place(above, report, entry.path), ())
-    ]
-    return replace(report, findings=(*report.findings, *more))
-
-
-def _traced(one: Checked, above: str, overlay: str | None) -> list[Entry]:
-    """The entries of a report as forensics takes them."""
-    report = one.report
-    logs: dict[str, list[LogReport]] = {}
-    for log in one.logs:
-        logs.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
-    return [
+    entries = [
         Entry(
-            path=_place(above, report, entry.path),
-            round=get_round(str(report.usage), str(report.round), overlay),
-            organisation=entry.organisation,
-            system=entry.system,
-            benchmark=entry.benchmark,
-            scaling_type=entry.scaling_type,
-            traces=tuple(
-                trace_of(_place(above, report, log.path), log.run, log.fact(Traced) or Traced())
-                for log in logs.get(entry.path, ())
-            ),
+            path=place(one.report, result.path),
+            round=get_round(result.usage, result.round, overlay),
+            organisation=result.organisation,
+            system=result.system,
+            benchmark=result.benchmark,
+            scaling_type=result.scaling_type,
+            traces=tuple(trace_of(place(one.report, log.path), log.run, log.trace or Traced()) for log in result.logs),
         )
-        for entry in report.entries
+        for one in checked
+        for result in one.results
     ]
-
-
-def _place(above: str, report: Report, path: str) -> str:
-    """A path of a report, relative to the folder that all reports are below."""
-    return os.path.relpath(Path(report.root, path), above)
+    found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
+    more = [
+        [
+            replace(finding, path=entry.path, line=None)
+            for entry in one.report.entries
+            for finding in found.get(place(one.report, entry.path), ())
+        ]
+        for one in checked
+    ]
+    return [
+        replace(one, report=replace(one.report, findings=(*one.report.findings, *of)))
+        for one, of in zip(checked, more, strict=True)
+    ]
 
 
 # ---- Hyperparameters and the system

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from mlsub.commands.site.charts import chip_minutes_chart, records_over_time, scaling_chart
-from mlsub.commands.site.history import best_of, by_comparability, holder, in_minutes, record_chains
 from mlsub.commands.site.page import (
     OVERVIEW,
     REHEARSAL,
@@ -19,11 +18,22 @@ from mlsub.commands.site.page import (
     names_cell,
     number_cell,
 )
-from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, closed, group_by
-from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, fast, results_table
+from mlsub.commands.site.results import (
+    DIVISIONS,
+    Results,
+    Site,
+    SiteResult,
+    best_of,
+    by_comparability,
+    closed,
+    fast,
+    group_by,
+    record_chains,
+)
+from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, results_table
 from mlsub.divisions import CLOSED
-from mlsub.systems.chips import Chip, all_chips
 from mlsub.systems.fields import is_unsaid
+from mlsub.systems.names import Chip, all_chips
 
 #: Things that an index lists, and rows of a benchmark without scripts; with them there are all.
 _MOST, _STATIC_ROWS = 1200, 50
@@ -36,15 +46,14 @@ _SCALING = (
     "has systems of several sizes: twice the accelerators take half the minutes."
 )
 _BEST = "Fastest Closed result of each benchmark and number of accelerators, of all rounds"
-Facts = Iterator[tuple[str, Cell]]
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of things that results share.
 
     ``name`` is what a thing is called, by the results that have it, those of older rounds first, and ``href`` the page
-    about it. ``columns`` is what the index says besides, ``facts`` what the page does; ``without`` are columns of its
-    table of results, ``title_of`` is its title where that is not the name.
+    about it. ``columns`` is what the index says of it, and its page too, which also says ``more``; ``without`` are
+    columns of its table of results, ``title_of`` is its title where that is not the name.
     """
 
     title: str
@@ -52,7 +61,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     href: Callable[[SiteResult], str | None]
     name: Callable[[Results], str]
     columns: tuple[Column[Results], ...]
-    facts: Callable[[Results], Facts]
+    more: tuple[Column[Results], ...] = ()
     without: tuple[str, ...]
     title_of: Callable[[Results], str] | None = None
 
@@ -84,7 +93,7 @@ def group_pages(site: Site) -> Iterator[Page]:
 
 
 def _groups(site: Site, kind: Kind) -> list[Results]:
-    """The results of each thing: benchmarks by interest, accelerators of a maker together, others by name."""
+    """Return the results of each thing: benchmarks by interest, accelerators of a maker together, others by name."""
     if kind is BENCHMARKS:
         return site.benchmarks
     groups = group_by(site.results, kind.href)
@@ -96,6 +105,7 @@ def _groups(site: Site, kind: Kind) -> list[Results]:
 
 def _group_page(site: Site, kind: Kind, results: Results) -> Page:
     sections = [_explore_section(site, results)] if kind is BENCHMARKS else [*_common_sections(site, kind, results)]
+    facts = [(column.title, column.cell(results)) for column in (*kind.columns, *kind.more)]
     inside = sum(one.division_name == CLOSED.name for one in results)
     some_closed = f", {inside:,} of them Closed" if inside < len(results) else ", Closed"
     return Page(
@@ -104,7 +114,7 @@ def _group_page(site: Site, kind: Kind, results: Results) -> Page:
         lead=(REHEARSAL,) if any(result.usage == "rehearsal" for result in results) else (),
         crumbs=(*OVERVIEW, (kind.title, kind.index)),
         facts=(
-            *kind.facts(results),
+            *((title.capitalize(), cell) for title, cell in facts if cell.text != "–"),
             ("Rounds", _rounds_cell(results)),
             ("Results", Cell(f"{len(results):,}{some_closed}")),
         ),
@@ -154,22 +164,16 @@ def _record_cell(results: Results) -> Cell:
 
 def _holder_cell(results: Results) -> Cell:
     record = _record(results)
-    return Cell("–" if record is None else f"{holder(record)}, {record.round_key}")
+    return Cell("–" if record is None else f"{record.holder}, {record.round_key}")
 
 
-def _benchmark_facts(results: Results) -> Facts:
-    if results[-1].task:
-        yield "Task", Cell(results[-1].task)
+def _comparable_cell(results: Results) -> Cell:
     groups = [list(dict.fromkeys(one.round_key for one in group)) for group in by_comparability(results)]
-    spans = [keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}" for keys in groups]
-    yield "Rounds that may be compared", Cell("; ".join(spans))
-    record = _record(results)
-    if record is not None:
-        yield "Record", Cell(f"{in_minutes(record)}: {holder(record)}, {record.round_key}")
+    return Cell("; ".join(keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}" for keys in groups))
 
 
 def _explore_section(site: Site, results: Results) -> Section:
-    """Charts and a table of which a script shows a round and a division."""
+    """Return charts and a table of which a script shows a round and a division."""
     divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
     ordered = sorted(results, key=lambda one: (list(DIVISIONS).index(one.division_name), fast(one)))
     table = results_table("Results, the fastest first", ordered, *_COLUMNS[1:], most=_STATIC_ROWS, key="selection")
@@ -185,7 +189,7 @@ def _explore_section(site: Site, results: Results) -> Section:
             "system": {f"{one.organisation_name}\n{one.system_name}": one.system_href for one in results},
         },
     }
-    scaling = scaling_chart(site, results, "scaling", "Accelerators and minutes", explore=explore)
+    scaling = scaling_chart(site, results, "Accelerators and minutes", explore=explore)
     return Section(key="explore", title="Results", charts=(scaling, chip_minutes_chart(site, results)), tables=(table,))
 
 
@@ -202,24 +206,11 @@ def _memory_cell(results: Results) -> Cell:
     return Cell(f"{first}{sizes[-1]} GB", float(sizes[0])) if sizes else Cell("–")
 
 
-_ACCELERATOR: tuple[Column[Results], ...] = (
-    Column("vendor", lambda some: Cell(", ".join(_chip(some).vendor))),
-    Column("line", lambda some: Cell(_chip(some).line)),
-    Column("generation", lambda some: Cell(_chip(some).generation)),
-    Column("memory", _memory_cell),
-)
-
-
-def _accelerator_facts(results: Results) -> Facts:
-    yield from ((column.title.capitalize(), column.cell(results)) for column in _ACCELERATOR)
-    yield "Organisations", names_cell(one.organisation_name for one in results)
-
-
 def _scaling_section(site: Site, results: Results) -> Iterator[Section]:
     groups = group_by(closed(results), lambda one: one.benchmark_href)
     sized = [some for some in groups if len({one.accelerators_count or None for one in some} - {None}) > 1]
     if sized:
-        charts = tuple(scaling_chart(site, some, f"scaling-{place}") for place, some in enumerate(sized))
+        charts = tuple(scaling_chart(site, some) for some in sized)
         title = f"Minutes over the number of {results[0].accelerator_name}"
         yield Section(key="scaling", title=title, words=(_SCALING,), charts=charts, small=True)
 
@@ -239,25 +230,14 @@ def _accelerators_cell(results: Results) -> Cell:
     return names_cell(sorted({one.accelerator_name for one in results if one.accelerator_name}))
 
 
-def _organisation_facts(results: Results) -> Facts:
-    yield "Benchmarks", names_cell(one.benchmark_title for one in results)
-    yield "Accelerators", _accelerators_cell(results)
+def _processors_cell(results: Results) -> Cell:
+    names = [name for one in results if (name := one.host_processor_model_name) and not is_unsaid(name)]
+    count = results[-1].host_processors_count
+    return Cell("–" if not names else f"{count:,} × {names[-1]}" if count else names[-1])
 
 
-def _system_facts(results: Results) -> Facts:
-    last = results[-1]
-    yield "Organisation", Cell(last.organisation_name, href=last.organisation_href)
-    yield "Accelerators", accelerators_cell(last)
-    processors = [name for one in results if (name := one.host_processor_model_name) and not is_unsaid(name)]
-    if processors:
-        count = last.host_processors_count
-        yield "Processors", Cell(f"{count:,} × {processors[-1]}" if count else processors[-1])
-    if last.number_of_nodes is not None:
-        yield "Nodes", number_cell(last.number_of_nodes)
-    for title in ("framework", "availability"):
-        texts = [text for one in results if (text := getattr(one, title)) and not is_unsaid(text)]
-        if texts:
-            yield title.capitalize(), names_cell(texts)
+def _said_cell(results: Results, field: str) -> Cell:
+    return names_cell(text for one in results if (text := getattr(one, field)) and not is_unsaid(text))
 
 
 BENCHMARKS = Kind(
@@ -270,7 +250,7 @@ BENCHMARKS = Kind(
         Column("record in minutes", _record_cell),
         Column("held by", _holder_cell),
     ),
-    facts=_benchmark_facts,
+    more=(Column("rounds that may be compared", _comparable_cell),),
     without=("benchmark",),
 )
 ACCELERATORS = Kind(
@@ -279,8 +259,13 @@ ACCELERATORS = Kind(
     "alone, are on the page of systems.",
     href=lambda one: one.accelerator_href,
     name=lambda some: some[0].accelerator_name or "",
-    columns=_ACCELERATOR,
-    facts=_accelerator_facts,
+    columns=(
+        Column("vendor", lambda some: Cell(", ".join(_chip(some).vendor))),
+        Column("line", lambda some: Cell(_chip(some).line)),
+        Column("generation", lambda some: Cell(_chip(some).generation)),
+        Column("memory", _memory_cell),
+    ),
+    more=(Column("organisations", lambda some: names_cell(one.organisation_name for one in some)),),
     without=("chip-minutes",),
 )
 ORGANISATIONS = Kind(
@@ -289,10 +274,9 @@ ORGANISATIONS = Kind(
     href=lambda one: one.organisation_href,
     name=lambda some: some[-1].organisation_name,
     columns=(
-        Column("benchmarks", lambda some: number_cell(len({one.benchmark_name for one in some}))),
+        Column("benchmarks", lambda some: names_cell(one.benchmark_title for one in some)),
         Column("accelerators", _accelerators_cell),
     ),
-    facts=_organisation_facts,
     without=("organisation",),
 )
 SYSTEMS = Kind(
@@ -301,10 +285,15 @@ SYSTEMS = Kind(
     href=lambda one: one.system_href,
     name=lambda some: some[-1].system_name,
     columns=(
-        Column("organisation", lambda some: Cell(some[-1].organisation_name)),
+        Column("organisation", lambda some: Cell(some[-1].organisation_name, href=some[-1].organisation_href)),
         Column("accelerators", lambda some: accelerators_cell(some[-1])),
     ),
-    facts=_system_facts,
+    more=(
+        Column("processors", _processors_cell),
+        Column("nodes", lambda some: number_cell(some[-1].number_of_nodes)),
+        Column("framework", lambda some: _said_cell(some, "framework")),
+        Column("availability", lambda some: _said_cell(some, "availability")),
+    ),
     without=("organisation", "system"),
     title_of=lambda some: f"{some[-1].system_name}, {some[-1].organisation_name}",
 )

@@ -7,11 +7,21 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from mlsub.commands.site.charts import RECORD_KEY, record_chart, round_chart
+from mlsub.commands.site.charts import RECORD_KEY, record_chart, round_charts
 from mlsub.commands.site.facts import findings_sections
-from mlsub.commands.site.history import by_comparability, holder, in_minutes, record_chains, time_of
 from mlsub.commands.site.page import MINUTES, OVERVIEW, REHEARSAL, Page, Section, count_text, number_text
-from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, closed, group_by
+from mlsub.commands.site.results import (
+    DIVISIONS,
+    USAGES,
+    Results,
+    Site,
+    SiteResult,
+    SiteRound,
+    by_comparability,
+    closed,
+    fast,
+    record_chains,
+)
 from mlsub.commands.site.tables import (
     bert_words,
     by_benchmark,
@@ -24,7 +34,7 @@ from mlsub.commands.site.tables import (
 )
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.entries import BY_LOGS, missing_results
-from mlsub.rounds.publication import published
+from mlsub.rounds.benchmarks import published
 
 #: Records that are named, the greatest gains first; and things that are named before the rest is counted.
 _NAMED, _LISTED = 3, 6
@@ -60,7 +70,7 @@ def home_page(site: Site, title: str | None) -> Page:
 
 
 def _records(site: Site) -> Iterator[Section]:
-    """The small charts: first the benchmarks of the newest round of each usage, then those that are no more."""
+    """Yield the small charts: first the benchmarks of the newest round of each usage, then those that are no more."""
     newest = {some[-1].usage: some[-1] for some in reversed(site.benchmarks)}
     groups: dict[str, list[Results]] = {}
     for some in site.benchmarks:
@@ -68,14 +78,11 @@ def _records(site: Site) -> Iterator[Section]:
         name = last.rules.title if some[-1].round == last.round else "earlier benchmarks"
         groups.setdefault(f"Records: {name}", []).append(some)
     for place, (title, benchmarks) in enumerate(groups.items()):
-        made = [record_chart(site, some, f"{place}-{some[-1].benchmark_name}") for some in benchmarks]
-        charts = tuple(chart for chart in made if chart is not None)
-        if charts:
-            drawn = [result for some, chart in zip(benchmarks, made, strict=True) if chart for result in closed(some)]
-            legend = (*site.legend("vendor", drawn), RECORD_KEY)
-            words = (_RECORDS,) if place == 0 else ()
-            key = f"records-{place}"
-            yield Section(key=key, title=title, words=words, charts=charts, small=True, legend=legend)
+        made = [(some, chart) for some in benchmarks if (chart := record_chart(site, some)) is not None]
+        if made:
+            legend = (*site.legend("vendor", [one for some, _ in made for one in closed(some)]), RECORD_KEY)
+            words, charts = (_RECORDS,) if place == 0 else (), tuple(chart for _, chart in made)
+            yield Section(key=f"records-{place}", title=title, words=words, charts=charts, small=True, legend=legend)
 
 
 def _fastest(site: Site) -> Iterator[Section]:
@@ -131,7 +138,7 @@ def round_page(site: Site, one: SiteRound) -> Page:
 
 
 def _count_words(one: SiteRound) -> Iterator[str]:
-    """How many results meet the official checker, which is not a verdict on the round, and when it came out."""
+    """Yield how many results meet the official checker, which is not a verdict on the round, and when it came out."""
     meet = "meets" if len(one.results) == 1 else "meet"
     by_logs = "" if one.rules.package_checker else f"; {BY_LOGS}"
     count = count_text(len(one.results), "result")
@@ -141,10 +148,8 @@ def _count_words(one: SiteRound) -> Iterator[str]:
 
 
 def _division(site: Site, one: SiteRound, division: str, legend: list[tuple[str, int, str]]) -> Section:
-    """The results of a division; without a table where it has none."""
+    """Return the results of a division; without a table where it has none."""
     results = by_benchmark(result for result in one.results if result.division_name == division)
-    groups = group_by(results, lambda one: (one.benchmark_title.casefold(), one.benchmark_name, one.scaling_type or ""))
-    charts = [round_chart(site, some, legend) for some in groups]
     ids = ("id",) if any(result.id for result in results) else ()
     heads = (*_ROUND, *ids, "unscaled", "expected", "runs", "rcp", "findings")
     title = DIVISIONS[division]
@@ -152,7 +157,7 @@ def _division(site: Site, one: SiteRound, division: str, legend: list[tuple[str,
     return Section(
         key=division,
         title=title,
-        charts=tuple(chart for chart in charts if chart is not None),
+        charts=round_charts(site, results, legend, "../"),
         tables=(table,) if results else (),
     )
 
@@ -193,8 +198,8 @@ def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[
 
 
 def _gain(pair: tuple[SiteResult, SiteResult]) -> float:
-    """How many times as fast the second is as the first."""
-    return time_of(pair[0]) / time_of(pair[1])
+    """Return how many times as fast the second is as the first."""
+    return fast(pair[0]) / fast(pair[1])
 
 
 def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
@@ -211,8 +216,8 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
     more = f", and {len(fallen) - _NAMED} more" if len(fallen) > _NAMED else ""
     verb = "Records fell" if len(fallen) > 1 else "A record fell"
     named = "; ".join(
-        f"{now.benchmark_title} from {number_text(time_of(before), 3)} to {in_minutes(now)}, "
-        f"{number_text(_gain((before, now)), 3)} times as fast ({holder(now)})"
+        f"{now.benchmark_title} from {number_text(fast(before), 3)} to {now.in_minutes}, "
+        f"{number_text(_gain((before, now)), 3)} times as fast ({now.holder})"
         for before, now in fallen[:_NAMED]
     )
     return f"{verb} on {f'{len(fallen)} of ' if count > 1 else ''}its {count} {comparable}: {named}{more}."
@@ -220,7 +225,7 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
 
 def _firsts(latest: SiteRound, before: Results, benchmarks: Sequence[Results]) -> str:
     if not before:
-        leaders = [min(best, key=time_of).organisation_name for some in benchmarks if (best := closed(some))]
+        leaders = [min(best, key=fast).organisation_name for some in benchmarks if (best := closed(some))]
         leader = max(dict.fromkeys(leaders), key=leaders.count, default=None)
         if leader is None:
             return "It has no Closed result with a time."
@@ -248,8 +253,8 @@ def _with_fastest(title: str, results: Results) -> str:
     timed = [one for one in closed(results) if one.benchmark_title == title]
     if not timed:
         return title
-    best = min(timed, key=time_of)
-    return f"{title} ({in_minutes(best)}: {holder(best)})"
+    best = min(timed, key=fast)
+    return f"{title} ({best.in_minutes}: {best.holder})"
 
 
 def _list(names: Sequence[str]) -> str:

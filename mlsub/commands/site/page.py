@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -62,7 +62,6 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: str
-    key: str
     title: str
     about: str
     data: dict[str, Any]
@@ -89,11 +88,29 @@ class Quote(msgspec.Struct, frozen=True):
     text: str
 
 
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim: its anchor, id, verdict as a kind and in words, its text, and what was found.
+
+    Of the rows, a name and its lines, those in ``first`` are shown at once. ``charts`` are number lines; ``tryout`` is
+    what ``static/claims.js`` needs to try other values of inputs.
+    """
+
+    key: str
+    id: str
+    kind: str
+    headline: str
+    text: str
+    charts: tuple[Chart, ...] = ()
+    tryout: dict[str, Any] | None = None
+    first: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    rows: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
 class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a page: what there is to say, charts, tables, and texts to copy.
 
-    ``data`` are the tables behind the charts. ``cards`` are claims (see :mod:`.claims`), ``shares`` the bar of their
-    verdicts. Charts that are ``small`` stand side by side, below one ``legend``: name, colour and shape of each mark.
+    ``data`` are the tables behind the charts. ``cards`` are claims, ``shares`` the bar of their verdicts. Charts that
+    are ``small`` stand side by side, below one ``legend``: name, colour and shape of each mark.
     """
 
     key: str
@@ -101,7 +118,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
     shares: tuple[Share, ...] = ()
-    cards: tuple[msgspec.Struct, ...] = ()
+    cards: tuple[Card, ...] = ()
     tables: tuple[Table, ...] = ()
     data: tuple[Table, ...] = ()
     small: bool = False
@@ -125,6 +142,12 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     sections: tuple[Section, ...] = ()
     scripts: tuple[str, ...] = ()
 
+    def charts(self) -> Iterator[Chart]:
+        """Yield the charts of its sections and of the cards in them."""
+        for section in self.sections:
+            yield from section.charts
+            yield from (chart for card in section.cards for chart in card.charts)
+
 
 class Column(msgspec.Struct, Generic[T], frozen=True):
     """A column: its head, and what it shows of a thing."""
@@ -137,6 +160,12 @@ def build_table(caption: str, things: Iterable[T], columns: Sequence[Column[T]])
     """Return a table with a row for each thing."""
     rows = tuple(tuple(column.cell(thing) for column in columns) for thing in things)
     return Table(caption=caption, heads=tuple(column.title for column in columns), rows=rows)
+
+
+def plain_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Cell | str | None]]) -> Table:
+    """Return a table of cells and texts, a dash for none."""
+    cells = (tuple(one if isinstance(one, Cell) else Cell(one or "–") for one in row) for row in rows)
+    return Table(caption=caption, heads=tuple(heads), rows=tuple(cells))
 
 
 def count_text(count: int, word: str) -> str:

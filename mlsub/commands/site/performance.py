@@ -1,199 +1,297 @@
 """Performance pages: one organisation's MLPerf results with their IDs, and the figures of records beside them.
 
-A page is of one organisation, as pages of performance are that organisations publish; figures of two of them are for
-the pages of benchmarks. There are such pages only with records. ``performance.html`` is the page of the one
-organisation whose records are given, or of the only one that has results. With several it lists them: those with
-records have a page each.
+There are such pages only with records. ``performance.html`` is the page of the one organisation whose records are
+given, or of the only one that has results. With several it lists them: those with records have a page each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from mlsub.commands.db.records import Records
-from mlsub.commands.site.gains import framework_name, gains_section, prices_section
+from mlsub.commands.site.charts import gains_chart, round_charts
 from mlsub.commands.site.page import (
     MINUTES,
     Cell,
-    Chart,
     Column,
     Page,
     Section,
+    Table,
     build_table,
     number_cell,
+    number_text,
+    plain_table,
 )
-from mlsub.commands.site.records import performance_chart, records_sections
-from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, group_by, slug
-from mlsub.commands.site.tables import results_table
+from mlsub.commands.site.records import bars_chart, fact_text, load_words, records_sections, source_cell
+from mlsub.commands.site.results import Results, Site, SiteResult, best_of, group_by, slug
+from mlsub.commands.site.tables import columns, results_table
+from mlsub.score.records import Fact, Records
 from mlsub.submission.organisations import organisation
 
 PERFORMANCE = "performance.html"
-
-
-class Organisation(NamedTuple):
-    """An organisation: its name in one spelling, its results, the newest round first, and records of its own."""
-
-    name: str
-    results: Results
-    records: tuple[Records, ...]
+_CURRENCY = "USD"
+#: The name of a framework: what comes before numbers, parentheses and the like.
+_FRAMEWORK = re.compile(r"[A-Za-z][A-Za-z +/_-]*[A-Za-z]")
 
 
 def performance_pages(site: Site, records: Sequence[Records]) -> list[Page]:
     """Return the pages, of which the first is ``performance.html``; none without records."""
     if not records:
         return []
-    everyone = _organisations(site, records)
-    some = [one for one in everyone if one.records] or everyone
-    if len(some) == 1:
-        others = tuple(file for file in records if file not in some[0].records)
-        return [_page(site, some[0]._replace(records=some[0].records + others), PERFORMANCE)]
+    newest_first = [result for one in reversed(site.rounds) for result in one.results]
+    by_name = {some[0].organisation_name: some for some in group_by(newest_first, lambda one: one.organisation_name)}
+    own = {name: [file for file in records if name.casefold() in _publishers(file)] for name in by_name}
+    names = sorted([name for name in own if own[name]] or own, key=lambda name: (name.casefold(), name))
+    rest = [file for file in records if not any(file in own[name] for name in names)]
+    if len(names) == 1:
+        return [_page(site, by_name[names[0]], [*own[names[0]], *rest], PERFORMANCE)]
+    hrefs = {name: f"performance/{slug(name)[:100]}.html" for name in names if own[name]}
     lead = (
         "A page of performance is of one organisation: its results with their IDs, and the figures that it published."
     )
-    pages = [_page(site, one, _place(one)) for one in some if one.records]
-    rest = [file for file in records if not any(file in one.records for one in some)]
-    table = build_table("Organisations", some, _ORGANISATIONS)
+    rows = (
+        (
+            Cell(name, href=hrefs.get(name, by_name[name][0].organisation_href)),
+            number_cell(len({one.round_key for one in by_name[name]})),
+            number_cell(len(by_name[name])),
+            number_cell(_count(own[name])),
+        )
+        for name in names
+    )
+    table = plain_table("Organisations", ("organisation", "rounds", "results", "figures of other sources"), rows)
     sections = (Section(key="organisations", title="Organisations", tables=(table,)), *records_sections(rest))
-    return [Page(path=PERFORMANCE, title="Performance", lead=(lead,), sections=sections), *pages]
+    first = Page(path=PERFORMANCE, title="Performance", lead=(lead,), sections=sections)
+    return [first, *(_page(site, by_name[name], own[name], href) for name, href in hrefs.items())]
 
 
-def _organisations(site: Site, records: Sequence[Records]) -> list[Organisation]:
-    """Organisations with results; those with records first, then by name."""
-    results = [result for one in reversed(site.rounds) for result in one.results]
-    found = [
-        Organisation(some[0].organisation_name, some, tuple(_published_by(some[0].organisation_name, records)))
-        for some in group_by(results, lambda one: one.organisation_name)
-    ]
-    return sorted(found, key=lambda one: (not one.records, one.name.casefold(), one.name))
+def _publishers(file: Records) -> set[str]:
+    return {organisation(document.publisher).casefold() for document in file.documents.values()}
 
 
-def _published_by(name: str, records: Sequence[Records]) -> Iterator[Records]:
-    """The files with documents of an organisation."""
-    for file in records:
-        if any(organisation(document.publisher).casefold() == name.casefold() for document in file.documents.values()):
-            yield file
+def _count(records: Iterable[Records]) -> int:
+    return sum(len(file.records) for file in records)
 
 
-def _place(one: Organisation) -> str:
-    return f"performance/{slug(one.name)[:100]}.html"
-
-
-_ORGANISATIONS: tuple[Column[Organisation], ...] = (
-    Column(
-        "organisation", lambda it: Cell(it.name, href=_place(it) if it.records else it.results[0].organisation_href)
-    ),
-    Column("rounds", lambda it: number_cell(len({one.round_key for one in it.results}))),
-    Column("results", lambda it: number_cell(len(it.results))),
-    Column("figures of other sources", lambda it: number_cell(sum(len(file.records) for file in it.records))),
-)
-
-
-def _page(site: Site, one: Organisation, path: str) -> Page:
-    figures = " Figures from other sources have charts and tables of their own." if one.records else ""
+def _page(site: Site, results: Results, records: Sequence[Records], path: str) -> Page:
+    figures = " Figures from other sources have charts and tables of their own." if records else ""
     words = "Closed and Open stand side by side and are not ranked together: an Open result may use another model."
-    root = "../" * path.count("/")
-    alone, count = path == PERFORMANCE, sum(len(file.records) for file in one.records)
-    rounds = group_by(one.results, lambda result: result.round_key)
+    name, root, alone = results[0].organisation_name, "../" * path.count("/"), path == PERFORMANCE
+    rounds = group_by(results, lambda result: result.round_key)
     return Page(
         path=path,
-        title="Performance" if alone else f"Performance of {one.name}",
+        title="Performance" if alone else f"Performance of {name}",
         lead=(MINUTES, f"{words}{figures}"),
         crumbs=() if alone else (("Performance", PERFORMANCE),),
         facts=(
-            ("Organisation", Cell(one.name, href=one.results[0].organisation_href)),
+            ("Organisation", Cell(name, href=results[0].organisation_href)),
             ("Rounds", Cell(", ".join(some[0].round_key for some in rounds))),
-            ("MLPerf results", Cell(f"{len(one.results):,}")),
-            *((("Figures of other sources", Cell(f"{count:,}")),) if count else ()),
+            ("MLPerf results", Cell(f"{len(results):,}")),
+            *((("Figures of other sources", number_cell(_count(records))),) if records else ()),
         ),
         sections=(
-            *(_round_section(some, root) for some in rounds),
-            *gains_section(one.results, root),
-            *prices_section(site, one.name, one.records, root),
-            *records_sections(one.records),
+            *(_round_section(site, some, root) for some in rounds),
+            *_gains_section(site, results, root),
+            *_prices_section(site, name, records, root),
+            *records_sections(records),
         ),
     )
 
 
-# ---- The results of a round
-
-
-def _round_section(results: Results, root: str) -> Section:
-    """The results of a round: a chart for each benchmark with Closed and Open side by side, and one table."""
+def _round_section(site: Site, results: Results, root: str) -> Section:
+    """Return the results of a round: a chart for each benchmark and division, and one table."""
     rules = results[0].rules
-    divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
-    ordered = sorted(
-        results, key=lambda one: (one.benchmark_title.casefold(), *_size(one), one.division_name, one.path)
-    )
+    ordered = sorted(results, key=_in_order)
     ids = sorted({name for one in results if one.ids for name in one.ids.ids})
-    key = f"mlperf-{slug(rules.usage, rules.name).replace('_', '-').replace('.', '-')}"
-    by_title = group_by(ordered, lambda one: one.benchmark_title)
-    charts = [_round_chart(f"{key}-{place}", some, divisions, root) for place, some in enumerate(by_title)]
     heads = ("benchmark", "system", "division", "exact minutes", "verdict", *(("id",) if ids else ()))
-    table = results_table(f"{rules.title}: published minutes", ordered, *heads, "accelerators", "software")
     return Section(
-        key=key,
+        key=f"mlperf-{slug(rules.usage, rules.name).replace('_', '-').replace('.', '-')}",
         title=rules.title,
         words=(f"{rules.title} Results | MLPerf ID: {', '.join(ids)}",) if ids else (),
-        charts=tuple(chart for chart in charts if chart is not None),
-        tables=(table,),
+        charts=round_charts(site, ordered, site.legend("family", ordered), root),
+        tables=(results_table(f"{rules.title}: published minutes", ordered, *heads, "accelerators", "software"),),
     )
 
 
-def _size(result: SiteResult) -> tuple[int, str, str]:
-    """What systems of one size have in common: how many of which accelerator, and the framework."""
-    return result.accelerators_count or 0, result.accelerator or "", framework_name(result)
+def _in_order(result: SiteResult) -> tuple[str, int, str, str, str, str]:
+    """Return what the results of a round stand in order by: the benchmark, the size, the software, the division."""
+    size = result.accelerators_count or 0, result.accelerator or "", framework_name(result)
+    return result.benchmark_title.casefold(), *size, result.division_name, result.path
 
 
-def _round_chart(key: str, results: Results, divisions: Sequence[str], root: str) -> Chart | None:
-    """Bars of the results of a benchmark, a row for each system, as far as these have a score."""
-    rows = _rows(results)
-    names = [row[0].system_name for row in rows]
-    labels = [
-        f"{row[0].system_name}, {_size(row[0])[2]}" if _is_twice(row[0].system_name, names) else row[0].system_name
-        for row in rows
-    ]
-    bars = [
-        {
-            "row": place,
-            "division": divisions.index(one.division_name),
-            "minutes": one.published_minutes,
-            "verdict": one.verdict,
-            "id": one.id,
-            "href": one.href,
-        }
-        for place, row in enumerate(rows)
-        for one in row
-        if one.score_minutes is not None
-    ]
-    if not bars:
-        return None
-    about = (
-        "Time to train by system and division, in minutes; less is better. A hollow bar is a result that the official "
-        "checker does not accept."
+def framework_name(result: SiteResult) -> str:
+    """Return a framework by its name alone, without its version and what else a description says of it."""
+    name = _FRAMEWORK.match((result.framework or "").strip())
+    return name[0] if name else ""
+
+
+# ---- Gains from round to round
+
+
+def _gains_section(site: Site, results: Results, root: str) -> Iterator[Section]:
+    """Yield the section; none where no system has results in two rounds that may be compared."""
+    chains = _chains(results)
+    if chains:
+        by_chart: dict[str, list[list[SiteResult]]] = {}
+        for chain in chains:
+            by_chart.setdefault(f"{chain[0].benchmark_title}, {chain[0].division_title}", []).append(chain)
+        charts = (gains_chart(site, some, f"{name}: from round to round", root) for name, some in by_chart.items())
+        title = "Gains from round to round"
+        yield Section(
+            key="gains", title=title, words=load_words().gains, charts=tuple(charts), tables=(_gains(title, chains),)
+        )
+
+
+def _chains(results: Results) -> list[list[SiteResult]]:
+    """Return the fastest result of each round of one benchmark, division, size and framework, oldest first."""
+    groups = group_by(
+        (one for one in results if one.score_minutes is not None and one.accelerators_count),
+        lambda one: (
+            one.benchmark_title.casefold(),
+            one.division_name,
+            one.accelerators_count or 0,
+            framework_name(one),
+            one.usage,
+            one.compatible_rounds or (one.round,),
+        ),
     )
-    data = {
-        "rows": labels,
-        "bars": bars,
-        "divisions": [DIVISIONS[name].removesuffix(" division") for name in divisions],
-        "colours": [list(DIVISIONS).index(name) for name in divisions],
-        "root": root,
+    oldest_first = (sorted(group, key=lambda one: one.age) for group in groups)
+    chains = (best_of(group, lambda one: one.round, lambda one: one.score_minutes or 0.0) for group in oldest_first)
+    return sorted(
+        (chain for chain in chains if len(chain) > 1),
+        key=lambda chain: (
+            *(chain[0].benchmark_title.casefold(), chain[0].division_name, chain[0].accelerators_count or 0),
+            framework_name(chain[0]),
+        ),
+    )
+
+
+def _gains(title: str, chains: Sequence[Sequence[SiteResult]]) -> Table:
+    before = {now.href: then for chain in chains for then, now in pairwise(chain)}
+    first = {one.href: chain[0] for chain in chains for one in chain}
+    gains: tuple[Column[SiteResult], ...] = (
+        *columns("plain benchmark", "division title", "accelerators", "round", "minutes"),
+        Column("× the round before", lambda one: _times_cell(one, before.get(one.href))),
+        Column("× the first", lambda one: _times_cell(one, first[one.href])),
+        *columns("verdict"),
+        Column("what changed", lambda one: Cell(_changed(one, before.get(one.href)))),
+        *columns("system", "software", "batch size"),
+    )
+    return build_table(title, [one for chain in chains for one in chain], gains)
+
+
+def _times_cell(result: SiteResult, other: SiteResult | None) -> Cell:
+    """Return how many times as fast as another a result is; both have a score."""
+    if other is None:
+        return Cell("–")
+    times = (other.score_minutes or 0.0) / (result.score_minutes or 1.0)
+    return number_cell(times, f"{times:.2f}×")
+
+
+def _changed(result: SiteResult, before: SiteResult | None) -> str:
+    """Return what differs from the round before, of what may have made it faster."""
+    if before is None:
+        return "–"
+    hosts = [(one.host_processor_model_name, one.host_processors_count) for one in (result, before)]
+    changed = {
+        "accelerator": result.accelerator_name != before.accelerator_name,
+        "software": result.framework != before.framework,
+        "batch size": result.rcp.batch_size != before.rcp.batch_size,
+        "hosts": hosts[0] != hosts[1],
     }
-    return performance_chart("divisions", key, f"{results[0].rules.title}: {results[0].benchmark_title}", about, data)
+    return ", ".join(name for name, is_other in changed.items() if is_other) or "none of these"
 
 
-def _rows(results: Results) -> list[Results]:
-    """The results of a benchmark by system, one of each division: systems of one size and software are one."""
-    rows: list[Results] = []
-    for some in group_by(results, _size):
-        by_division = group_by(some, lambda one: one.division_name)
-        rows += [[one for one in row if one is not None] for row in zip_longest(*by_division)]
-    return rows
+# ---- Prices
 
 
-def _is_twice(name: str, names: Sequence[str]) -> bool:
-    """Whether a name is there several times, however it is written."""
-    plain = [re.sub(r"[\W_]", "", one.casefold()) for one in names]
-    return plain.count(re.sub(r"[\W_]", "", name.casefold())) > 1
+class _Priced(NamedTuple):
+    """A result of a system with a price, what records call the system, and where the price is stated."""
+
+    result: SiteResult
+    name: str
+    price: Fact
+    file: Records
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What results that are compared have in common."""
+        return self.result.round_key, self.result.benchmark_title, self.result.division_name
+
+    @property
+    def per_million(self) -> float:
+        """Trainings an hour for a million dollars."""
+        return 60e6 / (self.result.score_minutes or 1) / self.price.value
+
+    @property
+    def text(self) -> str:
+        """The figure, about that where the price is."""
+        return f"{_about(self)}{number_text(self.per_million, 3)}"
+
+
+def _about(*priced: _Priced) -> str:
+    return "about " if any(one.price.bound != "exact" for one in priced) else ""
+
+
+def _prices_section(site: Site, name: str, records: Sequence[Records], root: str) -> Iterator[Section]:
+    """Yield the section: results of the organisation with a price beside those of others; none without any."""
+    groups: dict[tuple[str, str, str], list[_Priced]] = {}
+    for one in _priced(site, records):
+        groups.setdefault(one.key, []).append(one)
+    own = [some for _, some in sorted(groups.items()) if any(it.result.organisation_name == name for it in some)]
+    priced = [it for some in own for it in sorted(some, key=lambda it: -it.per_million)]
+    if priced:
+        unit = "trainings an hour for a million dollars of list price"
+        bars = [
+            {
+                "label": f"{benchmark}, {round_key} {division}: {one.name}",
+                "value": one.per_million,
+                "shown": one.text,
+                "source": one.name,
+                "place": f"{number_text(one.result.published_minutes)} minutes, {fact_text(one.price)} {_CURRENCY}",
+                "href": root + one.result.href,
+            }
+            for one in priced
+            for round_key, benchmark, division in (one.key,)
+        ]
+        about = f"Derived from published minutes and stated list prices: {unit}; more is better."
+        chart = bars_chart("Trainings an hour for a million dollars", about, unit, bars)
+        table = _prices(priced, groups)
+        title, words = "Price and performance", load_words().prices
+        yield Section(key="price-performance", title=title, words=words, charts=(chart,), tables=(table,))
+
+
+def _priced(site: Site, records: Sequence[Records]) -> Iterator[_Priced]:
+    by_folder: dict[tuple[str, ...], list[SiteResult]] = {}
+    for result in site.results:
+        by_folder.setdefault((result.usage, result.round, result.organisation, result.system), []).append(result)
+    for file in records:
+        for name, system in file.systems.items():
+            price = next((fact for fact in system.facts if fact.fact == "list-price" and fact.unit == _CURRENCY), None)
+            for of in system.results if price else ():
+                for result in by_folder.get(("training", of.round, of.organisation, of.system), ()):
+                    if price and result.score_minutes is not None:
+                        yield _Priced(result, name, price, file)
+
+
+def _prices(priced: Sequence[_Priced], groups: Mapping[tuple[str, str, str], Sequence[_Priced]]) -> Table:
+    def of_result(*names: str) -> list[Column[_Priced]]:
+        return [Column(one.title, lambda it, of=one.cell: of(it.result)) for one in columns(*names)]  # type: ignore[misc]
+
+    def compared(one: _Priced) -> str:
+        """Return how many times that of each other system it has, to two decimals."""
+        others = [other for other in groups[one.key] if other.name != one.name]
+        times = (f"{_about(one, it)}{one.per_million / it.per_million:.2f}× {it.name}" for it in others)
+        return "; ".join(times) or "–"
+
+    prices: tuple[Column[_Priced], ...] = (
+        *of_result("plain benchmark", "round", "division title"),
+        Column("system", lambda one: Cell(one.name, note=one.result.system)),
+        *of_result("minutes", "verdict", "id"),
+        Column("list price", lambda one: number_cell(one.price.value, f"{fact_text(one.price)} {_CURRENCY}")),
+        Column("trainings/h a million", lambda one: number_cell(one.per_million, one.text)),
+        Column("compared", lambda one: Cell(compared(one))),
+        Column("source of the price", lambda one: source_cell(one.file, one.price.source)),
+    )
+    return build_table("Published minutes and list prices", priced, prices)

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.commands.db.records import Configuration, Document, Fact, MlperfIds, Record, Records, Source, System
-from mlsub.commands.site.page import Cell, Chart, Column, Section, build_table, number_cell, number_text
+from mlsub.commands.site.page import Cell, Chart, Section, number_cell, number_text, plain_table
 from mlsub.io.data import shipped
+from mlsub.score.records import Configuration, Fact, Record, Records, Source
 
-BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
+_BOUNDS = {"exact": "", "about": "about ", "over": "over ", "under": "under "}
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -53,23 +53,27 @@ def records_sections(files: Sequence[Records]) -> Iterator[Section]:
     """Return the sections of figures of other sources; none without any."""
     figures = [Figure(file, record, _marks(record)) for file in files for record in file.records]
     yield from _measured(figures)
-    cited = [(file, one) for file in files for one in file.mlperf_ids]
+    cited = [
+        (one.round, ", ".join(one.ids), source_cell(file, one.source)) for file in files for one in file.mlperf_ids
+    ]
     if cited:
         title = "MLPerf IDs that the sources cite"
-        yield Section(key="cited", title=title, tables=(build_table(title, cited, _CITED),))
+        table = plain_table(title, ("round", "MLPerf ID", "source"), cited)
+        yield Section(key="cited", title=title, tables=(table,))
     if figures:
         yield _systems_section(files)
         yield _footnotes_section(figures)
-        documents = [(file, name, document) for file in files for name, document in file.documents.items()]
-        words = ("Lines are those of the plain text of a document.",)
-        yield Section(
-            key="sources", title="Sources", words=words, tables=(build_table("Sources", documents, _SOURCES),)
-        )
+        yield _sources_section(files)
 
 
-def performance_chart(form: str, key: str, title: str, about: str, data: dict[str, Any]) -> Chart:
-    """Return a chart of the performance page in one of the forms that its script draws."""
-    return Chart(kind="performance", key=key, title=title, about=about, data={"form": form, **data})
+def bars_chart(title: str, about: str, unit: str, bars: Sequence[dict[str, Any]], *, ratios: bool = False) -> Chart:
+    """Return figures as bars with their labels, in the colours of their sources."""
+    return Chart(kind="bars", title=title, about=about, data={"ratios": ratios, "unit": unit, "bars": bars})
+
+
+def fact_text(of: Record | Fact) -> str:
+    """Return a stated figure with its bound."""
+    return f"{_BOUNDS.get(of.bound, '')}{number_text(of.value)}"
 
 
 def _measured(figures: Sequence[Figure]) -> Iterator[Section]:
@@ -85,48 +89,41 @@ def _measured(figures: Sequence[Figure]) -> Iterator[Section]:
             key = f"{measure.task}-{measure.measure}".rstrip("-")
             marks = sorted({mark for one in some for mark in one.marks})
             notes = (measure.words, words.not_mlperf, *(words.footnotes[mark] for mark in marks))
-            charts = tuple(_charts(key, measure.title, some))
-            tables = (build_table(f"{measure.title}, as stated", some, _FIGURES),)
+            charts = tuple(_charts(measure.title, some))
+            tables = (plain_table(f"{measure.title}, as stated", _FIGURES, map(_figure_row, some)),)
             yield Section(key=key, title=measure.title, words=notes, charts=charts, tables=tables)
 
 
 def _is_of_releases(record: Record) -> bool:
-    """Whether a ratio is of two releases of the software of one system."""
+    """Return whether a ratio is of two releases of the software of one system."""
     return record.versus is not None and record.versus.system == record.configuration.system
 
 
-def _charts(key: str, title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
-    """Charts by the form of the figures: ratios beside 1, and values by unit."""
-    bars: dict[str, list[Figure]] = {}
-    for one in sorted(figures, key=lambda one: not one.record.ratio):
-        bars.setdefault("ratios" if one.record.ratio else one.record.unit, []).append(one)
-    for name, some in bars.items():
-        yield _bars(f"{key}-{name}", f"{title}, {name}", some)
-
-
-def _bars(key: str, title: str, figures: Sequence[Figure]) -> Chart:
-    unit, ratios = figures[0].record.unit, figures[0].record.ratio
-    figures = sorted(figures, key=lambda one: one.record.model.casefold())
-    sources = list(dict.fromkeys(_dated(one) for one in figures))
-    bars = [
-        {
-            "label": _label(one.record),
-            "value": one.record.value,
-            "shown": _shown(one),
-            "source": sources.index(_dated(one)),
-            "place": _place(one.record.source),
-        }
-        for one in figures
-    ]
-    about = f"Values in {unit}, as the sources state them, with those of the systems compared."
-    if ratios:
-        about = "How many times better the first side is than the other one, which is 1."
-    data = {"ratios": ratios, "unit": unit, "bars": bars, "sources": sources}
-    return performance_chart("figures", key, f"{title} (not MLPerf)", about, data)
+def _charts(title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
+    """Yield charts by the form of the figures: ratios beside 1, and values by unit."""
+    forms: dict[str, list[Figure]] = {}
+    for one in sorted(figures, key=lambda one: (not one.record.ratio, one.record.model.casefold())):
+        forms.setdefault("ratios" if one.record.ratio else one.record.unit, []).append(one)
+    for name, some in forms.items():
+        unit, ratios = some[0].record.unit, some[0].record.ratio
+        bars = [
+            {
+                "label": _label(one.record),
+                "value": one.record.value,
+                "shown": _shown(one),
+                "source": _dated(one),
+                "place": _place(one.record.source),
+            }
+            for one in some
+        ]
+        about = f"Values in {unit}, as the sources state them, with those of the systems compared."
+        if ratios:
+            about = "How many times better the first side is than the other one, which is 1."
+        yield bars_chart(f"{title}, {name} (not MLPerf)", about, unit, bars, ratios=ratios)
 
 
 def _label(record: Record) -> str:
-    """A figure in a chart: the model, and the sides."""
+    """Return a figure in a chart: the model, and the sides."""
     side, other = record.configuration, record.versus
     if other is None:
         return f"{record.model}: {_side(side)}"
@@ -135,26 +132,22 @@ def _label(record: Record) -> str:
 
 
 def _side(side: Configuration) -> str:
-    """A configuration in a few words."""
+    """Return a configuration in a few words."""
     batch = f"batch size {number_text(side.batch_sizes[0])}" if len(side.batch_sizes) == 1 else None
     return ", ".join(filter(None, (side.system, " or ".join(side.frameworks), side.software, side.precision, batch)))
 
 
 def _marks(record: Record) -> tuple[str, ...]:
-    """The footnotes of a record."""
+    """Return the footnotes of a record."""
     stated = {"preliminary": ("*1",), "unstated": ("*3",)}.get(record.status, ()) if record.task == "training" else ()
     return tuple(sorted((*stated, *(("*2",) if record.configuration.data == "synthetic" else ()))))
 
 
 def _shown(figure: Figure) -> str:
-    """A value with its bound, its unit where that is short, and its footnotes."""
+    """Return a value with its bound, its unit where that is short, and its footnotes."""
     record = figure.record
     unit = "×" if record.ratio else f" {record.unit}"
-    return f"{_number(record)}{unit}{''.join(f' [{mark}]' for mark in figure.marks)}"
-
-
-def _number(of: Record | Fact) -> str:
-    return f"{BOUNDS.get(of.bound, '')}{number_text(of.value)}"
+    return f"{fact_text(record)}{unit}{''.join(f' [{mark}]' for mark in figure.marks)}"
 
 
 def _data_words(configuration: Configuration) -> str:
@@ -162,7 +155,7 @@ def _data_words(configuration: Configuration) -> str:
 
 
 def _other_side(record: Record) -> str:
-    """All that is known of the other side of a ratio; of two releases of one software the system alone says nothing."""
+    """Return all that is known of the other side of a ratio; empty where there is none."""
     other = record.versus
     if other is None:
         return ""
@@ -171,14 +164,6 @@ def _other_side(record: Record) -> str:
     data = (_data_words(other), other.origin)
     parts = (other.system, ", ".join(other.frameworks), other.software, other.precision, batch, *data)
     return "; ".join(part for part in parts if part)
-
-
-def _software(side: Configuration) -> str:
-    return ", ".join(filter(None, (" or ".join(side.frameworks), side.software)))
-
-
-def _text_cell(text: str | None) -> Cell:
-    return Cell(text or "–")
 
 
 def _batch_cell(configuration: Configuration | None) -> Cell:
@@ -201,68 +186,75 @@ def source_cell(file: Records, source: Source) -> Cell:
 
 
 def _dated(figure: Figure) -> str:
-    """A document as the legend of a chart has it."""
+    """Return a document as the legend of a chart has it."""
     document = figure.file.documents[figure.record.source.document]
     return f"{document.title}{f', {document.date.isoformat()}' if document.date else ''}"
 
 
-_FIGURES: tuple[Column[Figure], ...] = (
-    Column("model", lambda one: Cell(one.record.model, note=one.record.name)),
-    Column("system", lambda one: Cell(one.record.configuration.system)),
-    Column("value", lambda one: Cell(_shown(one), one.record.value, note=one.record.stated)),
-    Column("at", lambda one: _text_cell(one.record.at)),
-    Column("against", lambda one: _text_cell(_other_side(one.record))),
-    Column("source", lambda one: source_cell(one.file, one.record.source)),
-    Column("software", lambda one: _text_cell(_software(one.record.configuration))),
-    Column("precision", lambda one: _text_cell(one.record.configuration.precision)),
-    Column("batch size", lambda one: _batch_cell(one.record.configuration)),
-    Column("data", lambda one: _text_cell(_data_words(one.record.configuration))),
-    Column("notes", lambda one: _text_cell(one.record.notes)),
+_FIGURES = (
+    *("model", "system", "value", "at", "against", "source", "software", "precision", "batch size", "data", "notes"),
 )
-_CITED: tuple[Column[tuple[Records, MlperfIds]], ...] = (
-    Column("round", lambda one: Cell(one[1].round)),
-    Column("MLPerf ID", lambda one: Cell(", ".join(one[1].ids))),
-    Column("source", lambda one: source_cell(one[0], one[1].source)),
-)
-_SYSTEMS: tuple[Column[tuple[str, System]], ...] = (
-    Column("system", lambda one: Cell(one[0])),
-    Column("maker", lambda one: _text_cell(one[1].maker)),
-    Column("accelerator", lambda one: _text_cell(one[1].accelerator)),
-    Column("host", lambda one: _text_cell(one[1].host)),
-    Column("operating system", lambda one: _text_cell(one[1].operating_system)),
-)
-_FACTS: tuple[Column[tuple[Records, str, Fact]], ...] = (
-    Column("system", lambda one: Cell(one[1])),
-    Column("what", lambda one: Cell(one[2].fact.replace("-", " "))),
-    Column("figure", lambda one: Cell(_number(one[2]), one[2].value, note=one[2].stated)),
-    Column("unit", lambda one: _text_cell(one[2].unit)),
-    Column("source", lambda one: source_cell(one[0], one[2].source)),
-)
-_SOURCES: tuple[Column[tuple[Records, str, Document]], ...] = (
-    Column("document", lambda one: Cell(one[1])),
-    Column("title", lambda one: Cell(one[2].title)),
-    Column("publisher", lambda one: Cell(one[2].publisher)),
-    Column("date", lambda one: Cell(one[2].date.isoformat() if one[2].date else "–")),
-    Column("figures", lambda one: number_cell(sum(it.source.document == one[1] for it in one[0].records))),
-    Column("notes", lambda one: _text_cell(one[2].notes)),
-)
+
+
+def _figure_row(figure: Figure) -> tuple[Cell | str | None, ...]:
+    record, side = figure.record, figure.record.configuration
+    return (
+        Cell(record.model, note=record.name),
+        side.system,
+        Cell(_shown(figure), record.value, note=record.stated),
+        record.at,
+        _other_side(record),
+        source_cell(figure.file, record.source),
+        ", ".join(filter(None, (" or ".join(side.frameworks), side.software))),
+        side.precision,
+        _batch_cell(side),
+        _data_words(side),
+        record.notes,
+    )
 
 
 def _systems_section(files: Sequence[Records]) -> Section:
     systems = [(file, name, system) for file in files for name, system in file.systems.items()]
-    facts = [(file, name, fact) for file, name, system in systems for fact in system.facts]
-    tables = [build_table("Systems that the figures are of", [one[1:] for one in systems], _SYSTEMS)]
+    described = ((name, of.maker, of.accelerator, of.host, of.operating_system) for _, name, of in systems)
+    facts = [
+        (
+            name,
+            fact.fact.replace("-", " "),
+            Cell(fact_text(fact), fact.value, note=fact.stated),
+            fact.unit,
+            source_cell(file, fact.source),
+        )
+        for file, name, system in systems
+        for fact in system.facts
+    ]
+    heads = ("system", "maker", "accelerator", "host", "operating system")
+    tables = [plain_table("Systems that the figures are of", heads, described)]
     if facts:
-        tables.append(build_table("What the sources state of them", facts, _FACTS))
+        heads = ("system", "what", "figure", "unit", "source")
+        tables.append(plain_table("What the sources state of them", heads, facts))
     return Section(key="systems", title="System configuration", tables=tuple(tables))
 
 
 def _footnotes_section(figures: Sequence[Figure]) -> Section:
     words = load_words()
-    columns: tuple[Column[tuple[str, str]], ...] = (
-        Column("mark", lambda one: Cell(f"[{one[0]}]")),
-        Column("meaning", lambda one: Cell(one[1].partition("] ")[2])),
-        Column("figures here", lambda one: number_cell(sum(one[0] in figure.marks for figure in figures))),
+    rows = (
+        (f"[{mark}]", meaning.partition("] ")[2], number_cell(sum(mark in figure.marks for figure in figures)))
+        for mark, meaning in words.footnotes.items()
     )
-    tables = (build_table("Marks of figures", words.footnotes.items(), columns),)
-    return Section(key="footnotes", title="Footnotes", words=(words.precision,), tables=tables)
+    table = plain_table("Marks of figures", ("mark", "meaning", "figures here"), rows)
+    return Section(key="footnotes", title="Footnotes", words=(words.precision,), tables=(table,))
+
+
+def _sources_section(files: Sequence[Records]) -> Section:
+    rows = (
+        (
+            *(name, of.title, of.publisher, of.date.isoformat() if of.date else None),
+            number_cell(sum(one.source.document == name for one in file.records)),
+            of.notes,
+        )
+        for file in files
+        for name, of in file.documents.items()
+    )
+    table = plain_table("Sources", ("document", "title", "publisher", "date", "figures", "notes"), rows)
+    words = ("Lines are those of the plain text of a document.",)
+    return Section(key="sources", title="Sources", words=words, tables=(table,))

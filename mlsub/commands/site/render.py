@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.site.numberline import svg
 from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Chart, Page, Series, Table
+from mlsub.io import VERSION
 from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
-from mlsub.io.version import VERSION
 from mlsub.present.html import bar
 from mlsub.score.columns import encodable
 
@@ -67,7 +66,7 @@ def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) 
     Raises:
         OSError: it cannot be written.
     """
-    shared = dict(shared_series(chart.shared) for part in page.sections for chart in part.charts if chart.shared)
+    shared = dict(shared_series(chart.shared) for chart in page.charts() if chart.shared)
     files = {f"shared/{name}.js": script for name, script in shared.items()}
     files[page.path] = render_page(navigation, page).encode("utf-8", "backslashreplace")
     for path, content in files.items():
@@ -87,8 +86,8 @@ def render_page(navigation: tuple[tuple[str, str], ...], page: Page) -> str:
 
 
 def _scripts(page: Page) -> Iterator[str]:
-    """The scripts of a page in the order in which they run, from the root of the site."""
-    charts = [chart for part in page.sections for chart in part.charts]
+    """Yield the scripts of a page in the order in which they run, from the root of the site."""
+    charts = list(page.charts())
     yield from dict.fromkeys(f"shared/{shared_series(chart.shared)[0]}.js" for chart in charts if chart.shared)
     kinds = dict.fromkeys(chart.kind for chart in charts)
     if _OF_ALL_RESULTS.intersection((*kinds, *page.scripts)):
@@ -112,7 +111,6 @@ def _template() -> Template:
     )
     environment.filters["json"] = lambda chart: Markup(chart_json(chart))  # noqa: S704  (safe in a script)
     environment.filters["plain_json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
-    environment.globals["number_line"] = lambda line: Markup(svg(line))  # noqa: S704  (escaped there)
     environment.globals["verdict_bar"] = lambda shares: Markup(bar(shares))  # noqa: S704  (numbers and plain words)
     environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
     return environment.get_template("page.html")
@@ -148,7 +146,7 @@ def safe_json(found: Any) -> str:
 
 
 def _encodable(found: Any) -> Any:
-    """The same values: texts that UTF-8 can hold, structures as objects, and the points of series by column."""
+    """Return the same values: texts that UTF-8 can hold, structures as objects, and the points of series by column."""
     if isinstance(found, str):
         return encodable(clean_lines(found))
     if isinstance(found, dict):
@@ -192,12 +190,12 @@ def render_table(table: Table, root: str) -> str:
 
 
 def _is_numeric(table: Table, place: int) -> bool:
-    """Whether the cells of a column after the first are numbers, or lists of numbers, as far as they say anything."""
+    """Return whether the cells of a column after the first are numbers or lists of numbers, or empty."""
     return place > 0 and (table.lists or all(_NUMBER.fullmatch(row[place].text) for row in table.rows))
 
 
 def _number_classes(numeric: Sequence[bool]) -> str:
-    """Which columns are numeric, as the style sheet reads it."""
+    """Return which columns are numeric, as the style sheet reads it."""
     if all(numeric[1:]):
         return " class=n"
     names = " ".join(f"n{place}" for place, is_number in enumerate(numeric, 1) if is_number)
@@ -219,7 +217,7 @@ def _attributes(cell: Cell, *, numeric: bool) -> str:
 
 
 def _is_text_of(text: str, value: float) -> bool:
-    """Whether a text is a number, as far as it shows it."""
+    """Return whether a text is a number, as far as it shows it."""
     try:
         return abs(float(text.replace(",", "")) - value) <= 1e-5 * abs(value)
     except ValueError:

@@ -28,9 +28,9 @@ from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import rcp_cell, verdict_cell
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat
 from mlsub.present.entries import BY_LOGS
-from mlsub.rounds.publication import published
+from mlsub.rounds.benchmarks import published
 
 _OPEN = "Open results may use another model or target, and are never ranked with Closed ones."
 #: What the official checker in force for the round says, in plain words.
@@ -87,7 +87,7 @@ def result_title(result: SiteResult) -> str:
 
 
 def _system_words(result: SiteResult) -> str:
-    """The system, and what is in it unless its name says so."""
+    """Return the system, and what is in it unless its name says so."""
     system, count, chip = result.system_name, result.accelerators_count, result.accelerator
     if not count or not chip or (flat(chip) in flat(system) and str(count) in system):
         return system
@@ -95,7 +95,7 @@ def _system_words(result: SiteResult) -> str:
 
 
 def _score(result: SiteResult) -> Cell:
-    """The published minutes with three digits, and what they are."""
+    """Return the published minutes with three digits, and what they are."""
     score = result.score
     if score.published is None:
         return Cell("No score", note=f"Of {count_text(result.runs, 'run')} too few converged for an olympic mean.")
@@ -139,7 +139,7 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
 
 
 def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:
-    """The score on its other bases, where they differ, and per accelerator."""
+    """Yield the score on its other bases, where they differ, and per accelerator."""
     score = result.score
     if score.published is None:
         return
@@ -215,7 +215,7 @@ def footnote(result: SiteResult) -> str:
 
 
 def _source(result: SiteResult) -> str:
-    """The repository of the round's results."""
+    """Return the repository of the round's results."""
     return (result.details_url or "https://mlcommons.org/benchmarks/").partition("/blob/")[0]
 
 

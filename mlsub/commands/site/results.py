@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -10,14 +11,14 @@ from hashlib import sha256
 
 import msgspec
 
-from mlsub.commands.site.page import MAX_NAME, clean
+from mlsub.commands.site.page import MAX_NAME, clean, number_text
 from mlsub.convergence.margin import benchmark_held
 from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.result import Result, results_of
 from mlsub.rounds import Round, get_round
+from mlsub.submission.find import counted
 from mlsub.submission.ids import Ids, ResultIds
-from mlsub.submission.locate import counted
 from mlsub.submission.report import Report
 from mlsub.workspace import Checked
 
@@ -84,6 +85,25 @@ class SiteResult(Result, frozen=True, kw_only=True):
         return self.accelerator_name or self.accelerator_model_name
 
     @property
+    def age(self) -> tuple[int, ...]:
+        """What rounds of one usage are put in order by: 4.1 before 10.0."""
+        return _age(self.round)
+
+    @property
+    def in_minutes(self) -> str:
+        """Its time to train in words, to three digits."""
+        shown = number_text(self.train_minutes, 3)
+        return f"{shown} minute{'s' * (shown != '1')}"
+
+    @property
+    def holder(self) -> str:
+        """Whose it is, on how many of what, and whether others of its benchmark and round are missing."""
+        chips, name = self.accelerators_count, self.accelerator_name
+        system = f"{chips:,} × {name}" if chips and name else self.system_name
+        given = f", of the results given ({self.without_logs} without logs)" if self.without_logs else ""
+        return f"{self.organisation_name}, {system}{given}"
+
+    @property
     def division_title(self) -> str:
         """``Closed``, ``Open``, or what is said of results without a clear division."""
         return DIVISIONS[self.division_name].removesuffix(" division")
@@ -126,28 +146,33 @@ class Site:
         return sorted(group_by(self.results, lambda one: one.benchmark_href), key=_interest)
 
     @cached_property
-    def vendors(self) -> dict[str, tuple[int, str]]:
-        """The colour and the shape of each vendor."""
+    def colours(self) -> dict[str, tuple[int, str]]:
+        """The colour and the shape of each vendor and of each family of accelerators, the same on all pages."""
         left = [name for name in _by_frequency(one.vendor for one in self.results) if name not in _VENDORS]
         known = {name: (colour, _SHAPES[0]) for name, colour in _VENDORS.items()}
-        return known | {name: (_LEFT[at % len(_LEFT)], _SHAPES[at // len(_LEFT) % 4]) for at, name in enumerate(left)}
-
-    @cached_property
-    def families(self) -> dict[str, tuple[int, str]]:
-        """The colour and the shape of each family of accelerators, the same on all pages."""
-        names, count = _by_frequency(one.family for one in self.results), len(_FAMILIES)
-        return {name: (_FAMILIES[at % count], _SHAPES[at // count % len(_SHAPES)]) for at, name in enumerate(names)}
+        families = _by_frequency(one.family for one in self.results)
+        return {
+            NO_ACCELERATOR: (_NONE, _SHAPES[0]),
+            **known,
+            **_told_apart(left, _LEFT),
+            **_told_apart(families, _FAMILIES),
+        }
 
     def places(self, results: Iterable[SiteResult]) -> list[int]:
         """Return the places of results in the data of the site."""
         return [self._place[result.href] for result in results]
 
-    def legend(self, by: str, results: Results) -> list[tuple[str, int, str]]:
+    def legend(self, by: str, results: Iterable[SiteResult]) -> list[tuple[str, int, str]]:
         """Return name, colour and shape of what results have as ``vendor`` or ``family``, the most frequent first."""
-        keys = self.vendors if by == "vendor" else self.families
         found = [getattr(result, by) for result in results]
-        legend = [(name, *keys[name]) for name in _by_frequency(found)]
-        return [*legend, (NO_ACCELERATOR, _NONE, _SHAPES[0])] if None in found else legend
+        names = [*_by_frequency(found), *([NO_ACCELERATOR] if None in found else [])]
+        return [(name, *self.colours[name]) for name in names]
+
+
+def _told_apart(names: Sequence[str], colours: Sequence[int]) -> dict[str, tuple[int, str]]:
+    """Return a colour for each name, with another shape when the colours are used up."""
+    count = len(colours)
+    return {name: (colours[at % count], _SHAPES[at // count % len(_SHAPES)]) for at, name in enumerate(names)}
 
 
 def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> list[SiteRound]:
@@ -211,23 +236,21 @@ def division_of(result: Result) -> str:
     return found.name if found else "other"
 
 
-def round_age(result: Result) -> tuple[int, ...]:
-    """Return what rounds of one usage are put in order by: 4.1 before 10.0."""
-    return tuple(int(part) for part in re.findall(r"\d+", result.round))
-
-
 def _came_out(one: SiteRound) -> tuple[str, str, tuple[int, ...]]:
-    """What rounds are put in order by: the day on which they came out, after those days the rounds without one."""
+    """Return what rounds are put in order by: the day on which they came out; those without one come last."""
     day = one.results[0].publication_date if one.results else None
-    age = tuple(int(part) for part in re.findall(r"\d+", one.rules.name))
-    return day.isoformat() if day else "9999", one.rules.usage, age
+    return day.isoformat() if day else "9999", one.rules.usage, _age(one.rules.name)
+
+
+def _age(round_name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", round_name))
 
 
 def _interest(results: Results) -> tuple[int, tuple[int, ...], int, str]:
     last = results[-1]
     usage = USAGES.index(last.usage) if last.usage in USAGES else len(USAGES)
     count = sum(one.round == last.round for one in results)
-    return usage, tuple(-part for part in round_age(last)), -count, last.benchmark_title
+    return usage, tuple(-part for part in last.age), -count, last.benchmark_title
 
 
 def group_by(results: Iterable[SiteResult], key: Callable[[SiteResult], Hashable]) -> list[Results]:
@@ -239,13 +262,50 @@ def group_by(results: Iterable[SiteResult], key: Callable[[SiteResult], Hashable
     return list(found.values())
 
 
+def timed(results: Iterable[SiteResult]) -> list[SiteResult]:
+    """Return the results that have a time to train."""
+    return [one for one in results if one.train_minutes is not None]
+
+
 def closed(results: Iterable[SiteResult]) -> list[SiteResult]:
     """Return the Closed results that have a time to train."""
-    return [one for one in results if one.division_name == CLOSED.name and one.train_minutes is not None]
+    return [one for one in timed(results) if one.division_name == CLOSED.name]
+
+
+def fast(result: SiteResult) -> float:
+    """Return what puts the fastest first, and those without a time last."""
+    return math.inf if result.train_minutes is None else result.train_minutes
+
+
+def best_of(
+    results: Iterable[SiteResult], key: Callable[[SiteResult], Hashable], value: Callable[[SiteResult], float] = fast
+) -> list[SiteResult]:
+    """Return the result with the lowest value of each key, in the order in which the keys come; of equals the first."""
+    return [min(some, key=value) for some in group_by(results, key)]
+
+
+def by_comparability(results: Iterable[SiteResult]) -> list[Results]:
+    """Return results in groups whose rounds may be compared; a round that is compatible with no other is alone."""
+    return group_by(results, lambda one: one.compatible_rounds or (one.round,))
+
+
+def record_chains(results: Iterable[SiteResult]) -> list[list[SiteResult]]:
+    """Return the records of a benchmark, oldest first, of each group of rounds that may be compared.
+
+    A record is the fastest Closed result of its round, and faster than all before it.
+    """
+    chains = []
+    for group in by_comparability(closed(results)):
+        chain: list[SiteResult] = []
+        for fastest in best_of(group, lambda one: one.round_key):
+            if not chain or fast(fastest) < fast(chain[-1]):
+                chain.append(fastest)
+        chains.append(chain)
+    return chains
 
 
 def _by_frequency(names: Iterable[str | None]) -> list[str]:
-    """Names, the most frequent first, of equals the first in the alphabet."""
+    """Return names, the most frequent first, of equals the first in the alphabet."""
     counts = Counter(name for name in names if name is not None)
     return sorted(counts, key=lambda name: (-counts[name], name))
 

@@ -22,8 +22,8 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.convergence.in_force import Which, which_of
 from mlsub.convergence.margin import untested
+from mlsub.convergence.reference import Which, which_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
@@ -67,7 +67,7 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
         of = {"name": "evaluation", "style": "marks", "colour": _EVALUATION}
         data["table"] = {"id": f"table-{evaluations.key}", "x": MINUTES} | of
     about = f"{len(series[1].points)} of {len(shown)} runs have a timed part; the table below has their times."
-    chart = Chart(kind="series", key="timeline", title="Runs, each from its own run_start", about=about, data=data)
+    chart = Chart(kind="series", title="Runs, each from its own run_start", about=about, data=data)
     more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
     table = build_table("Runs and their times", logs, _RUNS)
     charts = (chart,) if drawn else ()
@@ -75,14 +75,14 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
 
 
 def _span(log: LogReport) -> tuple[float | None, float | None]:
-    """Minutes from run_start to init_start (negative) and to run_stop."""
+    """Return minutes from run_start to init_start (negative) and to run_stop."""
     timeline = log.run.timeline
     before, stop = minutes_since_start(log, timeline.init_start), minutes_since_start(log, timeline.run_stop)
     return before if before is not None and before <= 0 else None, stop
 
 
 def _time_cell(time_ms: float | None) -> Cell:
-    """A time of a log for people; a number that no calendar has a time for is shown as it is."""
+    """Return a time of a log for people; a number that no calendar has a time for is shown as it is."""
     time = usable_number(time_ms)
     if time is None:
         return Cell("–")
@@ -149,13 +149,13 @@ def convergence_section(result: SiteResult, own: str | None = None) -> Section:
 
 @lru_cache(maxsize=64)
 def _reference(round_: Round, name: str, own: str | None, which: Which) -> Reference:
-    """The results of a round share their references, and each takes a while to compute."""
+    """Return the results of a round share their references, and each takes a while to compute."""
     return reference_of(round_, name, own, which)
 
 
 @lru_cache(maxsize=64)
 def _reference_series(reference: Reference, smallest: float, log: bool) -> tuple[Series, ...]:
-    """The points, the official curve, the lower hull where it is another, and the limit."""
+    """Return the points, the official curve, the lower hull where it is another, and the limit."""
     kept, pruned = reference.kept, [point for point in reference.points if point not in reference.kept]
     hull = mean_line(reference.hull, log=log) if reference.hull != kept else ()
     points, others = (tuple((point.batch_size, point.mean) for point in some) for some in (kept, pruned))
@@ -209,7 +209,6 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
     unit = rcp.unit or reference.unit
     return Chart(
         kind="series",
-        key="rcp",
         title=f"Points of convergence, {unit}",
         about=_words(rcp)[0],
         data={
@@ -222,7 +221,7 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
 
 
 def _table(reference: Reference, rcp: RcpResult) -> Table:
-    """The reference points, the result, and its runs, the fastest first."""
+    """Return the reference points, the result, and its runs, the fastest first."""
     rows = [
         _row(
             "reference" if point in reference.kept else "reference, pruned",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from mlsub.commands.site.page import Cell, Column, Table, build_table, minutes_cell, number_cell, number_text
-from mlsub.commands.site.results import Results, SiteResult, SiteRound, closed, group_by, round_age
+from mlsub.commands.site.results import Results, SiteResult, SiteRound, best_of, closed, fast, group_by
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Verdict
 from mlsub.present.entries import rcp_words
@@ -29,11 +29,6 @@ _CONTENT = {
     "json": "a list with an object for each result",
     "parquet": "typed columns, for pandas, Polars, DuckDB and others",
 }
-
-
-def fast(result: SiteResult) -> float:
-    """Return what puts the fastest first, and those without a time last."""
-    return float("inf") if result.train_minutes is None else result.train_minutes
 
 
 def by_benchmark(results: Iterable[SiteResult]) -> list[SiteResult]:
@@ -71,7 +66,7 @@ def accelerators_cell(result: SiteResult) -> Cell:
 
 
 def _age_number(result: SiteResult) -> float:
-    major, minor = (*round_age(result), 0, 0)[:2]
+    major, minor = (*result.age, 0, 0)[:2]
     return major * 100.0 + minor
 
 
@@ -103,6 +98,8 @@ def _short_minutes_cell(minutes: float | None, href: str | None = None) -> Cell:
 _COLUMNS: dict[str, Column[SiteResult]] = {
     "result": Column("benchmark", _result_cell),
     "benchmark": Column("benchmark", lambda one: Cell(one.benchmark_title, href=one.benchmark_href)),
+    "plain benchmark": Column("benchmark", lambda one: Cell(one.benchmark_title)),
+    "division title": Column("division", lambda one: Cell(one.division_title)),
     "system": Column("system", lambda one: Cell(one.system_name, href=one.system_href, note=one.system)),
     "organisation": Column("organisation", lambda one: Cell(one.organisation_name, href=one.organisation_href)),
     "accelerators": Column("accelerators", accelerators_cell),
@@ -185,7 +182,7 @@ def files_table(paths: Iterable[str]) -> Table:
 def fastest(rounds: Sequence[SiteRound]) -> list[SiteResult]:
     """Return the fastest Closed result of each benchmark and round, by title and round, whatever its verdict."""
     timed = [result for one in rounds for result in closed(one.results)]
-    best = [min(some, key=fast) for some in group_by(timed, lambda one: (one.benchmark_href, one.round_key))]
+    best = best_of(timed, lambda one: (one.benchmark_href, one.round_key))
     return sorted(best, key=lambda one: (one.benchmark_title.casefold(), one.benchmark_name))
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Target, output_options
+from mlsub.commands.options import Asked, asks
+from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:

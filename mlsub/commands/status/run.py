@@ -16,7 +16,7 @@ from mlsub.commands.pack.run import Request, pack
 from mlsub.commands.pack.waivers import deciding
 from mlsub.commands.rcp.run import margins_of
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
-from mlsub.convergence.chance import USUAL
+from mlsub.convergence.margin import USUAL
 from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.packing.names import MANIFEST_SUFFIX
@@ -24,11 +24,11 @@ from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
-from mlsub.submission.locate import Place, Target, folders, is_folder, locate, manifest_near, names_round
+from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import EntryResult, Report
 from mlsub.submission.unfilled import Unfilled, unfilled_in
-from mlsub.workspace import AS_FOUND, Settings, check_paths, in_one_line, organisations
+from mlsub.workspace import AS_FOUND, Settings, check_paths, in_one_line
 
 #: As mlsub seal names its files beside a package.
 _SEALED = (".tar.gz.age", ".tar.gz.enc", ".tar.gz")
@@ -95,7 +95,7 @@ def manifest_of(path: Path) -> Path | None:
         return path
     if (path / MANIFEST).is_file() and not is_folder(path / "results"):
         return path / MANIFEST  # System descriptions beside it do not make a package of its folder.
-    rounds = any(names_round(child.name) for child in folders(path))
+    rounds = any(named_round(child.name) for child in folders(path))
     if is_folder(path) and locate(path).target is Target.NOTHING and not rounds:
         where = "here" if str(path) == "." else f"in {path}"
         raise MlsubError(f"There is neither a {MANIFEST} nor a package {where}. Write a manifest with mlsub init.")

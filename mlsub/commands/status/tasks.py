@@ -14,8 +14,9 @@ import msgspec
 from mlsub.commands.pack.plan import UNFILLED, Plan
 from mlsub.commands.pack.run import Packing
 from mlsub.findings import Finding, Severity
-from mlsub.submission.locate import is_folder
-from mlsub.submission.unfilled import Unfilled, content_of, may_be_unfilled, unfilled_of
+from mlsub.submission.find import is_folder
+from mlsub.submission.templates import content_of
+from mlsub.submission.unfilled import Unfilled, may_be_unfilled, unfilled_of
 from mlsub.systems.fields import is_placeholder
 
 What = Literal["description", "plan", "runs", "rejected", "fill-in", "template", "code"]

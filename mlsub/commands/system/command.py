@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.asked import check_rule_names
-from mlsub.commands.choice import choice_options
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Target, output_options, write_output, write_text
-from mlsub.commands.settings import setting, weighed_findings
-from mlsub.commands.targets import CheckCommand, check_output_options
+from mlsub.commands.options import check_rule_names, choice_options
+from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_output, write_text
+from mlsub.commands.settings import apply_waivers_to_findings, setting
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from mlsub.present.document import Document
     from mlsub.present.findings import Detail
     from mlsub.submission.report import Choice
-    from mlsub.systems.capture.machine import Capture
+    from mlsub.systems.capture import Capture
     from mlsub.systems.draft import Asked, Draft
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -215,7 +213,7 @@ def check(
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
         checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
-    checks = checks.weighed(lambda findings: weighed_findings(findings, "."))
+    checks = checks.weighed(lambda findings: apply_waivers_to_findings(findings, "."))
     chosen = checks.chosen(choice)
 
     def document(*, page: bool) -> Document:
@@ -280,7 +278,7 @@ def capture(
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
     from mlsub.present.terminal import busy
-    from mlsub.systems.capture.machine import merge as joined
+    from mlsub.systems.capture import merge as joined
     from mlsub.systems.draft import finish
 
     with busy("asking the tools of each host" if hosts else "asking the tools of this host"):
@@ -299,7 +297,7 @@ def capture(
 
 
 def _captures(files: tuple[str, ...], *, merge: bool, hosts: str | None) -> list[tuple[str, Capture]]:
-    from mlsub.systems.capture.machine import capture_here, capture_hosts, hosts_in, read_capture
+    from mlsub.systems.capture import capture_here, capture_hosts, hosts_in, read_capture
 
     if merge and hosts is not None:
         raise MlsubError("--merge and --hosts exclude each other: the one joins captures, the other makes them.")
@@ -315,7 +313,7 @@ def _captures(files: tuple[str, ...], *, merge: bool, hosts: str | None) -> list
 def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, force: bool) -> None:
     """Write this host's capture, its file named after the process that wrote it."""
     from mlsub.emit.ranks import Detected
-    from mlsub.systems.capture.machine import to_json
+    from mlsub.systems.capture import to_json
 
     if len(captures) > 1:
         raise MlsubError("--format json is the capture of one host; leave it out to join several.")

@@ -13,11 +13,11 @@ from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rounds.names import find_round, find_usage
-from mlsub.submission.locate import Place, Target, infer_round
+from mlsub.submission.find import Place, Target, infer_round
 from mlsub.submission.report import Choice
 from mlsub.systems.catalogue import Accelerator, System, accelerators, find_known, find_system, system_names
 from mlsub.systems.description import read_description
-from mlsub.systems.draft import Asked, Draft, example_of, facts_of, new_from, new_from_file, new_with
+from mlsub.systems.draft import Asked, Draft, draft
 
 _How = Literal["given", "folder", "newest"]
 
@@ -103,11 +103,9 @@ def drafted(name: str, asked: Asked) -> tuple[System | Accelerator, Draft]:
         MlsubError: there is none, or not with so many hosts or this framework.
     """
     found = find_known(name)
-    if isinstance(found, System):
-        return found, example_of(found, asked)
-    if asked.hosts or asked.framework:
+    if isinstance(found, Accelerator) and (asked.hosts or asked.framework):
         raise MlsubError(f"{found.name} is an accelerator; --hosts and --framework choose among published systems.")
-    return found, facts_of(found)
+    return found, draft(found, asked, published=True)
 
 
 def new(source: str, asked: Asked) -> Draft:
@@ -116,10 +114,8 @@ def new(source: str, asked: Asked) -> Draft:
     Raises:
         MlsubError: there is none of that name, or it cannot be read.
     """
-    if source.endswith(".json") or "/" in source:
-        return new_from_file(Path(source), asked)
-    found = find_known(source)
-    return new_from(found, asked) if isinstance(found, System) else new_with(found, asked)
+    is_file = source.endswith(".json") or "/" in source
+    return draft(Path(source) if is_file else find_known(source), asked)
 
 
 def title_of(found: System | Accelerator) -> str:
@@ -127,15 +123,15 @@ def title_of(found: System | Accelerator) -> str:
     return f"{found.name}: {found.title if isinstance(found, System) else found.model}"
 
 
-def shown(system: System | Accelerator, draft: Draft) -> Shown:
+def shown(system: System | Accelerator, known: Draft) -> Shown:
     """What is known of a system or an accelerator, drafted as its description."""
     return Shown(
         name=system.name,
         title=system.title if isinstance(system, System) else system.model,
-        description=draft.description(),
-        sources={field: value.source for field, value in draft.values.items()},
-        to_fill_in=tuple(draft.to_fill_in()),
-        not_published=tuple(draft.not_published()),
+        description=known.description(),
+        sources={field: value.source for field, value in known.values.items()},
+        to_fill_in=tuple(known.to_fill_in()),
+        not_published=tuple(known.not_published()),
     )
 
 
@@ -189,8 +185,8 @@ def _round_of(file: Path, text: str | None, usage: str | None) -> tuple[Round, _
     of = find_usage(usage) if usage is not None else None
     if text is not None:
         return find_round(of or "training", text), "given", None
-    inferred = infer_round(Place(file.absolute(), Target.LOG, None))
-    if inferred is not None and of in (None, inferred.usage) and inferred.round in known_rounds(inferred.usage):
-        return get_round(inferred.usage, inferred.round), "folder", inferred.folder
+    inferred = infer_round(Place(file.absolute(), Target.LOG))
+    if inferred.round and of in (None, inferred.usage) and inferred.round in known_rounds(inferred.usage):
+        return get_round(inferred.usage, inferred.round), "folder", inferred.round_from
     newest = of or "training"
     return get_round(newest, known_rounds(newest)[-1]), "newest", None

@@ -10,7 +10,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import opening_options
-from mlsub.commands.options import Target, format_option, tell
+from mlsub.commands.output import Target, format_option, tell
 
 if TYPE_CHECKING:
     from mlsub.packing.forms import Key

@@ -10,7 +10,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import file_option, opening_options
-from mlsub.commands.options import Target, output_options, tell
+from mlsub.commands.output import Target, output_options, tell
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def command(path: Path, manifest: Path | None, key: Key | None, max_size: int | 
     """
     from mlsub.commands.verify.run import document_of, verify_sealed, verify_tree
     from mlsub.present.terminal import progress_bar
-    from mlsub.submission.locate import is_folder
+    from mlsub.submission.find import is_folder
 
     if is_folder(path):
         if key is not None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.asked import Asked, asks
 from mlsub.commands.ending import INTERRUPTED
 from mlsub.commands.lazy import Command
+from mlsub.commands.options import Asked, asks
 
 if TYPE_CHECKING:
     from mlsub.commands.watch.document import Outlet
@@ -75,25 +75,24 @@ def command(
 
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
-    from mlsub.commands.watch.logs import Logs
-    from mlsub.commands.watch.run import Clock, Settings, Watch
+    from mlsub.commands.watch.run import Clock, Watch
 
-    logs_ = Logs(asked.paths, asked.settings(), 0)
     clock = Clock()
-    status = Watch(logs_, clock, _outlet(format_), Settings(interval_s=interval, idle_s=until, logs=logs)).run()
+    watch = Watch(asked.paths, asked.settings(), clock, _outlet(format_), interval_s=interval, idle_s=until, logs=logs)
+    status = watch.run()
     sys.exit(INTERRUPTED if clock.signal is signal.SIGINT else status)
 
 
 def _outlet(format_: str) -> Outlet:
     """Return where to show what happens."""
-    from mlsub.commands.watch.document import JsonlOutlet, TextOutlet
+    from mlsub.commands.watch.document import JsonlOutlet, Outlet
     from mlsub.io.show import tolerate
 
     tolerate(sys.stdout)
     if format_ == "jsonl":
         return JsonlOutlet(sys.stdout)
     if format_ == "text" or not sys.stdout.isatty():
-        return TextOutlet(sys.stdout)
+        return Outlet(sys.stdout)
     from mlsub.commands.watch.view import LiveView
     from mlsub.present.terminal import console
 

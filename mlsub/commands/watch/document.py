@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from mlsub.present.document import Block, Column, Table, Text
 from mlsub.present.terminal import put
 
 if TYPE_CHECKING:
-    from mlsub.commands.watch.logs import WatchedLog
+    from mlsub.commands.watch.log import WatchedLog
 
 #: Beyond this a time in ms is nonsense.
 _BEYOND = 1e14
@@ -46,22 +45,8 @@ _ENDS = (
 )
 
 
-class Outlet(ABC):
-    """Shows what happens; most leave what they have shown as it is."""
-
-    @abstractmethod
-    def show(self, event: news.News) -> None:
-        """Show that something happened."""
-
-    def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:  # noqa: B027  (most show no table)
-        """Show where the runs stand now."""
-
-    def close(self) -> None:  # noqa: B027  (most have nothing to take away)
-        """End the show: nothing follows."""
-
-
-class TextOutlet(Outlet):
-    """One line for each change, and at the end a table of the logs where there are several."""
+class Outlet:
+    """Shows what happens: one line for each change, and at the end a table of the logs where there are several."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -84,12 +69,15 @@ class TextOutlet(Outlet):
             self._stream.write(line_of(event) + "\n")
         self._stream.flush()
 
+    def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:
+        """Show where the runs stand now; lines stay as they are."""
+
+    def close(self) -> None:
+        """End the show: nothing follows."""
+
 
 class JsonlOutlet(Outlet):
     """One JSON object for each event, on one line of plain ASCII; see :func:`mlsub.commands.watch.news.schema`."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
 
     def show(self, event: news.News) -> None:
         """Write an object; numbers that JSON does not have are null."""

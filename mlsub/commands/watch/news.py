@@ -25,31 +25,30 @@ Path = Annotated[str, Says("The log, relative to the folder that all watched log
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
-    """Something that happened; ``at_ms`` is when the watch saw it, in ms since the Unix epoch by its own clock."""
+    """Something that happened; ``at_ms`` is when the watch saw it, in ms since the Unix epoch by its own clock.
+
+    ``path`` of most is the log that it happened to, as findings call it.
+    """
 
     at_ms: Count
 
 
-class RunNews(News, frozen=True, kw_only=True):
-    """Something that happened to one log; ``path`` is what findings call it."""
-
-    path: Path
-
-
-class Watching(RunNews, frozen=True, kw_only=True, tag="watching"):
+class Watching(News, frozen=True, kw_only=True, tag="watching"):
     """A log is watched from now on, by the rules of a round; the first event of each log."""
 
+    path: Path
     usage: str
     round: str
 
 
-class Identified(RunNews, frozen=True, kw_only=True, tag="identity"):
+class Identified(News, frozen=True, kw_only=True, tag="identity"):
     """A log has said what it is: all it says before ``run_start``, or as soon as all is known.
 
     ``target`` is the quality target in words; ``reference`` what an entry of this batch size needs, as ``mlsub rcp
     plan`` says it, None where no reference applies.
     """
 
+    path: Path
     benchmark: str | None
     division: str | None
     batch_size: float | None
@@ -57,9 +56,10 @@ class Identified(RunNews, frozen=True, kw_only=True, tag="identity"):
     reference: Plan | None
 
 
-class PhaseChanged(RunNews, frozen=True, kw_only=True, tag="phase"):
+class PhaseChanged(News, frozen=True, kw_only=True, tag="phase"):
     """A run is in another phase; ``status`` is that of ``run_stop``; ``elapsed_ms`` the timed region by the log."""
 
+    path: Path
     phase: Phase
     status: str | None = None
     elapsed_ms: Span = None
@@ -67,7 +67,7 @@ class PhaseChanged(RunNews, frozen=True, kw_only=True, tag="phase"):
     epochs: Count = 0
 
 
-class Evaluated(RunNews, frozen=True, kw_only=True, tag="evaluation"):
+class Evaluated(News, frozen=True, kw_only=True, tag="evaluation"):
     """An evaluation. ``progress`` is how far the training had come, counted in ``unit``, as the reference is.
 
     ``value`` is the logged value, as text where it is neither a number nor an object of numbers; ``measure`` names what
@@ -76,6 +76,7 @@ class Evaluated(RunNews, frozen=True, kw_only=True, tag="evaluation"):
     reference would be reached at the pace so far, in ms after ``run_start``.
     """
 
+    path: Path
     line: Annotated[int, Says(minimum=1)]
     key: str
     value: float | str | dict[str, float]
@@ -88,9 +89,10 @@ class Evaluated(RunNews, frozen=True, kw_only=True, tag="evaluation"):
     by_reference_ms: Span
 
 
-class Found(RunNews, frozen=True, kw_only=True, tag="finding"):
+class Found(News, frozen=True, kw_only=True, tag="finding"):
     """A finding, each reported once; ``final`` where it was only certain at the end of the log."""
 
+    path: Path
     finding: Finding
     final: bool
 
@@ -103,19 +105,21 @@ class Warned(News, frozen=True, kw_only=True, tag="warning"):
     rule: str | None = None
 
 
-class Restarted(RunNews, frozen=True, kw_only=True, tag="restart"):
+class Restarted(News, frozen=True, kw_only=True, tag="restart"):
     """The file is another one than before, or was cut: what was reported of it no longer counts."""
 
+    path: Path
     reason: Restart
 
 
-class Ended(RunNews, frozen=True, kw_only=True, tag="end"):
+class Ended(News, frozen=True, kw_only=True, tag="end"):
     """The verdict on one log, that of ``mlsub check`` on the same bytes; again where the log grows after that.
 
     ``minutes`` is the time to train; ``errors`` counts findings that reject or break a rule of the user's own,
     ``review`` review findings, ``warnings`` all others.
     """
 
+    path: Path
     official: Literal["compliant", "noncompliant", "not-checked"]
     status: str | None
     minutes: float | None

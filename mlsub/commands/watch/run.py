@@ -1,38 +1,41 @@
-"""The watch itself: look at each log in turn, report what is new, and end with the verdict."""
+"""The watch itself: find the logs, look at each in turn, report what is new, and end with the verdict."""
 
 from __future__ import annotations
 
+import os
 import select
 import signal
+import stat
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import msgspec
-
 from mlsub.commands.watch.document import Outlet
-from mlsub.commands.watch.logs import MAX_LOGS, Logs
+from mlsub.commands.watch.log import WatchedLog
 from mlsub.commands.watch.news import Concluded, News, Reason, Warned
+from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
+from mlsub.io.errors import MlsubError
+from mlsub.judge.log import LogTask
+from mlsub.rounds import Round
+from mlsub.submission.find import is_folder
+from mlsub.workspace.places import Settings
+from mlsub.workspace.runs import round_of
 
+#: Logs watched at once, and names of one folder that are looked at.
+MAX_LOGS, _MAX_NAMES = 256, 20_000
+PIPE = "-"
+_PATTERN = "result_*.txt"
 #: Intervals without anything new after ``run_stop`` until a log counts as whole.
 STILL_INTERVALS = 3
 #: How often to draw while there is always more to read, in ms.
 _DRAW_MS = 250
-
-
-class Settings(msgspec.Struct, frozen=True):
-    """How to watch: seconds between two looks; seconds of silence that end it, None for never; logs to wait for.
-
-    ``logs`` matters for folders: the watch ends only when so many logs have ended.
-    """
-
-    interval_s: float = 1.0
-    idle_s: float | None = None
-    logs: int = 1
 
 
 class Clock:
@@ -81,15 +84,48 @@ class Clock:
 
 
 class Watch:
-    """Follows logs until they have ended; :meth:`run` gives the exit status."""
+    """Follows logs until they have ended; :meth:`run` gives the exit status.
 
-    def __init__(self, logs: Logs, clock: Clock, outlet: Outlet, settings: Settings) -> None:
-        self._logs = logs
-        self._clock = clock
-        self._outlet = outlet
-        self._settings = settings
+    Args:
+        names: paths, or ``-`` for standard input.
+        rules: which rules the logs are judged by.
+        clock: what time it is, and how to wait.
+        outlet: shows what happens.
+        interval_s: seconds between two looks.
+        idle_s: seconds of silence that end the watch; None for never.
+        logs: how many logs must have ended before the watch does; matters for folders.
+        standard_input: the file descriptor that ``-`` stands for.
+
+    Raises:
+        MlsubError: something named does not grow like a log, or the round is not given or not known.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        rules: Settings,
+        clock: Clock,
+        outlet: Outlet,
+        *,
+        interval_s: float = 1.0,
+        idle_s: float | None = None,
+        logs: int = 1,
+        standard_input: int = 0,
+    ) -> None:
+        self._rules, self._clock, self._outlet = rules, clock, outlet
+        self._interval_s, self._idle_s, self._least = interval_s, idle_s, logs
+        self.watched: list[WatchedLog] = []
+        self._known: dict[Path, WatchedLog] = {}
+        self._full = self._warned = False
         self._drawn_ms = 0
-        self._warned = False
+        # Without following links: people know their logs by the names they gave.
+        paths = dict.fromkeys(Path(os.path.abspath(name)) for name in names if name != PIPE)  # noqa: PTH100
+        self._rounds = {path: _round_of(path, rules) for path in paths}
+        parents = [path if is_folder(path) else path.parent for path in paths]
+        self._root = Path(os.path.commonpath(parents)) if parents else Path()
+        self._pipes = []
+        if PIPE in names:
+            self._pipes = [self._watch(PipeSource(standard_input), PIPE, PIPE, round_of([], rules))]
 
     def run(self) -> int:
         """Watch; return the exit status of ``mlsub check`` for the same logs."""
@@ -107,15 +143,15 @@ class Watch:
         began_ms = self._clock.now_ms()
         while True:
             at_ms = self._clock.now_ms()
-            for log in self._logs.discover():
+            for log in self.discover():
                 self._report(log.begin(at_ms))
-            if self._logs.full and not self._warned:
+            if self._full and not self._warned:
                 self._warned = True
                 self._report([Warned(at_ms=at_ms, message=f"more than {MAX_LOGS} logs; the others are not watched")])
-            for log in self._logs.watched:
+            for log in self.watched:
                 self._report(log.look(at_ms))
-            for log in self._logs.watched:
-                self._report(log.end_if_still(at_ms, STILL_INTERVALS * self._settings.interval_s))
+            for log in self.watched:
+                self._report(log.end_if_still(at_ms, STILL_INTERVALS * self._interval_s))
             reason = self._over(at_ms, began_ms)
             if reason is not None:
                 return reason
@@ -123,28 +159,28 @@ class Watch:
 
     def _over(self, at_ms: int, began_ms: int) -> Reason | None:
         """Why the watch is over; None while it is not."""
-        logs = self._logs.watched
+        logs = self.watched
         ended = sum(log.ended is not None for log in logs)
-        if ended == len(logs) and ended >= self._settings.logs:
+        if ended == len(logs) and ended >= self._least:
             return "stopped"
-        idle_s = self._settings.idle_s
+        idle_s = self._idle_s
         quiet_s = min((log.quiet_s(at_ms) for log in logs), default=(at_ms - began_ms) / 1000)
         return "idle" if idle_s is not None and quiet_s >= idle_s and not any(log.more for log in logs) else None
 
     def _wait(self, at_ms: int) -> None:
         """Draw, and sleep until there may be something new."""
-        logs = self._logs.watched
+        logs = self.watched
         more = any(log.more for log in logs)
         if not more or at_ms - self._drawn_ms >= _DRAW_MS:
             self._drawn_ms = at_ms
             self._outlet.draw(logs, at_ms)
         pipes = [descriptor for log in logs for descriptor in log.source.descriptors]
-        self._clock.sleep(0 if more else self._settings.interval_s, pipes)
+        self._clock.sleep(0 if more else self._interval_s, pipes)
 
     def _conclude(self, reason: Reason) -> int:
         """Judge what has no verdict yet, and report the verdict on all."""
         at_ms = self._clock.now_ms()
-        logs = self._logs.watched
+        logs = self.watched
         for log in logs:
             if log.ended is None:
                 self._report(log.end(at_ms))
@@ -165,3 +201,58 @@ class Watch:
     def _report(self, news: Iterable[News]) -> None:
         for one in news:
             self._outlet.show(one)
+
+    def discover(self) -> Iterator[WatchedLog]:
+        """Yield the logs that are new since the last call."""
+        while self._pipes:
+            self.watched.append(self._pipes.pop())
+            yield self.watched[-1]
+        for path, round_ in self._rounds.items():
+            if not is_folder(path):
+                yield from self._add(path, round_)
+                continue
+            waiting = self._known.pop(path, None)
+            if waiting is not None:
+                self.watched.remove(waiting)  # It was taken for a log to come, and came as a folder.
+            for found in _results(path):
+                yield from self._add(found, round_)
+
+    def _add(self, path: Path, round_: Round) -> Iterator[WatchedLog]:
+        if path in self._known:
+            return
+        if len(self.watched) >= MAX_LOGS:
+            self._full = True
+            return
+        label = path.relative_to(self._root).as_posix() if path != self._root else path.name
+        self._known[path] = self._watch(FileSource(str(path)), str(path), label, round_)
+        self.watched.append(self._known[path])
+        yield self._known[path]
+
+    def _watch(self, source: Source, file: str, label: str, round_: Round) -> WatchedLog:
+        task = LogTask(file, label, round_.usage, round_.name, self._rules.overlay)
+        return WatchedLog(source, task, round_, self._rules.cache)
+
+
+def _round_of(path: Path, settings: Settings) -> Round:
+    """The round of a log, or of the logs of a folder."""
+    if path.suffix == ".gz":
+        raise MlsubError(f"{path} is compressed, so it cannot be followed. Use mlsub check.")
+    try:
+        mode = path.stat().st_mode
+    except ValueError as error:
+        raise MlsubError(f"Such a path cannot exist: {error}") from error
+    except OSError:
+        mode = stat.S_IFREG  # It may still come.
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise MlsubError(f"{path} is neither a file nor a folder. Give a pipe as standard input: mlsub watch - < PIPE.")
+    return round_of([path / "result_0.txt" if stat.S_ISDIR(mode) else path], settings)
+
+
+def _results(folder: Path) -> list[Path]:
+    """The logs in a folder now; none where it cannot be read."""
+    try:
+        with os.scandir(folder) as names:
+            found = [entry.name for entry in islice(names, _MAX_NAMES) if fnmatchcase(entry.name, _PATTERN)]
+    except OSError:
+        return []
+    return [folder / name for name in sorted(found)]

@@ -22,8 +22,8 @@ from mlsub.commands.watch.news import (
 from mlsub.commands.watch.source import UNFINISHED
 from mlsub.convergence.algorithm import algorithm_of, unit_of, unit_of_counts
 from mlsub.convergence.curves import Plan, plan_of
-from mlsub.convergence.runs import paired_rule, progress_of
 from mlsub.convergence.target import Measures, Target, plan_of_log, target_of
+from mlsub.convergence.verdict import paired_rule, progress_of
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.io.errors import MlsubError
@@ -148,7 +148,7 @@ class LogSoFar:
 
     def _unfinished(self) -> Event | None:
         """The event of the last line, where it is whole but for its end; it counts only once it has ended."""
-        reader = self._judge.reader
+        reader = self._judge
         _, token, text = self._held[-_MAX_LINE:].rpartition(reader.token)
         event = reader.decode(0, text) if token else None
         return event if isinstance(event, Event) else None

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mlsub.commands.watch.document import Outlet, duration, line_of, reference_words, value_words
-from mlsub.commands.watch.logs import WatchedLog
+from mlsub.commands.watch.log import WatchedLog
 from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned, number
 from mlsub.commands.watch.sofar import counts_against
 from mlsub.findings import Severity
@@ -45,6 +45,7 @@ class LiveView(Outlet):
     """Shows the runs in place, and findings and verdicts above them."""
 
     def __init__(self, console: Console) -> None:
+        super().__init__(console.file)
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="ellipsis")
 
     def show(self, event: News) -> None:

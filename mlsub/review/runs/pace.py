@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from mlsub.log.trace import MAX_TIME_MS, Gap, Lengths, Trace
-from mlsub.review.runs.model import Entry, Observation, observe, places, seconds, thresholds
+from mlsub.review.runs.model import Entry, Observation, observe, places, seconds, shorter, thresholds
 from mlsub.review.runs.stretch import stretch_of
-from mlsub.review.runs.undone import shorter
 
 #: Below this (ms) the noise of a busy file system is larger than any habit.
 _LEAST_MS = 1_000

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.log.trace import MAX_TIME_MS, Trace
-from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
-from mlsub.review.runs.undone import with_times
+from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds, with_times
 from mlsub.rounds import Round
 
 #: Runs of an entry that are compared pair by pair; published entries have 50 at most.

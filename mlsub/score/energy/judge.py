@@ -13,11 +13,9 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.isolate import isolated, reviewed
 from mlsub.score.energy import FOLDER
-from mlsub.score.energy.audit import audit_copies, audit_run
-from mlsub.score.energy.model import NoEnergyError, RunPower
+from mlsub.score.energy.findings import audit_copies, audit_run, crashes, faults, judge_structure, unreadable
 from mlsub.score.energy.read import list_names, read_run
-from mlsub.score.energy.score import Power, run_joules
-from mlsub.score.energy.structure import crashes, faults, judge_structure, unreadable
+from mlsub.score.energy.score import NoEnergyError, Power, RunPower, run_joules
 from mlsub.submission.model import Entry
 
 #: The joules of each run, and why there are none.
@@ -30,9 +28,9 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
     From v5.0 the official checker looks at names and numbers of the files; before, no tool does, and the same defects
     are review findings.
     """
-    if FOLDER not in entry.files.strays:
+    if FOLDER not in entry.strays:
         return None
-    folder = entry.files.folder / FOLDER
+    folder = entry.folder / FOLDER
     path = FOLDER if entry.path in ("", ".") else f"{entry.path}/{FOLDER}"
     names = [PurePath(log.path).name for log in entry.logs]
     if (why := _why_nothing(folder)) is not None:
@@ -95,7 +93,7 @@ def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]
 def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
     """Measurements of no result: of a run that was left out, or misspelled."""
     try:
-        names = list_names(entry.files.folder / FOLDER)
+        names = list_names(entry.folder / FOLDER)
     except NotADirectoryError:
         return []  # Then every run is missing, which is reported.
     except (MlsubError, OSError) as error:

@@ -14,8 +14,7 @@ from mlsub.io.look import status_of
 from mlsub.io.show import readable, show
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import RawRecord, open_log, read_records
-from mlsub.score.energy.model import Bad, Node, Record, RunPower, Switch
-from mlsub.score.energy.score import measure
+from mlsub.score.energy.score import Bad, Node, Record, RunPower, Switch, measure
 
 #: Bounds: one node for two weeks at a reading a second, more nodes than any submission had, a thousand for a day.
 MAX_RECORDS = 1_200_000

@@ -1,1 +1,187 @@
-"""Describe the machine this runs on: what the system and its tools report, each value with where it is from."""
+"""Capture this host, or others over ssh, and join captures of several."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Finding
+from mlsub.io import VERSION
+from mlsub.io.errors import MlsubError
+from mlsub.io.show import show
+from mlsub.rules.catalogue import finding
+from mlsub.systems.capture.accelerators import find_accelerators
+from mlsub.systems.capture.host import find_memory, find_network, find_processor, find_software, find_storage
+from mlsub.systems.capture.tools import Found, read_text, run_tool, unknown
+from mlsub.systems.catalogue import Value
+from mlsub.systems.fields import fields
+
+#: A capture is below 10 KiB.
+MAX_BYTES = 1 << 20
+_LONGEST = 2000
+
+
+class Capture(msgspec.Struct, frozen=True, kw_only=True):
+    """What one host reports. ``host`` distinguishes hosts without naming them: a digest of the kernel's boot id."""
+
+    mlsub: str
+    host: str
+    values: dict[str, Value]
+
+
+def capture_here(root: Path = Path("/")) -> Capture:
+    """Describe this host. Nothing is written, nothing asks for root, and no name of host or user is looked at.
+
+    Args:
+        root: where /proc, /sys and /etc lie.
+    """
+    accelerators = find_accelerators(root)
+    driver = accelerators.pop("driver", None)
+    found: Found = {
+        **find_processor(),
+        **find_memory(root),
+        **find_storage(),
+        **find_network(root),
+        **accelerators,
+        **find_software(root, driver),
+        "system_name": unknown("yours to choose; the name of the host is not looked at"),
+        "cooling": unknown("no tool reports it"),
+    }
+    values = {name: Value(str(one.value)[:_LONGEST], one.source) for name, one in found.items()}
+    return Capture(mlsub=VERSION, host=_digest(root), values=values)
+
+
+def _digest(root: Path) -> str:
+    """Return what distinguishes this host without naming it; one that has nothing of the kind is new each time."""
+    for place in ("proc/sys/kernel/random/boot_id", "etc/machine-id"):
+        text = (read_text(root / place) or "").strip()
+        if text:
+            return hashlib.sha256(f"mlsub {text}".encode()).hexdigest()[:16]
+    return secrets.token_hex(8)
+
+
+def to_json(capture: Capture) -> str:
+    """Return the document of a capture, plain ASCII."""
+    return json.dumps(msgspec.to_builtins(capture), indent=2) + "\n"
+
+
+def from_json(raw: bytes, where: str) -> Capture:
+    """Return a capture from its document.
+
+    Raises:
+        MlsubError: it is not one; ``where`` says whose it is.
+    """
+    if len(raw) > MAX_BYTES:
+        raise MlsubError(f"{where} is larger than 1 MiB, which no capture is.")
+    try:
+        capture = msgspec.json.decode(raw, type=Capture)
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise MlsubError(
+            f"{where} is not a capture ({error}). Make one with mlsub system capture --format json."
+        ) from None
+    for name, one in capture.values.items():
+        what = f"it has a field {name[:40]!r}" if name not in fields().fields else None
+        if what is None and not (isinstance(one.value, str) and len(one.value) <= _LONGEST):
+            what = "a value is no text, or too long"
+        if what is not None:
+            raise MlsubError(f"{where} is not a capture ({what}). Make one with mlsub system capture --format json.")
+    return capture
+
+
+def read_capture(file: Path) -> Capture:
+    """Return a capture from a file.
+
+    Raises:
+        MlsubError: it cannot be read, or is not a capture.
+    """
+    try:
+        if not file.is_file():
+            raise MlsubError(f"{file} is not a file." if file.exists() else f"There is no {file}.")
+        with file.open("rb") as stream:
+            return from_json(stream.read(MAX_BYTES + 1), str(file))
+    except OSError as error:
+        raise MlsubError(f"{file} cannot be read: {error.strerror or error}") from None
+
+
+def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding, ...]]:
+    """Return one host for all, and what contradicts that.
+
+    A host that was captured by several processes counts once. Where hosts differ, most of them are right, and each
+    of the others is a finding that names its capture.
+
+    Args:
+        captures: each with where it is from; at least one.
+    """
+    hosts: dict[str, tuple[str, Capture]] = {}
+    for where, capture in captures:
+        hosts.setdefault(capture.host, (where, capture))
+    count = len(hosts)
+    merged: Found = {"number_of_nodes": Value(str(count), f"{'one host' if count == 1 else f'{count} hosts'} captured")}
+    findings: list[Finding] = []
+    for name in fields().required:
+        values = {where: capture.values[name] for where, capture in hosts.values() if name in capture.values}
+        if not values:
+            continue
+        most, agreeing = Counter(one.value for one in values.values()).most_common(1)[0]
+        source = next(one.source for one in values.values() if one.value == most)
+        merged[name] = Value(most, source if count == 1 else f"{source} ({agreeing} of {count} hosts)")
+        for where, one in values.items():
+            if one.value != most:
+                message = f"A host differs from most in {name}"
+                findings.append(
+                    finding("system.hosts-differ", where, message, expected=show(most), actual=show(one.value))
+                )
+    return merged, tuple(findings)
+
+
+#: What ssh takes for a host: a name, an address, or user@host; never an option.
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:%-]{0,253}")
+#: What runs there. ssh hands it to a shell, so nothing from outside may ever be in it.
+_COMMAND = "mlsub system capture --format json"
+_TIMEOUT_S = 120.0
+_AT_ONCE = 16
+
+
+def hosts_in(text: str) -> list[str]:
+    """Return the hosts of a list with commas, each once.
+
+    Raises:
+        MlsubError: one is not the name of a host, or there is none.
+    """
+    hosts = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not hosts:
+        raise MlsubError("--hosts names no host; write --hosts a,b.")
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise MlsubError(f"--hosts: {host[:60]!r} is not a host name.")
+    return hosts
+
+
+def capture_hosts(hosts: list[str]) -> list[tuple[str, Capture]]:
+    """Return the capture of each host; all, or none.
+
+    Raises:
+        MlsubError: a host gave none.
+    """
+    with ThreadPoolExecutor(max_workers=min(_AT_ONCE, len(hosts))) as pool:
+        return list(zip(hosts, pool.map(_capture, hosts), strict=True))
+
+
+def _capture(host: str) -> Capture:
+    ran = run_tool(["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, _COMMAND], _TIMEOUT_S)
+    if ran is None:
+        raise MlsubError("ssh is not on PATH. Run the capture on each host, and join the results with --merge.")
+    if ran.status == 127:
+        raise MlsubError(f"{host}: mlsub is not there. Install it on that host, or capture there and use --merge.")
+    if not ran.well:
+        raise MlsubError(f"{host}: ssh failed: {ran.complaint or f'exit status {ran.status}'}")
+    # A shell may greet before it runs anything.
+    return from_json(ran.output[max(0, ran.output.find("{")) :].encode(), f"What {host} answered")

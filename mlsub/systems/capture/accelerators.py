@@ -10,20 +10,10 @@ from typing import Any
 from mlsub.systems.capture.tools import Found, children, counted, decoded, output_of, read_text, run_tool, unknown
 from mlsub.systems.catalogue import Value, facts_of_model
 from mlsub.systems.draft import TO_FILL_IN
+from mlsub.systems.fields import fields
 from mlsub.systems.names import find as known_name
 from mlsub.systems.names import normalised, registry
 
-FIELDS = (
-    "accelerators_per_node",
-    "accelerator_model_name",
-    "accelerator_host_interconnect",
-    "accelerator_frequency",
-    "accelerator_on-chip_memories",
-    "accelerator_memory_configuration",
-    "accelerator_memory_capacity",
-    "accelerator_interconnect",
-    "accelerator_interconnect_topology",
-)
 #: PCI classes of 3D controllers and of processing accelerators.
 _CLASSES = ("0x0302", "0x1200")
 _QUERY = "name,memory.total,clocks.max.sm,pcie.link.gen.max,pcie.link.width.max,driver_version"
@@ -36,22 +26,24 @@ _VERSION = re.compile(r"(?<![0-9])[0-9]++(?:\.[0-9]++){1,3}")
 
 
 def find_accelerators(root: Path) -> Found:
-    """The accelerators of this host; N/A where there are none, and to be filled in where that is not certain."""
+    """Return the accelerators of this host; N/A where there are none, and to be filled in where that is not certain."""
+    names = [name for name in fields().fields if name.startswith("accelerator")]
     for tool, find in _TOOLS:
         found = find()
         if found is not None:
             missing = unknown(f"{tool} does not report it")
-            return _with_facts({**{name: found.get(name, missing) for name in FIELDS}, **found})
-    names = ", ".join(tool for tool, _ in _TOOLS)
+            return _with_facts(dict.fromkeys(names, missing) | found)
+    tools = ", ".join(tool for tool, _ in _TOOLS)
     if _on_the_bus(root):
-        reason = unknown(f"there is an accelerator on the PCI bus, and none of {names} to describe it")
-        return dict.fromkeys(FIELDS, reason)
-    source = f"none of {names}, and no accelerator on the PCI bus"
-    return {**dict.fromkeys(FIELDS, Value("N/A", source)), "accelerators_per_node": Value("0", source)}
+        return dict.fromkeys(
+            names, unknown(f"there is an accelerator on the PCI bus, and none of {tools} to describe it")
+        )
+    source = f"none of {tools}, and no accelerator on the PCI bus"
+    return dict.fromkeys(names, Value("N/A", source)) | {"accelerators_per_node": Value("0", source)}
 
 
 def _with_facts(found: Found) -> Found:
-    """What no tool reports, as it was published of accelerators of this model."""
+    """Return what no tool reports, as it was published of accelerators of this model."""
     facts = facts_of_model(found["accelerator_model_name"])
     return {name: facts.get(name, value) if value.value == TO_FILL_IN else value for name, value in found.items()}
 
@@ -66,14 +58,14 @@ def _failed(reason: str) -> Found:
 
 
 def _same_model(names: list[str], source: str, *, always: bool = False) -> Value:
-    """The model; where a host has several, each with its number. The source has the name as it is, where it differs."""
+    """Return the model, of several each with its number; the source has the name as it is, where it differs."""
     spelled = [normalised(registry().accelerators, name) for name in names]
     value = spelled[0] if len(set(spelled)) == 1 else counted(spelled)
     return Value(value, source + (f" ({names[0][:80]})" if always or names[0] != spelled[0] else ""))
 
 
 def find_nvidia() -> Found | None:
-    """What nvidia-smi reports of the GPUs of this host; None without nvidia-smi."""
+    """Return what nvidia-smi reports of the GPUs of this host; None without nvidia-smi."""
     ran = run_tool(["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits"])
     if ran is None:
         return None
@@ -98,7 +90,7 @@ def find_nvidia() -> Found | None:
 
 
 def _of(values: list[str], words: str, column: str) -> Value:
-    """What all GPUs have alike; unknown where one has none, or they differ."""
+    """Return what all GPUs have alike; unknown where one has none, or they differ."""
     known = [value for value in values if value and not value.startswith("[") and value.lower() != "n/a"]
     if len(known) < len(values):
         return unknown(f"nvidia-smi does not report {column}")
@@ -118,7 +110,7 @@ def _links() -> Value:
 
 
 def find_amd() -> Found | None:
-    """What rocm-smi reports of the GPUs of this host; None without rocm-smi."""
+    """Return what rocm-smi reports of the GPUs of this host; None without rocm-smi."""
     ran = run_tool(["rocm-smi", "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json"])
     if ran is None:
         return None
@@ -146,14 +138,14 @@ def find_amd() -> Found | None:
 
 
 def _name(card: dict[str, str]) -> str:
-    """The model: the name the registry knows, else the first that is not a number."""
+    """Return the model: the name the registry knows, else the first that is not a number."""
     names = [card[key] for key in _NAMES if card.get(key) and not card[key].startswith("0x")]
     known = [name for name in names if known_name(registry().accelerators, name)]
     return (known or names or [""])[0]
 
 
 def find_graphcore() -> Found | None:
-    """What gc-info reports of the IPUs that this host reaches; None without gc-info."""
+    """Return what gc-info reports of the IPUs that this host reaches; None without gc-info."""
     ran = run_tool(["gc-info", "-l"])
     if ran is None:
         return None
@@ -172,7 +164,7 @@ def find_graphcore() -> Found | None:
 
 
 def find_poplar() -> list[Value]:
-    """The Poplar SDK and the V-IPU tools, if they are there."""
+    """Return the Poplar SDK and the V-IPU tools, if they are there."""
     found = []
     for words, name in ((["popc", "--version"], "Poplar SDK"), (["vipu", "--version"], "V-IPU")):
         if match := _VERSION.search(output_of(words)):

@@ -23,6 +23,7 @@ from mlsub.systems.capture.tools import (
     unknown,
 )
 from mlsub.systems.catalogue import Value
+from mlsub.systems.fields import fields
 from mlsub.systems.names import normalised, registry
 
 _CLOCK = re.compile(r"@\s*([0-9.]+\s*GHz)", re.IGNORECASE)
@@ -34,18 +35,16 @@ _NO_DISKS = ("zram", "ram", "loop", "fd", "sr", "nbd")
 
 
 class _Row(msgspec.Struct):
+    """A row of ``lscpu -J``."""
+
     field: str = ""
     data: str = ""
     children: list[_Row] = []
 
 
-class _Processor(msgspec.Struct):
-    """What ``lscpu -J`` writes."""
-
-    lscpu: list[_Row]
-
-
 class _Disk(msgspec.Struct):
+    """A disk as ``lsblk -J`` has it; old versions have ``"1"`` where new ones have true."""
+
     name: str = ""
     type: str = ""
     size: int | None = None
@@ -54,23 +53,15 @@ class _Disk(msgspec.Struct):
     rm: bool | None = None
 
 
-class _Storage(msgspec.Struct):
-    """What ``lsblk -J`` writes; old versions have ``"1"`` where new ones have true."""
-
-    blockdevices: list[_Disk]
-
-
 def find_processor() -> Found:
-    """The processors of this host, as lscpu has them."""
+    """Return the processors of this host, as lscpu has them."""
     ran = run_tool(["lscpu", "-J"])
-    found = decoded(ran, _Processor)
+    found = decoded(ran, dict[str, list[_Row]]) or {}
     # Old versions nest their rows, and end the names in colons.
-    table = {row.field.strip().rstrip(":"): row.data.strip() for row in _rows(found.lscpu if found else ())}
+    table = {row.field.strip().rstrip(":"): row.data.strip() for row in _rows(found.get("lscpu", ()))}
     if not table:
         reason = "there is no lscpu" if ran is None else f"lscpu reports nothing: {ran.complaint or 'no table'}"
-        names = ("processors_per_node", "processor_model_name", "processor_core_count", "processor_vcpu_count")
-        also = ("processor_frequency", "processor_caches", "processor_interconnect")
-        return {f"host_{name}": unknown(reason) for name in (*names, *also)}
+        return {name: unknown(reason) for name in fields().fields if name.startswith("host_processor")}
     return {
         "host_processors_per_node": _number(table, "Socket(s)"),
         "host_processor_model_name": _model(table),
@@ -87,7 +78,7 @@ def find_processor() -> Found:
 
 
 def find_memory(root: Path) -> Found:
-    """The memory of this host: what the kernel has of it."""
+    """Return the memory of this host: what the kernel has of it."""
     modules = unknown("only dmidecode reports it, and it needs root")
     text = read_text(root / "proc/meminfo") or ""
     match = re.search(r"^MemTotal:\s*([0-9]{1,18}) kB$", text, re.MULTILINE)
@@ -139,10 +130,10 @@ def _caches(table: dict[str, str]) -> Value:
 
 
 def find_storage() -> Found:
-    """The disks of this host; network file systems are the submitter's to name."""
+    """Return the disks of this host; network file systems are the submitter's to name."""
     ran = run_tool(["lsblk", "-J", "-b", "-d", "-o", _COLUMNS])
-    found = decoded(ran, _Storage)
-    disks = [disk for disk in (found.blockdevices if found else ()) if _counts(disk)]
+    found = decoded(ran, dict[str, list[_Disk]]) or {}
+    disks = [disk for disk in found.get("blockdevices", ()) if _counts(disk)]
     if not disks:
         complaint = (
             "there is no lsblk" if ran is None else ": ".join(filter(None, ("lsblk reports no disk", ran.complaint)))
@@ -179,7 +170,7 @@ _MAKERS = re.compile(r",? (Technologies|Corporation|Corp\.|Inc\.|Limited|Ltd\.|a
 
 
 def find_network(root: Path) -> Found:
-    """The network adapters of this host with their speeds, those without hardware left out."""
+    """Return the network adapters of this host with their speeds, those without hardware left out."""
     topology = unknown("no tool on one host reports how hosts are connected")
     names = _names()
     adapters = [*_infiniband(root, names), *_ethernet(root, names)]
@@ -191,7 +182,7 @@ def find_network(root: Path) -> Found:
 
 
 def _names() -> dict[str, str]:
-    """Makers and models by place on the PCI bus."""
+    """Return makers and models by place on the PCI bus."""
     found = {}
     for place, kind, maker, model in _ROW.findall(output_of(["lspci", "-D", "-mm"])):
         if kind in ("Ethernet controller", "Infiniband controller", "Network controller"):
@@ -226,7 +217,7 @@ def _speed(mbit_s: int) -> str:
 
 
 def _name(device: Path, names: dict[str, str]) -> str:
-    """The adapter's model; without lspci the name of its driver."""
+    """Return the adapter's model; without lspci the name of its driver."""
     try:
         place = (device / "device").resolve().name
         driver = (device / "device" / "driver").resolve().name
@@ -252,7 +243,7 @@ _LIBRARIES = (
 
 
 def find_software(root: Path, driver: Value | None) -> Found:
-    """What runs here; ``driver`` is the accelerators', as their tool has it."""
+    """Return what runs here; ``driver`` is the accelerators', as their tool has it."""
     return {
         "operating_system": _operating_system(root),
         "framework": _framework(),
@@ -296,7 +287,7 @@ def _stack(driver: Value | None) -> Value:
 
 
 def _version(package: str | None) -> str | None:
-    """The version of a Python distribution, without importing it; None where it is not installed."""
+    """Return the version of a Python distribution, without importing it; None where it is not installed."""
     try:
         return version(package) if package else None
     except (PackageNotFoundError, ValueError, OSError):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import selectors
 import shutil
 import signal
 import subprocess
-import time
+import tempfile
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +24,6 @@ Found = dict[str, Value]
 #: Seconds a tool may take; nvidia-smi needs some where it has to wake the driver.
 TIMEOUT_S = 20.0
 MOST_BYTES = 1 << 20
-_CHUNK = 1 << 16
 
 
 class Ran(msgspec.Struct, frozen=True):
@@ -45,64 +44,46 @@ def run_tool(words: Sequence[str], timeout_s: float = TIMEOUT_S) -> Ran | None:
     program = shutil.which(words[0])
     if program is None:
         return None
-    environment = {**os.environ, "LC_ALL": "C", "LANG": "C"}
-    try:
-        process = subprocess.Popen(  # noqa: S603  (our own words, no shell)
-            [program, *words[1:]],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,
-        )
-    except OSError as error:
-        return Ran(None, "", error.strerror or str(error))
-    with process:
-        output, complaint, stopped = _read(process, time.monotonic() + timeout_s)
-        if stopped is None:
-            try:
-                process.wait(timeout=timeout_s)
-            except subprocess.TimeoutExpired:
-                stopped = "it did not end"
-        if stopped is not None:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return Ran(None, output, stopped)
-    return Ran(process.returncode, output, complaint)
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(  # noqa: S603  (our own words, no shell)
+                [program, *words[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, "LC_ALL": "C", "LANG": "C"},
+                start_new_session=True,
+            )
+        except OSError as error:
+            return Ran(None, "", error.strerror or str(error))
+        timer = threading.Timer(timeout_s, _kill, (process,))
+        timer.start()
+        with process:
+            output = process.stdout.read(MOST_BYTES + 1) if process.stdout else b""
+            if len(output) > MOST_BYTES:
+                _kill(process)
+        late = not timer.is_alive()
+        timer.cancel()
+        errors.seek(0)
+        lines = errors.read(MOST_BYTES).decode("utf-8", "replace").strip().splitlines()
+    if late or len(output) > MOST_BYTES:
+        return Ran(None, "", "it took too long" if late else "it wrote too much")
+    return Ran(process.returncode, output.decode("utf-8", "replace"), lines[-1][:200] if lines else "")
 
 
-def _read(process: subprocess.Popen[bytes], until: float) -> tuple[str, str, str | None]:
-    """Output, last line of complaints, and why the tool is to be stopped, if it is."""
-    texts: dict[str, bytearray] = {"out": bytearray(), "err": bytearray()}
-    stopped: str | None = None
-    with selectors.DefaultSelector() as selector:
-        for stream, name in ((process.stdout, "out"), (process.stderr, "err")):
-            assert stream is not None  # noqa: S101  (both are pipes)
-            selector.register(stream, selectors.EVENT_READ, name)
-        while selector.get_map() and stopped is None:
-            ready = selector.select(max(0.0, until - time.monotonic()))
-            if not ready:
-                stopped = "it took too long"
-            for key, _ in ready:
-                chunk = os.read(key.fd, _CHUNK)
-                if not chunk:
-                    selector.unregister(key.fileobj)
-                texts[key.data] += chunk
-                if len(texts[key.data]) > MOST_BYTES:
-                    stopped = "it wrote too much"
-    lines = texts["err"].decode("utf-8", "replace").strip().splitlines()
-    return texts["out"].decode("utf-8", "replace"), lines[-1][:200] if lines else "", stopped
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def output_of(words: Sequence[str]) -> str:
-    """What a tool writes; nothing where there is no such tool, or it fails."""
+    """Return what a tool writes; nothing where there is no such tool, or it fails."""
     ran = run_tool(words)
     return ran.output if ran is not None and ran.well else ""
 
 
 def decoded(ran: Ran | None, kind: type[T]) -> T | None:
-    """What a tool wrote as JSON; None where there is no such tool, it failed, or it wrote something else."""
+    """Return what a tool wrote as JSON; None where there is no such tool, it failed, or it wrote something else."""
     try:
         return msgspec.json.decode(ran.output, type=kind, strict=False) if ran is not None and ran.well else None
     except (msgspec.DecodeError, RecursionError):
@@ -110,12 +91,12 @@ def decoded(ran: Ran | None, kind: type[T]) -> T | None:
 
 
 def unknown(reason: str) -> Value:
-    """A field whose value this machine does not report, and why."""
+    """Return a field whose value this machine does not report, and why."""
     return Value(TO_FILL_IN, reason)
 
 
 def read_text(path: Path) -> str | None:
-    """The first MiB of a file of the system; None where it cannot be read."""
+    """Return the first MiB of a file of the system; None where it cannot be read."""
     try:
         with path.open("rb") as stream:
             return stream.read(MOST_BYTES).decode("utf-8", "replace")
@@ -124,7 +105,7 @@ def read_text(path: Path) -> str | None:
 
 
 def children(folder: Path, most: int = 256) -> list[Path]:
-    """What a folder of the system holds, sorted, so many at most; nothing where it cannot be read."""
+    """Return what a folder of the system holds, sorted, so many at most; nothing where it cannot be read."""
     try:
         return sorted(folder.iterdir())[:most]
     except OSError:
@@ -132,12 +113,12 @@ def children(folder: Path, most: int = 256) -> list[Path]:
 
 
 def counted(names: list[str]) -> str:
-    """Equal names once, with their number: ``8x A, 2x B``."""
+    """Return equal names once, with their number: ``8x A, 2x B``."""
     return ", ".join(f"{names.count(name)}x {name}" for name in dict.fromkeys(names))
 
 
 def bytes_in_words(size: float) -> str:
-    """A size as makers of disks give it: decimal, three digits."""
+    """Return a size as makers of disks give it: decimal, three digits."""
     for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if size >= scale:
             return f"{size / scale:.3g}{unit}" if size / scale < 1000 else f"{size / scale:.0f}{unit}"

@@ -14,7 +14,7 @@ from mlsub.commands.audit.quoting import names
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, vocabulary
-from mlsub.systems.chips import all_chips
+from mlsub.systems.names import all_chips
 from mlsub.workspace import Settings
 from tests.commands.runner import run
 from tests.differential import shared
@@ -205,7 +205,7 @@ BENCHMARKS = {
 
 @pytest.mark.parametrize("written", BENCHMARKS)
 def test_benchmarks_as_people_write_them(written: str) -> None:
-    from mlsub.io.spelling import spaced
+    from mlsub.io.show import spaced
 
     found = list(benchmarks_in(spaced(f"It trains {written} fast")))
     assert any(BENCHMARKS[written] in one.values for one in found)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mlsub.commands.compare.packages import compare_files, renamed
 from mlsub.log.changes import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
-from mlsub.systems.facts import SystemFacts, facts_of
+from mlsub.systems.fields import SystemFacts, facts_of
 from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from mlsub.commands.compare.decompose import TIMED, Phases, phases_of
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.log import intervals as module
+from mlsub.log import trace as module
 from mlsub.log.events import LogReader, read_log
-from mlsub.log.intervals import IntervalFold, Intervals, Span
+from mlsub.log.trace import IntervalFold, Intervals, Span
 
 INF = float("inf")
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_read_has_no_intervals(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     log(tmp_path / "result_0.txt", ("block_start", 10), ("block_stop", 20))
     found = {
-        name: judge_log(LogTask(str(tmp_path / name), name, "training", "1.0", folds=(IntervalFold,))).fact(Intervals)
+        name: judge_log(LogTask(str(tmp_path / name), name, "training", "1.0", intervals=True)).intervals
         for name in ("gone", "pipe", "result_0.txt")
     }
     assert found == {"gone": None, "pipe": None, "result_0.txt": Intervals(block=((10.0, 20.0),))}

@@ -10,7 +10,7 @@ import pytest
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
-from mlsub.commands.db.build import Ask, Built, build  # noqa: E402
+from mlsub.commands.db.build import Built, build  # noqa: E402
 from mlsub.commands.db.schema import stored  # noqa: E402
 from mlsub.workspace import Settings  # noqa: E402
 from tests.make_tree import Tree, make_tree  # noqa: E402
@@ -33,7 +33,7 @@ class Place:
         """Build the database of the folders, of all rounds unless told."""
         settings = {name: more.pop(name) for name in ("round", "usage", "convergence") if name in more}
         asked: dict[str, Any] = {"folders": folders or (self.rounds,), "output": self.database} | more
-        return build(Ask(settings=Settings(jobs=1, **settings), **asked))
+        return build(settings=Settings(jobs=1, **settings), **asked)
 
     def select(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a question."""

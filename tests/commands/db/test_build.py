@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.commands.db.build import Ask, build
+from mlsub.commands.db.build import build
 from mlsub.commands.db.query import query_rows
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import RECORDS, Place, content_of, duckdb
@@ -135,7 +135,7 @@ def test_folders_may_be_rounds_or_organisations(place: Place) -> None:
 @pytest.mark.usefixtures("settled")
 def test_a_database_of_another_version_is_built_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.build()
-    monkeypatch.setattr("mlsub.io.version.VERSION", "99.0")
+    monkeypatch.setattr("mlsub.io.VERSION", "99.0")
     built = place.build()
     assert (built.written, built.older) == (True, True)
     with duckdb.connect(place.database) as connection:
@@ -303,9 +303,9 @@ def test_all_published_rounds_agree_with_the_report_and_are_read_once(tmp_path: 
     from mlsub.workspace import Settings, check_paths
 
     output = tmp_path / "results.duckdb"
-    built = build(Ask(folders=(CORPUS,), output=output))
+    built = build((CORPUS,), output, Settings())
     assert (len(built.submissions), built.rows["entries"], built.rows["runs"]) == (55, 242, 1919)
-    assert not build(Ask(folders=(CORPUS,), output=output)).written
+    assert not build((CORPUS,), output, Settings()).written
     reports = check_paths([CORPUS / "v1.0", CORPUS / "v2.0", CORPUS / "v4.0"], Settings())
     expected = sorted(
         (f"v{report.round}/{entry.path.replace('/results/', '/')}", entry.official.value, entry.score.published)

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.db.document import as_csv, result_document
-from mlsub.commands.db.insert import as_json as json_cell
-from mlsub.commands.db.insert import as_text, integer, moment, number, text
 from mlsub.commands.db.query import QueryResult, ResultColumn, plain_value
+from mlsub.commands.db.rows import as_json as json_cell
+from mlsub.commands.db.rows import as_text, integer, moment, number, text
 from mlsub.present.envelope import answer
 from mlsub.present.terminal import render
 

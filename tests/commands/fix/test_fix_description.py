@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.repairs import fix_description
+from mlsub.commands.fix.model import ALL, Repair
+from mlsub.commands.fix.repairs import edited, fix_description, lines_of
 from mlsub.rounds import get_round
-from mlsub.systems.facts import exact_status
+from mlsub.systems.fields import exact_status
 
 FEW = settings(derandomize=True, max_examples=300)
 ROUND_4_0, ROUND_4_1 = get_round("training", "4.0").statuses, get_round("training", "4.1").statuses
@@ -46,12 +47,18 @@ CASES = [
 ]
 
 
+def mend(before: bytes, statuses: Any, wanted: tuple[str, ...] = ALL) -> tuple[bytes, list[Repair]]:
+    lines = lines_of(before)
+    edits, repairs = fix_description(lines, statuses, wanted)
+    return edited(lines, edits), repairs
+
+
 @pytest.mark.parametrize(("before", "after", "rules"), CASES)
 def test_repairs(before: str, after: str | None, rules: list[tuple[str, int]] | None) -> None:
-    mended = fix_description(before.encode(), ROUND_4_1)
-    assert mended.after.decode() == (before if after is None else after)
+    mended, repairs = mend(before.encode(), ROUND_4_1)
+    assert mended.decode() == (before if after is None else after)
     if rules is not None:
-        assert [(repair.rule, repair.line) for repair in mended.repairs] == rules
+        assert [(repair.rule, repair.line) for repair in repairs] == rules
 
 
 def test_a_status_is_spelled_as_the_round_wants_it() -> None:
@@ -66,17 +73,15 @@ def test_a_status_is_spelled_as_the_round_wants_it() -> None:
 
 def test_only_what_is_selected_is_repaired() -> None:
     before = b'\xef\xbb\xbf{"a": 1, "a": 1} \r\n'
-    mended = fix_description(before, None, ("file.line",))
-    assert (mended.after, mended.repairs) == (before, ())  # with its mark it is no JSON, and stays
-    assert fix_description(before, None, ("file",)).after == b'{"a": 1, "a": 1}\n'
+    assert mend(before, None, ("file.line",)) == (before, [])  # with its mark it is no JSON, and stays
+    assert mend(before, None, ("file",))[0] == b'{"a": 1, "a": 1}\n'
 
 
 def test_a_hostile_description_is_repaired_or_left() -> None:
     text = "{" + ",\n".join(['"a":1'] * 10_000) + "}"
-    mended = fix_description(text.encode(), ROUND_4_1)
-    assert mended.after == b'{"a":1}'
-    assert fix_description(b'{"a":"' + b" \n" * 10_000 + b'"}', None).repairs == ()
-    assert fix_description(b" " * 100_000 + b"{}", None).repairs == ()
+    assert mend(text.encode(), ROUND_4_1)[0] == b'{"a":1}'
+    assert mend(b'{"a":"' + b" \n" * 10_000 + b'"}', None)[1] == []
+    assert mend(b" " * 100_000 + b"{}", None)[1] == []
 
 
 names = st.sampled_from(["a", "b", "status", 'q"', "\u00e9"])
@@ -128,12 +133,12 @@ def distinct_numbers(text: str) -> Counter[str]:
 @given(_object(values), st.booleans(), blanks)
 def test_numbers_and_meaning_stay_and_a_second_time_finds_nothing(text: str, mark: bool, end: str) -> None:
     before = (("\ufeff" if mark else "") + text + end).encode()
-    mended = fix_description(before, ROUND_4_1)
-    after = mended.after.decode()
+    mended, repairs = mend(before, ROUND_4_1)
+    after = mended.decode()
     old, new = json.loads(text), json.loads(after)
     for content in (old, new):
         content.pop("status", None)
     assert new == old
     assert distinct_numbers(after) == distinct_numbers(text)
-    assert bool(mended.repairs) == (mended.after != before)
-    assert fix_description(mended.after, ROUND_4_1).repairs == ()
+    assert bool(repairs) == (mended != before)
+    assert mend(mended, ROUND_4_1)[1] == []

@@ -96,7 +96,7 @@ def test_what_is_more_than_a_repeat_stays(data: bytes) -> None:
 
 
 def test_without_a_round_no_record_goes() -> None:
-    assert fix_log(lines_of(FIRST + FIRST), None) == ({}, [])
+    assert fix_log(lines_of(FIRST + FIRST), None) == ([], [])
 
 
 def test_only_what_is_selected_is_repaired() -> None:

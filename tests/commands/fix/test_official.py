@@ -9,7 +9,7 @@ import pytest
 
 from mlsub.commands.fix.repairs import edited, fix_log
 from mlsub.commands.fix.truncate import truncate
-from mlsub.commands.redact.redactor import Redactor, Wanted
+from mlsub.commands.redact.redactor import Redactor
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from tests.differential.generate import usage_and_round
@@ -56,8 +56,8 @@ def test_redaction_and_truncation_change_no_answer(source: Source, tmp_path: Pat
     for text in logs_of(source):
         file.write_bytes(text)
         before = official(file, source.combination.round)
-        redactor = Redactor(Wanted(env=True))
-        assert redactor.learn([file]) == []
+        redactor = Redactor(env=True)
+        assert redactor.learn([file]) == {}
         if text.startswith((b"\xff\xfe", b"\xfe\xff")):
             continue
         redactor.write(file)

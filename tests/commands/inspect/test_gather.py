@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import mlsub.commands.inspect.gather
+import mlsub.commands.inspect.run
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask
 from mlsub.workspace import Settings
@@ -57,14 +57,14 @@ def test_a_name_that_is_none() -> None:
 
 
 def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = mlsub.commands.inspect.gather.read_trace
+    real = mlsub.workspace.logs.judge_log
 
     def broken(task: LogTask) -> object:
         if task.path.endswith("result_1.txt"):
             raise ZeroDivisionError("inside a fold")
         return real(task)
 
-    monkeypatch.setattr(mlsub.commands.inspect.gather, "read_trace", broken)
+    monkeypatch.setattr(mlsub.workspace.logs, "judge_log", broken)
     [entry], *_ = gather([str(write_tree(tmp_path, runs=3))], Settings(jobs=1))
     assert [trace.unreadable for trace in entry.traces] == [None, "ZeroDivisionError: inside a fold", None]
 

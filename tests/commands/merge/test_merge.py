@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.merge.run import plan_merge, read_sources
 from mlsub.io.errors import MlsubError
-from mlsub.io.written import digests, record
+from mlsub.io.folders import digests, record
 from mlsub.rounds import get_round
 from mlsub.workspace import AS_FOUND, package
 from tests.commands.runner import REPOSITORY, answer_schema, run
@@ -283,14 +283,14 @@ def test_after_a_kill_there_is_the_old_package_or_the_new_one(
 WHEN_STAGED = """
 import sys
 from mlsub.cli import main
-from mlsub.io import assemble
+from mlsub.io import folders
 
-copy = assemble._copy
+copy = folders._copy
 def told(source, target, piece):
     if piece.to == "README.md":
         print("staging", flush=True)
     copy(source, target, piece)
-assemble._copy = told
+folders._copy = told
 main(["merge", *sys.argv[1:]])
 """
 

@@ -10,7 +10,7 @@ from mlsub.commands.init.draft import draft_of, manifest_text
 from mlsub.commands.pack.plan import Plan, make_plan
 from mlsub.commands.pack.read import read_manifest
 from mlsub.rounds import get_round
-from mlsub.submission.locate import infer_round, locate
+from mlsub.submission.find import find
 from mlsub.workspace import Settings
 from tests.corpus import CORPUS
 from tests.make_tree import make_tree
@@ -21,8 +21,7 @@ STRANGE = {"v1.0/Habana": {"results/HLS-Gaudi-8-PyTorch/resnet/bert"}}
 
 
 def plan_of(tree: Path, work: Path) -> tuple[Plan, str]:
-    inferred = infer_round(locate(tree))
-    assert inferred is not None
+    inferred = find(tree)
     text = manifest_text(*draft_of(tree, get_round(inferred.usage, inferred.round), work))
     (work / "submission.yaml").write_text(text)
     return make_plan(read_manifest(work / "submission.yaml", {}), settings=Settings(jobs=1)), text

@@ -23,7 +23,7 @@ from pathlib import Path
 from mlsub.commands.pack.read import read_manifest
 from mlsub.commands.pack.run import Request, pack
 from mlsub.workspace import Settings
-import mlsub.judge.package, mlsub.io.assemble, mlsub.rules.load
+import mlsub.judge.package, mlsub.io.folders, mlsub.rules.load
 
 def run(manifest, out, step):
     steps = 0

@@ -13,8 +13,8 @@ import pytest
 from mlsub.commands.pack.manifest import Waiver
 from mlsub.commands.pack.plan import make_plan
 from mlsub.findings import Verdict
-from mlsub.io.assemble import Way, assemble
 from mlsub.io.errors import MlsubError
+from mlsub.io.folders import Way, assemble
 from mlsub.workspace import check_path
 from tests.commands.pack.workplace import TODAY, Workplace, files, rules
 from tests.make_tree import make_description, make_log, snapshot
@@ -242,7 +242,7 @@ def test_an_empty_output_is_filled(workplace: Workplace) -> None:
 
 
 def test_a_log_that_grows_while_it_is_copied_is_an_error(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.io import assemble as module
+    from mlsub.io import folders as module
 
     copy = module.shutil.copyfileobj
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.pack.plan import Plan, make_plan
-from mlsub.io.assemble import assemble
+from mlsub.io.folders import assemble
 from tests.commands import runner
 from tests.commands.pack.workplace import Workplace, files
 from tests.make_tree import make_description
@@ -183,7 +183,7 @@ def test_power_measurements_follow_their_runs(workplace: Workplace, tmp_path: Pa
 
 def test_a_folder_of_too_many_files_is_no_code(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlsub.commands.pack import plan
-    from mlsub.submission.layout.walk import list_tree
+    from mlsub.submission.listing import list_tree
 
     code = workplace.add_code()
     for number in range(20):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.score.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together
+from mlsub.judge.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together
 from mlsub.rules.load import Benchmark
 from mlsub.score.scaled import olympic_mean
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from mlsub.io.spelling import folded
+from mlsub.io.show import folded
 from mlsub.packing.archive import trailer
 from mlsub.packing.forms import Form, Key
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.db.records import read_records
 from mlsub.commands.site.build import Wanted, build_site
+from mlsub.score.records import read_records
 from tests.commands.site.browser import chromium
 from tests.commands.site.sites import RECORDS, checked, ids_of_rack1, two_rounds
 

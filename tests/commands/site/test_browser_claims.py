@@ -63,29 +63,33 @@ def test_the_bar_and_words_choose_claims(browser: Any, claims_site: Path) -> Non
 def test_a_slider_computes_the_figure_anew_and_moves_its_mark(browser: Any, claims_site: Path) -> None:
     with Opened(browser, claims_site, "claims.html") as opened:
         cost = opened.page.locator("#claim-0-cost")
-        slider, outcome, mark = (cost.locator(name) for name in ("input[type=range]", ".sliders output", "circle.live"))
-        assert (outcome.inner_text(), mark.get_attribute("visibility")) == ("20 USD: holds", "hidden")
+        slider, outcome, legend = (cost.locator(name) for name in ("input[type=range]", ".sliders output", ".legend"))
+        assert outcome.inner_text() == "20 USD: holds"
+        assert "as tried" not in legend.inner_text()
         slider.fill("120")
         assert outcome.inner_text() == "24 USD: fails"
-        assert mark.get_attribute("visibility") == "visible"
+        assert "as tried" in legend.inner_text()
         assert cost.locator("label").inner_text().strip() == "usd: 120 USD/h"
         slider.press("ArrowLeft")
         assert outcome.inner_text() == "23.9 USD: fails"
         cost.locator(".sliders button").click()
-        assert (outcome.inner_text(), mark.get_attribute("visibility")) == ("20 USD: holds", "hidden")
+        assert outcome.inner_text() == "20 USD: holds"
+        assert "as tried" not in legend.inner_text()
         lead = opened.page.locator("#claim-0-lead")
         assert lead.locator("output").inner_text() == "false: fails"
         lead.locator("input").fill("60")
         assert lead.locator("output").inner_text() == "true: holds"
-        assert opened.page.locator("#claim-0-slow input").count() == 0
-        assert opened.page.locator("#claim-0-slow .axis").count() == 2
+        slow = opened.page.locator("#claim-0-slow")
+        assert slow.locator("input").count() == 0
+        assert slow.locator("svg.plot [data-mark=bar] rect").count() == 2, "a band for each reading"
+        assert slow.locator("svg.plot [data-mark=dot] :is(circle, path)").count() == 2
         assert opened.said == []
 
 
-def test_without_scripts_the_claims_and_their_number_lines_are_there(browser: Any, claims_site: Path) -> None:
+def test_without_scripts_the_claims_and_what_their_number_lines_say_are_there(browser: Any, claims_site: Path) -> None:
     with Opened(browser, claims_site, "claims.html", java_script_enabled=False) as opened:
         assert _shown(opened) == ["cost", "lead", "slow", "power"]
-        assert opened.page.locator("svg.number-line:visible").count() == 2
+        assert opened.page.locator("article figcaption:visible, article .about:visible").count() == 4
         assert opened.page.locator("button:visible, input:visible").count() == 0
 
 
@@ -103,4 +107,4 @@ def test_a_phone_and_paper_show_all_of_it(browser: Any, claims_site: Path) -> No
         opened.screenshot("narrow/claims-made.html")
         opened.page.emulate_media(media="print")
         assert opened.page.locator(".sliders:visible, .verdicts button:visible").count() == 0
-        assert opened.page.locator("svg.number-line:visible").count() == 2
+        assert opened.page.locator("svg.plot:visible").count() == 2

@@ -10,7 +10,6 @@ import pytest
 from mlsub.commands.site.build import Wanted, build_site
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked
-from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import make_tree
 
 BENCHMARK = "benchmarks/resnet.html"
@@ -165,14 +164,3 @@ def test_names_lead_to_the_pages_about_them(browser: Any, history: Path) -> None
             opened.page.goto((history / BENCHMARK).as_uri())
             opened.page.get_by_role("link", name=name, exact=True).first.click()
             assert opened.page.locator("h1").inner_text() == title
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-def test_published_rounds_have_pages_that_are_not_large(browser: Any, tmp_path: Path) -> None:
-    build_site(checked(CORPUS / "v2.0"), tmp_path / "site", Wanted())
-    for name in ("index.html", "benchmarks/bert.html", "organisations/google.html", "accelerators/tpu-v4.html"):
-        with Opened(browser, tmp_path / "site", name) as opened:
-            assert (opened.said, opened.elsewhere, opened.overflow()) == ([], [], 0), name
-            assert all(opened.marks()), name
-            opened.screenshot(f"published/{name}")
-        assert (tmp_path / "site" / name).stat().st_size < 100_000

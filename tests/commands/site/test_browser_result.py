@@ -12,7 +12,6 @@ import pytest
 from mlsub.commands.site.build import Wanted, build_site
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked
-from tests.differential.shared import ABSENT, folder, present
 from tests.make_tree import make_tree
 
 RESULT = "results/training_1.0_acme_rack1_resnet.html"
@@ -152,25 +151,3 @@ def test_a_dot_of_a_round_leads_to_its_result(browser: Any, rounds: Path) -> Non
         dot.click()
         opened.page.wait_for_url("**/results/*.html")
         assert opened.page.locator(".score strong").inner_text().endswith("minutes")
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-@pytest.mark.parametrize(
-    ("name", "organisation"), [("0.7", "Google"), ("4.1", "Google"), ("5.1", "AMD"), ("hpc-3.0", "")]
-)
-def test_published_results_draw_wide_and_narrow(browser: Any, tmp_path: Path, name: str, organisation: str) -> None:
-    build_site(checked(folder(name) / organisation), tmp_path / "site", Wanted())
-    seen = set()
-    for file in sorted((tmp_path / "site" / "results").glob("*.html")):
-        benchmark = file.stem.rpartition("_")[2]
-        if benchmark in seen:
-            continue
-        seen.add(benchmark)
-        with Opened(browser, tmp_path / "site", f"results/{file.name}") as opened:
-            assert (opened.said, opened.elsewhere, opened.overflow()) == ([], [], 0), file.name
-            assert all(opened.marks()), file.name
-            opened.screenshot(f"published/results/{file.name}")
-            opened.page.set_viewport_size({"width": 390, "height": 800})
-            opened.page.wait_for_timeout(100)
-            assert opened.overflow() == 0, file.name
-            opened.screenshot(f"published/phone/{file.name}")

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from mlsub.commands.db.records import Configuration, Document, MlperfIds, Record, Records, Source
 from mlsub.commands.site.build import Wanted, build_site, check_place
 from mlsub.commands.site.page import Chart, Series
 from mlsub.commands.site.render import POLICY, STATIC, chart_json
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings
-from tests.commands.site.sites import Html, checked, ids_of_rack1, two_rounds
+from tests.commands.site.sites import Html, checked, two_rounds
 from tests.commands.test_hostile import HOSTILE
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import make_tree, snapshot
@@ -108,6 +106,8 @@ def test_tables_and_charts_can_be_read_without_seeing_them(site: Path) -> None:
         assert len(found.of("figcaption")) == len(found.of("figure"))
         assert not found.of("figure") or tables, "what is drawn is there as a table too"
         assert [element["lang"] for element in found.of("html")] == ["en"]
+        assert any("trademarks of MLCommons" in line for line in found.text)
+        assert any("not verified by MLCommons" in line for line in found.text)
 
 
 def test_nothing_of_the_machine_is_on_a_page(site: Path, tmp_path: Path) -> None:
@@ -276,55 +276,6 @@ def test_logs_within_an_old_site_are_not_replaced_with_it(site: Path) -> None:
         check_place(site, [str(tree.folder)], force=True)
 
 
-def record(task: str, measure: str, value: float, unit: str, **others: object) -> Record:
-    given = {"bound": "exact", "stated": "…", "status": "verified", **others}
-    configuration = Configuration(
-        system="IPU-M2000", precision="16.16", batch_size=(1024,), data=given.pop("data", None)
-    )
-    source = Source(document="page", line=7)
-    return Record(
-        name=f"{task} {measure}", task=task, model="ResNet-50", measure=measure, value=value, unit=unit,
-        configuration=configuration, source=source, **given,
-    )  # fmt: skip
-
-
-def test_records_stand_beside_mlperf_results_with_their_footnotes(tmp_path: Path) -> None:
-    records = Records(
-        documents={"page": Document(title="A page", publisher="ACME", date=date(2021, 4, 20))},
-        systems={},
-        records=(
-            record("training", "throughput", 7000, "images/s", status="preliminary"),
-            record("training", "time-to-result", 2.5, "h", bound="under"),
-            record("inference", "latency", 0.5, "ms", data="synthetic"),
-        ),
-        mlperf_ids=(MlperfIds(round="1.1", ids=("1.1-2088", "1.1-2089"), source=Source(document="page", line=3)),),
-    )
-    wanted = Wanted(records=(records,), ids=ids_of_rack1(benchmark="bert"))
-    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site", wanted)
-    text = page(tmp_path / "site", "performance.html").text
-    for words in (
-        "MLPerf Training v1.0 Results | MLPerf ID: 1.0-1025",
-        "1.1-2088, 1.1-2089",
-        "7,000 images/s [*1]",
-        "[*1] Preliminary: the source says that convergence was still to be verified.",
-        "under 2.5 h",
-        "0.5 ms [*2]",
-        "[*2] On synthetic data.",
-        "page, line 7",
-        "2021-04-20",
-    ):
-        assert words in text, words
-    headings = [line for line in text if line.startswith(("Training: ", "Inference: "))]
-    assert [line for line in dict.fromkeys(headings) if "," not in line] == [
-        "Training: throughput",
-        "Training: time to result",
-        "Inference: latency",
-    ]
-    assert any("trademarks of MLCommons" in line for line in text)
-    assert any("not verified by MLCommons" in line for line in text)
-    assert "ZETA" not in "".join(text), "a result without a score is none to show"
-
-
 @pytest.mark.skipif(not present(), reason=ABSENT)
 @pytest.mark.long
 def test_all_published_rounds_make_one_site_that_is_not_large(tmp_path: Path) -> None:
@@ -350,5 +301,5 @@ def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
     names = json.loads((site / "data" / "results.json").read_bytes())
     assert {one["organisation_name"] for one in names} == set(data["explore"]["pages"]["organisation"])
     series = Series("a\udcff", "line", 1, ((1.0, 2.0),))
-    chart = Chart(kind="series", key="k", title="t", about="a", data={"series": (series,)})
+    chart = Chart(kind="series", title="t", about="a", data={"series": (series,)})
     assert '"name":"a\\\\udcff"' in chart_json(chart)

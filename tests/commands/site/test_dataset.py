@@ -40,7 +40,7 @@ def test_the_script_and_the_files_have_the_same_values(results: list[SiteResult]
         values = [(None if value < 0 else names[value]) if names is not None else value for value in column["values"]]
         assert values == [row[column["key"]] for row in rows]
     lines = list(csv.reader(io.StringIO(files["data/results.csv"].decode())))
-    assert lines[0] == [field.key for field in FIELDS]
+    assert lines[0] == [field.name for field in FIELDS]
     assert lines[1:] == [list(map(_shown, row.values())) for row in rows]
     parquet = pytest.importorskip("pyarrow.parquet")
     assert parquet.read_table(io.BytesIO(files["data/results.parquet"])).to_pylist() == rows
@@ -54,7 +54,7 @@ def test_every_value_is_of_the_kind_of_its_column(results: list[SiteResult]) -> 
     types = {ColumnKind.TEXT: str, ColumnKind.COUNT: int, ColumnKind.NUMBER: (int, float)}
     for row in json.loads(downloads(results)["data/results.json"]):
         for field in FIELDS:
-            assert row[field.key] is None or isinstance(row[field.key], types[field.kind]), field.key
+            assert row[field.name] is None or isinstance(row[field.name], types[field.kind]), field.name
 
 
 def test_text_that_a_spreadsheet_would_calculate_with_is_text_in_csv(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.facts import add_forensics, findings_sections
 from mlsub.findings import Kind
 from mlsub.log.reader import open_log
-from mlsub.log.trace import TraceFold
 from mlsub.rules.catalogue import finding
 from mlsub.workspace import Settings, check_with_logs
 from tests.commands.runner import run
@@ -37,7 +36,7 @@ def test_each_finding_on_published_results_is_told_of_its_result() -> None:
 
 
 def compare(paths: list[str]) -> None:
-    checked = check_with_logs(paths, Settings(jobs=1, folds=(TraceFold,)))
+    checked = check_with_logs(paths, Settings(jobs=1, trace=True))
     told = add_forensics(checked)
     entries, *_ = gather(paths, Settings(jobs=1))
     expected = sorted(o.finding.message for entry in inspect(entries).entries for o in entry.observations)

@@ -7,15 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mlsub.commands.site.history import (
-    best_chip_minutes,
-    best_of,
-    ideal_lines,
-    record_chains,
-    time_of,
-    timed,
-)
-from mlsub.commands.site.results import Site
+from mlsub.commands.site.charts import chip_minutes_chart, scaling_chart
+from mlsub.commands.site.results import Site, best_of, fast, record_chains, timed
 from tests.commands.site.many import rejected, result, rounds_of, site_of
 
 H100 = "NVIDIA H100 80GB"
@@ -24,7 +17,7 @@ H100 = "NVIDIA H100 80GB"
 def chains(cases: dict[str, list[list[object]]]) -> list[list[tuple[str, float]]]:
     """The records of the one benchmark that cases are of."""
     (results,) = site_of(cases).benchmarks
-    return [[(record.round, time_of(record)) for record in chain] for chain in record_chains(results)]
+    return [[(record.round, fast(record)) for record in chain] for chain in record_chains(results)]
 
 
 def test_a_record_is_what_no_comparable_result_before_was_faster_than() -> None:
@@ -95,7 +88,7 @@ def test_weak_scaling_has_no_time_to_train() -> None:
 def test_a_record_stands_whatever_its_verdict() -> None:
     (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ACME", H100, 8, 1.0]]})
     (results,) = Site([replace(one, results=(one.results[0], rejected(one.results[1])))]).benchmarks
-    assert [time_of(record) for record in record_chains(results)[0]] == [1.0]
+    assert [fast(record) for record in record_chains(results)[0]] == [1.0]
 
 
 def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerator() -> None:
@@ -110,10 +103,12 @@ def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerato
             ["bert", "ACME", H100, 8, 1.0, "open"],
         ],
     }
-    (results,) = site_of(cases).benchmarks
+    site = site_of(cases)
+    (results,) = site.benchmarks
     lines = [
-        (line.through.round, line.through.accelerators_count, time_of(line.through), line.most, line.newest)
-        for line in ideal_lines(timed(results))
+        (through.round, through.accelerators_count, fast(through), line["most"], line["newest"])
+        for line in scaling_chart(site, results, "All rounds").data["ideal"]
+        for through in (site.results[line["at"]],)
     ]
     assert lines == [("4.0", 8, 6.0, 64, False), ("5.0", 16, 4.0, 512, True)]
 
@@ -125,16 +120,19 @@ def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
         "1.1": [["bert", "ACME", "A30", 8, 20.0], ["bert", "ACME", "GC200", 16, 30.0], ["bert", "ACME", "N/A", 0, 9.0]],
         "2.0": [["bert", "ACME", "A100", 1, 1.0, "open"]],
     }
-    (results,) = site_of(cases).benchmarks
-    found = [
-        [(one.round_key, one.family, one.chip_minutes) for one in line] for line in best_chip_minutes(timed(results))
-    ]
+    site = site_of(cases)
+    data = chip_minutes_chart(site, site.results).data
+    best = [site.results[at] for at in data["at"]]
+    found = [(one.round_key, one.family, one.chip_minutes) for one in best]
     assert found == [
-        [("v0.7", "NVIDIA GPU Volta", 800.0)],
-        [("v1.0", "NVIDIA GPU Ampere", 240.0), ("v1.1", "NVIDIA GPU Ampere", 160.0)],
-        [("v1.1", "Graphcore IPU Mk2", 480.0)],
-        [("v2.0", "NVIDIA GPU Ampere", 1.0)],
+        ("v0.7", "NVIDIA GPU Volta", 800.0),
+        ("v1.0", "NVIDIA GPU Ampere", 240.0),
+        ("v1.1", "NVIDIA GPU Ampere", 160.0),
+        ("v1.1", "Graphcore IPU Mk2", 480.0),
+        ("v2.0", "NVIDIA GPU Ampere", 1.0),
     ]
+    joined = [[site.results[at].round_key for at in line["at"]] for line in data["lines"]]
+    assert joined == [["v1.0", "v1.1"]], "of one family and division, in rounds that may be compared"
 
 
 @settings(max_examples=40, deadline=None)

@@ -40,7 +40,7 @@ def test_text_from_outside_is_text_in_every_part_of_a_table(text: str, note: str
 
 
 def chart(*series: Series, shared: tuple[Series, ...] = ()) -> Chart:
-    return Chart(kind="series", key="k", title="t", about="a", data={"series": series}, shared=shared)
+    return Chart(kind="series", title="t", about="a", data={"series": series}, shared=shared)
 
 
 @pytest.mark.parametrize(

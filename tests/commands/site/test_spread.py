@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.site.spread import Goal, spread_of, window_of
+from mlsub.commands.site.curves import Goal, spread_of, window_of
 
 CASES: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "spread.yaml").read_text())
 FINITE = st.floats(-1e6, 1e6)
@@ -26,7 +26,7 @@ def test_the_median_and_the_range_of_runs(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", CASES["window"].values(), ids=CASES["window"])
 def test_the_part_of_a_chart_near_the_target(case: dict[str, Any]) -> None:
     found = window_of(case["runs"], Goal(case["target"], case["up"]))
-    assert (found and [*found.x, *found.y]) == (case["window"] and pytest.approx(case["window"]))
+    assert (found and [*found["x"], *found["y"]]) == (case["window"] and pytest.approx(case["window"]))
 
 
 @given(LINES)
@@ -45,5 +45,5 @@ def test_a_window_has_the_target_and_the_last_evaluation(
 ) -> None:
     found = window_of(lines, Goal(level, up))
     if found is not None:
-        assert found.x[0] < found.x[1] == max(line[-1][0] for line in lines if line)
-        assert found.y[0] < level < found.y[1]
+        assert found["x"][0] < found["x"][1] == max(line[-1][0] for line in lines if line)
+        assert found["y"][0] < level < found["y"][1]

@@ -12,11 +12,11 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-from mlsub.commands.watch.document import JsonlOutlet, Outlet, TextOutlet
-from mlsub.commands.watch.logs import Logs, WatchedLog
+from mlsub.commands.watch.document import JsonlOutlet, Outlet
+from mlsub.commands.watch.log import WatchedLog
 from mlsub.commands.watch.news import News
 from mlsub.commands.watch.news import schema as schema_of_events
-from mlsub.commands.watch.run import Clock, Settings, Watch
+from mlsub.commands.watch.run import Clock, Watch
 from mlsub.commands.watch.view import picture
 from mlsub.workspace.places import Settings as Asked
 from tests.make_tree import make_log
@@ -88,7 +88,7 @@ def watched(
     paths: Sequence[Path | str],
     script: Sequence[Step] = (),
     *,
-    settings: Settings | None = None,
+    settings: dict[str, Any] | None = None,
     clock: FakeClock | None = None,
     standard_input: int = 0,
     width: int = 80,
@@ -114,20 +114,20 @@ def watch(
     paths: Sequence[Path | str],
     script: Sequence[Step] = (),
     *,
-    settings: Settings | None = None,
+    settings: dict[str, Any] | None = None,
     clock: FakeClock | None = None,
     standard_input: int = 0,
     asked: dict[str, str],
 ) -> int:
-    logs = Logs([str(path) for path in paths], Asked(**asked), standard_input)
     time = clock if clock is not None else FakeClock(script)
-    return Watch(logs, time, outlet, settings if settings is not None else Settings()).run()
+    names = [str(path) for path in paths]
+    return Watch(names, Asked(**asked), time, outlet, standard_input=standard_input, **(settings or {})).run()
 
 
 def text_of(paths: Sequence[Path | str], script: Sequence[Step] = (), **asked: str) -> str:
     """What a watch writes as text."""
     stream = io.StringIO()
-    watch(TextOutlet(stream), paths, script, asked={"round": "1.0", **asked})
+    watch(Outlet(stream), paths, script, asked={"round": "1.0", **asked})
     return stream.getvalue()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.watch.document import JsonlOutlet, TextOutlet, duration, line_of
+from mlsub.commands.watch.document import JsonlOutlet, Outlet, duration, line_of
 from mlsub.commands.watch.forecast import Forecast, State
 from mlsub.commands.watch.news import (
     Concluded,
@@ -160,13 +160,13 @@ def test_nothing_steers_a_terminal() -> None:
     line = line_of(Warned(at_ms=1, path=hostile, rule=hostile, message=hostile))
     assert line is not None and line.isprintable()
     stream = io.StringIO()
-    TextOutlet(stream).show(evaluated(path=hostile, value=hostile, key=hostile, measure=hostile))
+    Outlet(stream).show(evaluated(path=hostile, value=hostile, key=hostile, measure=hostile))
     assert stream.getvalue().count("\n") == 1 and stream.getvalue()[:-1].isprintable()
 
 
 def test_that_a_run_evaluates_has_no_line_of_its_own() -> None:
     stream = io.StringIO()
-    outlet = TextOutlet(stream)
+    outlet = Outlet(stream)
     for phase in ("run", "evaluating", "run", "evaluating", "stopped", "run"):
         outlet.show(PhaseChanged(at_ms=1, path="a", phase=phase))
     assert stream.getvalue() == "a: run\na: stopped\na: run\n"

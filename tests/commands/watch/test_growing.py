@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.watch.news import PhaseChanged
+from mlsub.commands.watch.news import PhaseChanged, Warned
 from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.reader import CHUNK, MAX_RECORD
@@ -130,28 +131,23 @@ def test_a_record_about_as_long_as_a_record_may_be(beyond: int, tmp_path: Path) 
     same(data, pieces, tmp_path)
 
 
-def test_a_log_that_names_itself_after_more_events_than_are_held(
+def test_a_log_that_names_itself_after_more_events_than_are_held_is_judged_only_as_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rules, "MAX_HELD", 10)
     lines = lines_of()
-    division, name = lines[at(lines, "submission_division")], lines[at(lines, "submission_benchmark")]
-    rest = [line for line in lines if line not in (division, name)]
-    late = [*rest[:25], division, *rest[25:], name]
-    report, told = same(b"".join(late), [50] * 300, tmp_path)
-    assert report.compliant and not told
-    spoiled = [line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5') for line in late]
-    assert spoiled != late
-    report, told = same(b"".join(spoiled), [50] * 300, tmp_path)
-    assert not report.compliant
-    assert [rule for rule, _, _ in told] == ["key.lars_epsilon.value"]
-
-
-def test_a_log_that_never_names_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "MAX_HELD", 10)
-    lines = [line for line in lines_of() if b"submission_" not in line]
-    report, _ = same(b"".join(lines), [100] * 100, tmp_path)
-    assert not report.compliant
+    name = lines[at(lines, "submission_benchmark")]
+    late = b"".join([*(line for line in lines if line != name), name])
+    log = LogSoFar(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"))
+    for start in range(0, len(late), 50):
+        assert not any(isinstance(one, Warned) for one in log.feed(late[start : start + 50], 0))
+    with pytest.raises(MlsubError, match="too late to be judged as it comes"):
+        log.report()
+    file = tmp_path / "result_0.txt"
+    spoiled = late.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5')
+    for content, compliant in ((late, True), (spoiled, False)):
+        file.write_bytes(content)
+        assert judge_log(LogTask(str(file), file.name, "training", "1.0")).compliant is compliant
 
 
 def test_an_unfinished_last_line_is_no_record_yet() -> None:

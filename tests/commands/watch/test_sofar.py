@@ -13,7 +13,6 @@ from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.judge.log import LogTask
 from mlsub.rounds import get_round
 from tests.commands.watch.scene import BEGAN_S, lines_of
-from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import Log, make_log
 
 
@@ -181,18 +180,6 @@ def test_pieces_of_any_size_bring_the_same_news() -> None:
     data = make_log("bert").text().encode()
     for pieces in (1, 7, 200, 5000):
         assert told(data, pieces=pieces) == told(data)
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-def test_published_logs_bring_the_same_news_in_pieces() -> None:
-    files = sorted(CORPUS.glob("v*/*/results/*/*/result_*.txt"))
-    for file in random.Random(8).sample(files, 40):
-        round_name = file.relative_to(CORPUS).parts[0].removeprefix("v")
-        data = file.read_bytes()
-        whole = told(data, round_name)
-        assert told(data, round_name, pieces=20_000) == whole
-        stopped = [one for one in whole if isinstance(one, PhaseChanged) and one.phase == "stopped"]
-        assert stopped, file
 
 
 def of_training(*lines: bytes) -> LogSoFar:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mlsub.commands.watch.logs import WatchedLog
+from mlsub.commands.watch.log import WatchedLog
 from mlsub.commands.watch.source import FileSource
 from mlsub.commands.watch.view import LiveView
 from mlsub.judge.log import LogTask

@@ -9,12 +9,12 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mlsub.commands.watch import logs as logs_module
 from mlsub.commands.watch import run as run_module
-from mlsub.commands.watch.logs import Logs, WatchedLog
+from mlsub.commands.watch.log import WatchedLog
 from mlsub.commands.watch.news import (
     Concluded,
     Ended,
@@ -25,7 +25,7 @@ from mlsub.commands.watch.news import (
     Warned,
     Watching,
 )
-from mlsub.commands.watch.run import Clock, Settings
+from mlsub.commands.watch.run import Clock, Watch
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask, judge_log
@@ -210,7 +210,7 @@ def test_what_becomes_of_a_log(name: str, file: Path) -> None:
 
 def test_a_log_that_ends_in_a_torn_record_is_judged_as_check_does(file: Path) -> None:
     lines = lines_of()
-    status, kept = watched([file], [append(file, *lines[:20], torn(lines[20]))], settings=Settings(idle_s=60.0))
+    status, kept = watched([file], [append(file, *lines[:20], torn(lines[20]))], settings={"idle_s": 60.0})
     assert status == 1
     report = judge_log(LogTask(str(file), "result_0.txt", "training", "1.0"))
     assert [f for f in report.findings if f.rejects]
@@ -243,13 +243,13 @@ def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> Non
 
 
 ABORTED = b"".join(lines_of()).replace(b'"success"', b'"aborted"')
-ENDS: dict[str, tuple[bytes | None, list[Step], Settings, tuple[int, str, float]]] = {
-    "stopped": (b"".join(lines_of()), [], Settings(), (0, "stopped", 3)),
-    "aborted": (ABORTED, [], Settings(), (0, "stopped", 3)),
-    "idle": (b"".join(lines_of()[:-1]), [], Settings(idle_s=30), (1, "idle", 30)),
-    "idle without a log": (None, [], Settings(idle_s=5), (2, "idle", 5)),
-    "never there": (None, [wait, wait, ctrl_c], Settings(), (2, "interrupted", 3)),
-    "ctrl-c": (b"".join(lines_of()[:-1]), [wait, ctrl_c], Settings(), (1, "interrupted", 2)),
+ENDS: dict[str, tuple[bytes | None, list[Step], dict[str, Any], tuple[int, str, float]]] = {
+    "stopped": (b"".join(lines_of()), [], {}, (0, "stopped", 3)),
+    "aborted": (ABORTED, [], {}, (0, "stopped", 3)),
+    "idle": (b"".join(lines_of()[:-1]), [], {"idle_s": 30}, (1, "idle", 30)),
+    "idle without a log": (None, [], {"idle_s": 5}, (2, "idle", 5)),
+    "never there": (None, [wait, wait, ctrl_c], {}, (2, "interrupted", 3)),
+    "ctrl-c": (b"".join(lines_of()[:-1]), [wait, ctrl_c], {}, (1, "interrupted", 2)),
 }
 
 
@@ -272,7 +272,7 @@ def test_a_folder_and_what_appears_in_it(tmp_path: Path) -> None:
     (tmp_path / "result_0.txt").write_bytes(b"".join(lines_of()))
     (tmp_path / "notes.txt").write_text("no log")
     later = tmp_path / "result_1.txt"
-    status, kept = watched([tmp_path], [wait, append(later, *lines_of(run=1))], settings=Settings(logs=2))
+    status, kept = watched([tmp_path], [wait, append(later, *lines_of(run=1))], settings={"logs": 2})
     assert status == 0
     assert [one.path for one in kept.of(Watching)] == ["result_0.txt", "result_1.txt"]
     assert verdict(kept).logs == verdict(kept).compliant == 2
@@ -294,7 +294,7 @@ def test_a_folder_that_comes_late(tmp_path: Path) -> None:
 def test_a_folder_with_nothing_in_it_waits(tmp_path: Path) -> None:
     status, kept = watched([tmp_path], [wait, wait, ctrl_c])
     assert (status, verdict(kept).logs) == (2, 0)
-    status, kept = watched([tmp_path], settings=Settings(idle_s=5))
+    status, kept = watched([tmp_path], settings={"idle_s": 5})
     assert (status, verdict(kept).reason, verdict(kept).logs) == (2, "idle", 0)
 
 
@@ -307,7 +307,6 @@ def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:
 
 
 def test_there_is_a_bound_on_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs_module, "MAX_LOGS", 3)
     monkeypatch.setattr(run_module, "MAX_LOGS", 3)
     for run in range(5):
         (tmp_path / f"result_{run}.txt").write_bytes(b"".join(lines_of(run=run)))
@@ -425,7 +424,7 @@ def test_without_a_round_nothing_is_watched(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(MlsubError, match=words):
-        Logs(names, Asked(**asked), 0)
+        Watch(names, Asked(**asked), FakeClock(), Kept())
 
 
 def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
@@ -433,10 +432,12 @@ def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
     for folder in folders:
         folder.mkdir(parents=True)
         (folder / "result_0.txt").write_bytes(b"".join(lines_of()))
-    found = [run.round.name for run in Logs([str(folder) for folder in folders], Asked(), 0).discover()]
+    found = [
+        run.round.name for run in Watch([str(folder) for folder in folders], Asked(), FakeClock(), Kept()).discover()
+    ]
     assert found == ["1.0", "5.1"]
     late = tmp_path / "v4.0" / "result_0.txt"
-    assert [run.round.name for run in Logs([str(late)], Asked(), 0).discover()] == ["4.0"]
+    assert [run.round.name for run in Watch([str(late)], Asked(), FakeClock(), Kept()).discover()] == ["4.0"]
 
 
 def test_what_cannot_be_followed(tmp_path: Path) -> None:
@@ -447,7 +448,7 @@ def test_what_cannot_be_followed(tmp_path: Path) -> None:
         ("a\0b", "cannot exist"),
     ):
         with pytest.raises(MlsubError, match=words):
-            Logs([str(name)], Asked(round="1.0"), 0)
+            Watch([str(name)], Asked(round="1.0"), FakeClock(), Kept())
 
 
 def test_looking_costs_little_when_nothing_happens(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -460,7 +461,7 @@ def test_looking_costs_little_when_nothing_happens(file: Path, monkeypatch: pyte
         return look(self, at_ms)
 
     monkeypatch.setattr(WatchedLog, "look", counted)
-    watched([file], settings=Settings(idle_s=100, interval_s=10))
+    watched([file], settings={"idle_s": 100, "interval_s": 10})
     assert len(calls) == 11
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import msgspec
@@ -65,7 +66,8 @@ def _section(area: Area, deviations: Deviations) -> str:
     columns = 3 if any(row.mlsub for row in rows) else 2
     head = [_line(["case", "official tool", "mlsub"][:columns]), "|---" * columns + "|\n"]
     table = "".join([*head, *(_line(_cells(row)[:columns]) for row in rows)])
-    return f"\n## {area.title}\n\n{area.text}\n\n{table}"
+    text = textwrap.fill(area.text, 140, break_long_words=False, break_on_hyphens=False)
+    return f"\n## {area.title}\n\n{text}\n\n{table}"
 
 
 def _cells(row: Row) -> list[str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 
 from tests.conftest import ExpectedText
 from tests.differential import entries, package_search, scores
 from tests.differential.compare import KNOWN_DEVIATIONS
 from tests.differential.deviations.page import PAGE, read, render
-from tests.effort import HUNG
 
 DEVIATIONS = read()
 
@@ -29,10 +26,7 @@ def test_each_difference_that_a_search_passes_over_has_a_row() -> None:
     assert passed_over <= {row.id for row in DEVIATIONS.rows}
 
 
-def test_each_row_names_a_test_that_pytest_collects() -> None:
-    tests = sorted({row.test for row in DEVIATIONS.rows})
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    done = subprocess.run(
-        [*command, *tests], cwd=PAGE.parents[1], capture_output=True, text=True, timeout=HUNG, check=False
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+def test_each_row_names_a_test() -> None:
+    named = {tuple(row.test.partition("[")[0].split("::")) for row in DEVIATIONS.rows}
+    missing = [(file, name) for file, name in named if f"\ndef {name}(" not in (PAGE.parents[1] / file).read_text()]
+    assert missing == []

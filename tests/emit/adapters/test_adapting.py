@@ -52,8 +52,8 @@ def test_positions_are_said_as_benchmark_and_round_count(
 ) -> None:
     with of(tmp_path / "result_0.txt", round_, benchmark) as rec:
         language = Language(rec)
-        assert language.of_evaluation(MIDDLE) == evaluation
-        assert language.of_block(MIDDLE, 0.5, 1000) == block
+        assert language.evaluation_metadata(MIDDLE) == evaluation
+        assert language.block_arguments(MIDDLE, 0.5, 1000) == block
 
 
 def test_every_benchmark_of_every_round_gets_the_metadata_it_demands(tmp_path: Path) -> None:
@@ -72,10 +72,10 @@ def _demands_are_met(rec: Recorder, each: Combination) -> bool:
         language = Language(rec, lambda position: {"epoch_num": position.samples * 2048})
     else:
         language = Language(rec)
-    words = language.of_evaluation(MIDDLE)
+    words = language.evaluation_metadata(MIDDLE)
     for name in ("eval_start", "eval_stop", rec.units.quality_key):
         rec.units.metadata(name, words)
-    with rec.block(**language.of_block(MIDDLE, 0.5, 1000)):
+    with rec.block(**language.block_arguments(MIDDLE, 0.5, 1000)):
         pass
     return True
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.golden.answer import Answer
-from tests.golden.figures import Facts, digest, finding_facts, flat, rounded, shortened, values
+from tests.golden.figures import Facts, finding_facts, flat, rounded, shortened, sketch, values
 
 
 def comparison(answer: Answer) -> Facts:
@@ -75,7 +75,7 @@ def claims(answer: Answer) -> Facts:
         minutes = {basis: value and value["exact"] for basis, value in result["minutes"].items()}
         facts[f"result {result['name']}"] = [
             *(values(result, "found", "path", "runs", "converged") or ()),
-            digest(minutes),
+            sketch(minutes),
         ]
     for claim in document["claims"]:
         name = f"claim {claim['claim']['id']}"
@@ -86,7 +86,7 @@ def claims(answer: Answer) -> Facts:
             facts[f"{name} readings"] = readings
         for part in ("break_even", "nearest", "changed"):
             if claim[part]:
-                facts[f"{name} {part.replace('_', ' ')}"] = [len(claim[part]), digest(sorted(flat(claim[part])))]
+                facts[f"{name} {part.replace('_', ' ')}"] = [len(claim[part]), sketch(sorted(flat(claim[part])))]
     for found in document["messaging"]["findings"]:
         facts[f"finding {found['claim']} {found['rule']} {found['severity']}"] = found["line"]
     for note in document["messaging"]["footnotes"]:
@@ -96,4 +96,4 @@ def claims(answer: Answer) -> Facts:
 
 def _reading(reading: Mapping[str, Any]) -> list[Any]:
     bases = [values(basis, "basis", "value", "holds", "decides") for basis in reading["bases"]]
-    return [*(values(reading, "decides", "holds", "fragile") or ()), digest(bases)]
+    return [*(values(reading, "decides", "holds", "fragile") or ()), sketch(bases)]

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from tests.golden.answer import Answer
-from tests.golden.figures import Facts, digest, finding_facts, rounded, shortened, values
+from tests.golden.figures import Facts, finding_facts, rounded, shortened, sketch, values
 
 _CONVERGENCE = (
     "verdict", "how", "counted", "unit", "batch_size", "mean", "reference_mean", "reference_stdev", "reference_runs",
@@ -55,7 +55,7 @@ def report(document: Mapping[str, Any]) -> Facts:
     for log in document["logs"]:
         facts[f"log {log['path']}"] = values(log, "official", "benchmark", "division", "status", "minutes")
     for system in document["systems"]:
-        facts[f"system {system['path']}"] = [system["official"], digest(system["facts"])]
+        facts[f"system {system['path']}"] = [system["official"], sketch(system["facts"])]
     for entry in document["entries"]:
         facts |= _entry(entry)
     return facts
@@ -122,7 +122,7 @@ def inspection(answer: Answer) -> Facts:
 
 
 def _figure(figure: Any) -> Any:
-    return digest(figure) if isinstance(figure, list | dict) else rounded(figure)
+    return sketch(figure) if isinstance(figure, list | dict) else rounded(figure)
 
 
 def rates(answer: Answer) -> Facts:
@@ -158,14 +158,14 @@ def rcp_margin(answer: Answer) -> Facts:
             name = f"entry {one['round']} {entry['path']}"
             facts[name] = values(entry, *_MARGIN)
             facts[f"{name} chance"] = values(entry["chance"], "runs", "value", "low", "high", "certain")
-            facts[f"{name} completion"] = digest(entry["completion"]) if entry["completion"] else None
+            facts[f"{name} completion"] = sketch(entry["completion"]) if entry["completion"] else None
         facts |= {f"untested {one['round']} {entry['path']}": True for entry in one["untested"]}
     return facts
 
 
 def rcp_built(answer: Answer) -> Facts:
     """The records of a reference file, in the official tool's own format."""
-    return {f"record {name}": digest(record) for name, record in _json(answer, "rcps_resnet.json").items()}
+    return {f"record {name}": sketch(record) for name, record in _json(answer, "rcps_resnet.json").items()}
 
 
 def _json(answer: Answer, name: str) -> Any:

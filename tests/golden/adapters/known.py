@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from tests.golden.answer import Answer
-from tests.golden.figures import Facts, digest, finding_facts, numbers, shortened, values
+from tests.golden.figures import Facts, finding_facts, numbers, shortened, sketch, values
 
 
 def rounds(answer: Answer) -> Facts:
@@ -111,7 +111,7 @@ def catalogue(answer: Answer) -> Facts:
         known = {field: told["value"] for field, told in system["fields"].items()}
         software = [software["name"] for software in system["software"]]
         facts[f"system {system['name']}"] = [
-            *(values(system, "submitter", "accelerators", "per_host") or ()), software, len(known), digest(known)
+            *(values(system, "submitter", "accelerators", "per_host") or ()), software, len(known), sketch(known)
         ]  # fmt: skip
     return facts
 
@@ -148,7 +148,7 @@ def system_schema(answer: Answer) -> Facts:
         name: {word: value for word, value in field.items() if word not in words}
         for name, field in document["properties"].items()
     }
-    return {"required": sorted(document.get("required", ())), **{f"field {name}": digest(bare[name]) for name in bare}}
+    return {"required": sorted(document.get("required", ())), **{f"field {name}": sketch(bare[name]) for name in bare}}
 
 
 def schema(answer: Answer) -> Facts:
@@ -158,3 +158,9 @@ def schema(answer: Answer) -> Facts:
     return {
         f"fields {name}".strip(): sorted(found["properties"]) for name, found in types.items() if "properties" in found
     }
+
+
+def anything(answer: Answer) -> Facts:
+    """The fields of any answer: short ones as they are, others in a few words."""
+    small = (bool, int, float, str, type(None))
+    return {name: value if isinstance(value, small) else sketch(value) for name, value in answer.document.items()}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlsub.commands.inspect.run import inspect
-from mlsub.review.runs.model import Entry, Observation
-from mlsub.review.runs.undone import parted
+from mlsub.review.runs.model import Entry, Observation, parted
 
 
 def observed(*entries: Entry, against: Sequence[Entry] = ()) -> dict[str, list[Observation]]:

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.inspect.run import Inspection, inspect
-from mlsub.review.runs import evaluations
-from mlsub.review.runs.evaluations import chance_of_range
+from mlsub.review.runs import quality as evaluations
 from mlsub.review.runs.model import Entry, Observation
+from mlsub.review.runs.numbers import ratio_of
 from mlsub.review.runs.pace import pauses_of
-from mlsub.review.runs.statements import ratio_of
+from mlsub.review.runs.quality import chance_of_range
 from mlsub.rules.catalogue import catalogue
 from mlsub.workspace import Settings
 from tests.corpus import CORPUS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.review.runs.evaluations import chance_of_range
+from mlsub.review.runs.quality import chance_of_range
 
 
 @given(

@@ -11,7 +11,7 @@ from mlsub.judge.log import LogTask, judge_log
 from mlsub.rounds import get_round
 from mlsub.score.energy.judge import judge_power
 from mlsub.score.energy.score import Power
-from mlsub.submission.model import Entry, EntryFiles
+from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
 
 START_MS = 1_700_000_000_000
@@ -70,12 +70,11 @@ def judged(folder: Path, round_name: str = "5.1", nodes: Any = None) -> Power | 
     """What is said of the power measurements of a benchmark's folder."""
     results = tuple(sorted(folder.glob("result_*.txt")))
     strays = tuple(sorted(child.name for child in folder.iterdir() if child not in results))
-    files = EntryFiles(organisation="", system="", benchmark=folder.name, folder=folder, results=results, strays=strays)
     description = SystemDescription(name="x", path="x", content={"number_of_nodes": nodes}, findings=())
     logs = tuple(judge_log(LogTask(str(file), file.name, "training", round_name)) for file in results)
-    return judge_power(
-        Entry(files=files, path=".", logs=logs, description=description), get_round("training", round_name)
-    )
+    names = {"path": ".", "organisation": "", "system": "", "benchmark": folder.name}
+    entry = Entry(**names, folder=folder, results=results, strays=strays, logs=logs, description=description)
+    return judge_power(entry, get_round("training", round_name))
 
 
 def rules(power: Power | None) -> list[str]:

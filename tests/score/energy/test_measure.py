@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.score.energy.model import Bad, NoEnergyError, Record, RunPower, Switch
-from mlsub.score.energy.score import Power, energy_result, measure, run_joules
+from mlsub.score.energy.score import (
+    Bad,
+    NoEnergyError,
+    Power,
+    Record,
+    RunPower,
+    Switch,
+    energy_result,
+    measure,
+    run_joules,
+)
 
 NAME = "node_0.txt"
 

@@ -18,9 +18,9 @@ from mlperf_logging.package_checker.power_checker import PowerChecker
 from mlperf_logging.result_summarizer import result_summarizer as summarizer
 
 import mlsub
+from mlsub.score.energy.findings import faults, judge_structure
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import Power, energy_result
-from mlsub.score.energy.structure import faults, judge_structure
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.score.energy.folders import SECONDS, START_MS, judged, make_entry, node_log, record, switch_log
 

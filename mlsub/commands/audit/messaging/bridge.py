@@ -14,7 +14,7 @@ from mlsub.commands.audit.quoting import Document, Figure, Message, Operand
 from mlsub.commands.audit.verdict import ClaimVerdict, Judged
 from mlsub.commands.audit.written import Source
 from mlsub.io.errors import MlsubError
-from mlsub.systems.facts import category
+from mlsub.systems.fields import category
 
 #: Fields of a description that tell what a gain may rest on besides.
 _FIELDS = ("accelerator_model_name", "host_processor_model_name", "framework")

@@ -9,7 +9,7 @@ from itertools import combinations
 from mlsub.commands.audit.quoting import Case, Hit, Message, Operand, Unchecked, enumerated, mentions, noted_as
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Severity
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat
 from mlsub.rounds.benchmarks import Compatible, compatible, group_of, same_benchmark
 
 #: What a sentence calls the differences that have another name here.

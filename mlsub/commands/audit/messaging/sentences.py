@@ -25,8 +25,8 @@ from mlsub.commands.audit.quoting import (
 )
 from mlsub.divisions import OPEN
 from mlsub.findings import Severity
-from mlsub.io.spelling import flat
-from mlsub.rounds.publication import published
+from mlsub.io.show import flat
+from mlsub.rounds.benchmarks import published
 
 
 def naming_hits(case: Case) -> Iterator[Hit | Unchecked]:

@@ -23,7 +23,7 @@ from mlsub.commands.audit.quoting import (
     mentions,
     quote,
 )
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat
 
 #: The form that the guidelines give the ID of a result: major.minor-entry[.benchmark].
 ID = re.compile(r"\d+\.\d+-\d+(\.\w+)?")

@@ -83,14 +83,11 @@
     const lines = points.map((line, at) => ({ name: rows[at].cells[0].textContent, style: "line", points: line }));
     return lines.filter((line) => line.points.length);
   };
-  const known = new WeakMap();
+  const lists = new WeakMap();
   const read = (data, figure) => {
-    if (!known.has(figure)) {
-      const shared = data.shared ? window.mlsubShared[data.shared] : [];
-      const lists = data.table ? listed(data.table, data.categories) : [];
-      known.set(figure, [...lists, ...[...shared, ...data.series].map(pointed)]);
-    }
-    return known.get(figure);
+    if (!lists.has(figure)) lists.set(figure, data.table ? listed(data.table, data.categories) : []);
+    const shared = data.shared ? window.mlsubShared[data.shared] : [];
+    return [...lists.get(figure), ...[...shared, ...data.series].map(pointed)];
   };
 
   const drawn = new Map();

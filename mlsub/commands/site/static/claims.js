@@ -84,40 +84,35 @@
 
   const number = (value) => value.toLocaleString("en", { maximumFractionDigits: Math.abs(value) < 1000 ? 3 : 0 });
 
-  // A mark of its own on each row of the number lines, which moves with the sliders.
-  const markOn = (article, figure) => {
-    const svg = article.querySelectorAll("svg.number-line")[figure.line];
-    const axis = svg?.querySelectorAll(".axis")[figure.row];
-    if (!axis) return () => {};
-    const mark = document.createElementNS("http://www.w3.org/2000/svg", "circle");
-    mark.setAttribute("class", "live");
-    mark.setAttribute("r", "6");
-    mark.setAttribute("cy", axis.dataset.y);
-    mark.setAttribute("visibility", "hidden");
-    svg.append(mark);
-    const { low, high, from, to } = Object.fromEntries(["low", "high", "from", "to"].map((name) => [name, Number(svg.dataset[name])]));
-    return (value, moved) => {
-      const part = Math.min(Math.max((value - low) / (high - low), 0), 1);
-      mark.setAttribute("visibility", moved && Number.isFinite(part) ? "visible" : "hidden");
-      if (Number.isFinite(part)) mark.setAttribute("cx", String(from + part * (to - from)));
-    };
+  // The figures as tried, as marks of their own on the number lines.
+  const drawTried = (article, figures, values) => {
+    article.querySelectorAll("figure.chart").forEach((line, at) => {
+      const data = JSON.parse(line.querySelector('script[type="application/json"]').textContent);
+      const tried = figures.flatMap((figure, place) =>
+        figure.line === at && Number.isFinite(values[place]) ? [{ name: "as tried", style: "ticks", colour: 4, points: [[values[place]], [figure.row]] }] : []);
+      window.mlsub.redraw(line, { ...data, series: [...data.series, ...tried] });
+    });
   };
 
   const makeSliders = (article) => {
-    const script = article.querySelector("script");
+    const script = article.querySelector("script[data-tryout]");
     if (!script) return;
     const { sliders, figures } = JSON.parse(script.textContent);
     const group = document.createElement("div");
     group.className = "sliders";
     const inputs = new Map(sliders.map((one) => [one.name, one.value]));
-    const marks = figures.map((figure) => markOn(article, figure));
     const outcome = document.createElement("output");
+    let shown = false;
     const apply = () => {
       const moved = sliders.some((one) => inputs.get(one.name) !== one.value);
-      const said = figures.map((figure, at) => {
+      const values = figures.map((figure) => {
         const raw = valueOf(figure.tree, inputs);
-        const value = typeof raw === "boolean" ? raw : inUnit(figure, raw);
-        marks[at](value, moved);
+        return typeof raw === "boolean" ? raw : inUnit(figure, raw);
+      });
+      if (moved || shown) drawTried(article, figures, moved ? values : []);
+      shown = moved;
+      const said = figures.map((figure, at) => {
+        const value = values[at];
         const shown = typeof value === "boolean" ? String(value) : Number.isFinite(value) ? number(value) + figure.sign : "no value";
         return `${shown}${figure.name ? ` (${figure.name})` : ""}: ${holds(figure, value) ? "holds" : "fails"}`;
       });
@@ -158,6 +153,9 @@
     apply();
   };
 
-  makeFilters();
-  articles.forEach(makeSliders);
+  // After the charts, which the sliders draw on.
+  document.addEventListener("DOMContentLoaded", () => {
+    makeFilters();
+    articles.forEach(makeSliders);
+  });
 })();

@@ -6,6 +6,7 @@
   const at = ([x, y]) => ({ x, y });
   const named = (series, x, y) => (d) => `${series.name}\n${x}: ${number(d.x)}\n${y}: ${number(d.y)}`;
   const LINES = { line: "", dashed: "2 4", rule: "6 4" };
+  const SYMBOLS = { large: "diamond", ticks: "times", triangle: "triangle", square: "square" };
 
   const overAxes = (series, data) => {
     const stroke = colour(series.colour);
@@ -27,7 +28,7 @@
         ? Plot.dot(points, { x: "x", y: "y", stroke, strokeWidth: 2, r: 7, symbol: "times" })
         : Plot.dot(points, {
             x: "x", y: "y", fill, stroke: hollow ? stroke : "var(--paper)", r: large ? 8 : 4.5,
-            symbol: large ? "diamond" : "circle", fillOpacity: large || hollow ? 1 : 0.75,
+            symbol: SYMBOLS[series.style] ?? "circle", fillOpacity: large || hollow ? 1 : 0.75,
           });
     return [shape, Plot.tip(points, Plot.pointer({ x: "x", y: "y", title }))];
   };
@@ -41,9 +42,11 @@
       return [Plot.barX(spans, { x1: "from", x2: "to", y: "y", fill, title, tip: true })];
     }
     const points = series.points.map(at);
+    if (series.style in LINES) return [Plot.line(points, { x: "x", y: "y", stroke: fill, strokeWidth: 4, strokeOpacity: 0.6 })];
     const title = (d) => `${row(d.y)}\n${series.name}: ${number(d.x)}`;
-    const r = points.length > 300 ? 1.5 : 2.5;
-    return [Plot.dot(points, { x: "x", y: "y", fill: "var(--paper)", stroke: fill, r, title })];
+    const r = points.length > 300 ? 1.5 : points.length > 1 ? 2.5 : 5;
+    const symbol = SYMBOLS[series.style] ?? "circle";
+    return [Plot.dot(points, { x: "x", y: "y", fill: r < 5 ? "var(--paper)" : fill, stroke: fill, r, symbol, title, tip: r === 5 })];
   };
 
   // The ends of a logarithmic axis are those of the data and a little more: whole decades would leave much of it empty.
@@ -53,7 +56,7 @@
   });
 
   const key = ({ name, colour: place, style }) => ({
-    name, fill: colour(place), shape: style in LINES ? style : style === "hollow" ? "hollow" : "dot",
+    name, fill: colour(place), shape: style in LINES || style === "hollow" ? style : (SYMBOLS[style] ?? "dot"),
   });
 
   // The labels of rows in full: on several lines where they are wide.

@@ -18,10 +18,9 @@ from mlsub.commands.audit.quoting import (
     names,
     text_for,
 )
-from mlsub.io.spelling import flat
+from mlsub.io.show import flat
 from mlsub.rounds import get_round, known_rounds, usages
-from mlsub.rounds.benchmarks import Compatible, compatible, group_of
-from mlsub.rounds.publication import published
+from mlsub.rounds.benchmarks import Compatible, compatible, group_of, published
 from mlsub.rules.catalogue import catalogue
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.db.records import Records, Source, read_records
+from mlsub.score.records import Records, Source, read_records
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 SEEDS = REPOSITORY.parent / "shared" / "seeds"

@@ -13,8 +13,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.db.records import read_records, records_schema
 from mlsub.io.problems import FileProblemsError
+from mlsub.score.records import read_records, records_schema
 
 GOOD = """\
 documents:

@@ -1,0 +1,393 @@
+"""What an answer looks like and where it goes; what a command says beside it, and its exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from mlsub.commands.ending import COULD_NOT
+from mlsub.commands.lazy import Command
+from mlsub.commands.settings import check_settings, setting
+from mlsub.io.errors import MlsubError
+from mlsub.present import CI_FORMATS, FORMATS
+
+if TYPE_CHECKING:
+    from mlsub.present.ci import CiReport
+    from mlsub.present.document import Document
+    from mlsub.present.envelope import Answer
+    from mlsub.submission.report import Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: The formats that the ending of a file's name allows; the first is that of a file without a --format.
+_ENDINGS = {
+    ".json": ("json", "sarif", "gitlab"),
+    ".md": ("markdown",),
+    ".markdown": ("markdown",),
+    ".html": ("html",),
+    ".htm": ("html",),
+    ".sarif": ("sarif",),
+    ".xml": ("junit",),
+}
+_ORDER = "mlsub.order"
+
+
+class Target(NamedTuple):
+    """What an answer is to look like, and where it goes: standard output, or a file; ``also`` are further targets."""
+
+    command: str
+    format: str
+    file: Path | None = None
+    force: bool = False
+    also: tuple[Target, ...] = ()
+
+    @property
+    def each(self) -> tuple[Target, ...]:
+        """The files, then standard output: whoever stops reading there still gets the files."""
+        return (*self.also, self)
+
+    @property
+    def only_text(self) -> bool:
+        """Whether it is text on standard output, which can be written in pieces, and nothing else."""
+        return self.format == "text" and self.file is None and not self.also
+
+    @property
+    def for_ci(self) -> bool:
+        """Whether any of it is in a format of CI."""
+        return any(one.format in CI_FORMATS for one in self.each)
+
+    @property
+    def for_machines(self) -> bool:
+        """Whether any of it is for a program, which wants a document whatever happens."""
+        return self.for_ci or any(one.format == "json" for one in self.each)
+
+    def write(
+        self,
+        model: Answer,
+        document: Callable[[], Document],
+        part: str = "",
+        *,
+        page: Callable[[], Document] | None = None,
+        results: Callable[[], CiReport] | None = None,
+    ) -> None:
+        """Write an answer: the model as JSON, the results for CI, or the document that is made of it.
+
+        Args:
+            model: the answer.
+            document: makes the document.
+            part: which of its answers a command gives that has several.
+            page: makes the document for Markdown and HTML, where that is another.
+            results: makes the results, of an answer that has the formats of CI; another is text there.
+
+        Raises:
+            MlsubError: a file cannot be written.
+        """
+        page = page or document
+        for one in self.each:
+            if one.format == "json":
+                from mlsub.present.envelope import answer
+
+                one.put(answer(f"{self.command} {part}".rstrip(), model).decode("ascii"))
+            elif one.format in CI_FORMATS and results is not None:
+                one.put_for_ci(results())
+            elif one.format in ("text", *CI_FORMATS):
+                one.put(one._replace(format="text").rendered(document()))
+            else:
+                one.put(one.rendered(page()))
+        if results is not None and any(one.format == "github" for one in self.each):
+            _write_step_summary(page())
+
+    @contextmanager
+    def or_refused(self) -> Iterator[None]:
+        """Do work whose failure is an answer too where CI reads it: a document that says why nothing was checked."""
+        try:
+            check_settings()
+            yield
+        except (MlsubError, click.UsageError) as error:
+            for one in self.each:
+                if one.format in CI_FORMATS:
+                    one.put_for_ci(_refused(self.command, error))
+            raise
+
+    def refuse_terminal(self) -> None:
+        """Refuse to print what no terminal shows.
+
+        Raises:
+            MlsubError: standard output is a terminal, and no file is named.
+        """
+        if self.file is None and sys.stdout.isatty():
+            raise MlsubError(f"{self.format} cannot be read on a terminal. Name a file with --output FILE.")
+
+    def rendered(self, document: Document) -> str:
+        """A document in the format, for the place where it goes."""
+        from mlsub.present.terminal import render
+
+        return render(document, self.format, None if self.file else sys.stdout)
+
+    def put_for_ci(self, results: CiReport) -> None:
+        """Write results in a format of CI."""
+        from mlsub.present.ci_formats import render
+
+        self.put(render(results, self.format))
+
+    def put(self, content: str | bytes) -> None:
+        """Write what is ready.
+
+        Raises:
+            MlsubError: the file cannot be written.
+        """
+        if self.file:
+            data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+            write_output(self.file, data, force=self.force)
+        elif isinstance(content, str):
+            write_text(content)
+        else:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+
+
+def _refused(command: str, error: MlsubError | click.UsageError) -> CiReport:
+    """What a command could not do: one part that was not checked, with a finding for each reason."""
+    from mlsub.findings import Verdict
+    from mlsub.io.problems import FileProblemsError
+    from mlsub.present.ci import CiReport, Outcome, part
+    from mlsub.rules.catalogue import finding
+
+    if isinstance(error, FileProblemsError):
+        found = [finding("check.failed", one.path, one.message, line=one.line) for one in error.problems]
+    elif isinstance(error, click.UsageError):
+        found = [finding("check.unknown-rule", ".", error.message)]
+    else:
+        found = [finding("check.failed", ".", line) for line in error.lines]
+    problems = part(f"mlsub {command}", found, lambda _: Outcome.NOT_CHECKED, verdict=Verdict.NOT_CHECKED)
+    return CiReport(command, (problems,))
+
+
+def _write_step_summary(document: Document) -> None:
+    """Add the document to the summary of the step of GitHub Actions that this is, if it is one.
+
+    Raises:
+        MlsubError: the summary cannot be written.
+    """
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    from mlsub.io.write import cannot_write
+    from mlsub.present import markdown
+    from mlsub.present.ci_formats import MOST_OF_SUMMARY, summary
+
+    try:
+        with Path(name).open("ab") as file:
+            file.write(summary(markdown.render(document), MOST_OF_SUMMARY - file.tell()))
+    except OSError as error:
+        raise cannot_write(Path(name), error) from error
+
+
+def write_text(text: str) -> None:
+    """Print a text on standard output."""
+    from mlsub.io.show import tolerate
+
+    tolerate(sys.stdout)
+    sys.stdout.write(text)
+
+
+def format_options(*formats: str) -> Callable[[F], F]:
+    """--format, one of these; text if not given."""
+    return setting(
+        "--format",
+        "format_",
+        type=click.Choice(formats),
+        default="text",
+        show_default=True,
+        help="Set the output format.",
+    )
+
+
+#: --format, for any document.
+format_option = format_options(*FORMATS)
+#: --force.
+_FORCE = click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
+
+
+def output_options(
+    command: str, formats: Sequence[str] = FORMATS, format_of_file: Callable[[Path], str | None] | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--format, -o and --force; the function gets them as one :class:`Target`, ``target``.
+
+    A file that cannot be written is found before the work, and ends the command with status 2.
+
+    Args:
+        command: its name.
+        formats: those it has; the first is the usual one.
+        format_of_file: which format the name of a file asks for where there is no --format.
+    """
+    file = click.Path(path_type=Path)
+    output_ = click.option(
+        "-o", "--output", metavar="FILE", type=file, help="Write to FILE instead of standard output."
+    )
+    by_name = "Set the output format; otherwise taken from the ending of FILE, or text."
+    chosen = setting("--format", "format_", type=click.Choice(formats), help=by_name)
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(format_: str | None, output: Path | None, force: bool, **others: Any) -> None:
+            output = None if output is not None and str(output) == "-" else output
+            if output is not None:
+                from mlsub.io.write import check_output
+
+                check_output(output, force=force)
+                format_ = format_ or (format_of_file(output) if format_of_file else None)
+            function(target=Target(command, format_ or formats[0], output, force), **others)
+
+        return (chosen if format_of_file else format_options(*formats))(output_(_FORCE(called)))
+
+    return decorate
+
+
+class CheckCommand(Command):
+    """A command with :func:`check_output_options`, which knows the order of its options.
+
+    What its settings file gets wrong, :meth:`Target.or_refused` reports.
+    """
+
+    answers_refused = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's; the order of --format and -o says which belong together."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        ctx.meta[_ORDER] = [param.name for param in order if param.name in ("formats", "outputs")]
+        return super().parse_args(ctx, args)
+
+
+def check_output_options(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """--format and -o, both repeatable, and --force, of a :class:`CheckCommand`.
+
+    The function gets them as one :class:`Target`, ``target``: that of standard output, which has the files in ``also``.
+    """
+    format_ = setting(
+        "--format",
+        "formats",
+        multiple=True,
+        type=click.Choice((*FORMATS, *CI_FORMATS)),
+        help="Set the format of the -o that follows, or of standard output (text); repeatable.",
+    )
+    output = click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Write to FILE too, in the --format before it, or by its ending; repeatable.",
+    )
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(formats: tuple[str, ...], outputs: tuple[Path, ...], force: bool, **others: Any) -> None:
+            values: dict[str, list[str | Path]] = {"formats": list(formats), "outputs": list(outputs)}
+            order = click.get_current_context().meta.get(_ORDER, ())
+            given = [values[name].pop(0) for name in order]
+            # A format that is not on the command line is that of the settings, for standard output.
+            usual = str(values["formats"][0]) if values["formats"] else "text"
+            function(target=targets(command, given, force=force, usual=usual), **others)
+
+        return format_(output(_FORCE(called)))
+
+    return decorate
+
+
+def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: str = "text") -> Target:
+    """Standard output with files beside it.
+
+    Args:
+        command: its name.
+        given: formats (text) and files, in the order of the command line. A format is that of the file that follows it;
+            a file without one takes the format that follows and fits its ending, else that of its ending, else text.
+            What is left is for standard output, as is ``-`` in the place of a file.
+        force: replace files.
+        usual: the format of standard output, if nothing is left for it.
+
+    Raises:
+        click.UsageError: several formats are left, or a file has a format that its ending denies.
+        MlsubError: a file cannot be written.
+    """
+    from mlsub.io.write import check_output
+
+    left = [at for at, one in enumerate(given) if isinstance(one, str)]
+    also: list[Target] = []
+    on_screen: list[str] = []
+    owned = {at + 1: at for at in left if at + 1 < len(given) and not isinstance(given[at + 1], str)}
+    left = [at for at in left if at not in owned.values()]
+    for at, file in enumerate(given):
+        if isinstance(file, str):
+            continue
+        allowed = _ENDINGS.get(file.suffix.lower(), FORMATS + CI_FORMATS)
+        if at not in owned and at + 1 in left and given[at + 1] in allowed:
+            owned[at] = at + 1
+            left.remove(at + 1)
+        format_ = str(given[owned[at]]) if at in owned else allowed[0]
+        if format_ not in allowed:
+            raise click.UsageError(
+                f"--format {format_} goes with the -o that follows, and {file} is {allowed[0]} by its name. "
+                f"Write --format {allowed[0]} -o {file}, and last --format {format_} for standard output."
+            )
+        if str(file) == "-":
+            on_screen.append(format_)
+            continue
+        if any(one.file == file for one in also):
+            raise click.UsageError(f"-o {file} is given twice.")
+        check_output(file, force=force)
+        also.append(Target(command, format_, file, force))
+    on_screen += [str(given[at]) for at in left]
+    if len(on_screen) > 1:
+        raise click.UsageError(
+            f"Standard output has one format, and {' and '.join(on_screen)} would go there. Give one an -o FILE."
+        )
+    return Target(command, on_screen[0] if on_screen else usual, also=tuple(also))
+
+
+def tell_unchecked(reports: Sequence[Report]) -> None:
+    """Say on standard error why something could not be checked."""
+    from mlsub.findings import Verdict
+    from mlsub.workspace import in_one_line
+
+    for report in reports:
+        for finding in report.findings if report.official is Verdict.NOT_CHECKED else ():
+            if finding.rejects:
+                tell(in_one_line(finding))
+
+
+def tell(message: str, command: str = "") -> None:
+    """Say something beside the answer, on standard error."""
+    from mlsub.io.show import message_line
+
+    click.echo(message_line(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
+
+
+def write_output(file: Path, content: bytes, *, force: bool) -> None:
+    """Write a file that -o names, and say where what it replaces is kept.
+
+    Raises:
+        MlsubError: see :func:`mlsub.io.write.write_file`.
+    """
+    from mlsub.io.write import write_file
+
+    tell_kept(file, write_file(file, content, force=force))
+
+
+def tell_kept(file: Path, kept: Path | None) -> None:
+    """Say under which name a file is kept that was replaced."""
+    if kept is not None:
+        tell(f"what {file} held before is kept as {kept.name}")
+
+
+def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
+    """End with the worst status of the reports: 2 where anything that was asked for could not be checked."""
+    sys.exit(max((report.exit_status(strict=strict) for report in reports), default=COULD_NOT))

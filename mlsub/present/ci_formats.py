@@ -1,0 +1,285 @@
+"""Results in the formats that CI reads: SARIF, JUnit's XML, annotations of GitHub Actions, GitLab's code quality.
+
+JUnit's XML is the dialect of Jenkins and GitLab: a finding that counts is a failed test, one that does not a skipped
+one, and a reason why nothing was checked an error. What was checked without a finding, and a verdict that accepts, is a
+test that passed.
+
+See https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html,
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions and
+https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from mlsub.findings import Severity, Verdict
+from mlsub.io import VERSION
+from mlsub.io.show import plain
+from mlsub.present import markdown, text
+from mlsub.present.ci import CiFinding, CiPart, CiReport, Outcome
+from mlsub.present.explanation import Explanation, explanation_document, explanations
+from mlsub.present.findings import why_suppressed
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+#: What the formats call severities; an error that counts is critical to GitLab.
+_SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_GITHUB_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+_GITLAB_LEVELS = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+_GITLAB_OUTCOMES = {Outcome.COUNTS: "critical", Outcome.NOT_CHECKED: "blocker", Outcome.WAIVED: "info"}
+_JUNIT_ELEMENTS = {
+    Outcome.COUNTS: "failure",
+    Outcome.NOT_CHECKED: "error",
+    Outcome.BESIDE: "skipped",
+    Outcome.WAIVED: "skipped",
+}
+_JUNIT_VERDICTS = {Verdict.REJECTED: "failure", Verdict.NOT_CHECKED: "error"}
+_JUNIT_COUNTS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+_SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_ROOT = "%SRCROOT%"
+#: What names an address: itself, an issue of a repository, or a file of the official package.
+_ADDRESSES = (
+    (re.compile(r"https://[\w./~%#-]+", re.ASCII), r"\g<0>"),
+    (re.compile(r"(mlcommons/\w+) issue (\d+)", re.ASCII), r"https://github.com/\1/issues/\2"),
+    (
+        re.compile(r"(mlperf_logging/\w+)/(\w+_\d+\.\d+\.\d+): (\w+\.yaml)", re.ASCII),
+        r"https://github.com/mlcommons/logging/blob/master/\1/\2/\3",
+    ),
+)
+#: What GitHub shows of a step: so many of each kind.
+MOST = 10
+#: Bytes of a step's summary; GitHub refuses a longer one whole.
+MOST_OF_SUMMARY = 1 << 20
+_CUT = b"\n\nThe rest does not fit into a summary of 1 MiB.\n"
+
+
+def render(results: CiReport, format_: str) -> str:
+    """Results in one of :data:`mlsub.present.CI_FORMATS`, ending in a line feed."""
+    formats = {"sarif": _sarif, "junit": _junit, "github": _github, "gitlab": _gitlab}
+    return formats[format_](results)
+
+
+def _sarif(results: CiReport) -> str:
+    """One run as JSON in plain ASCII, with what is known of its rules."""
+    found = list(results.all)
+    first = {result.finding.rule: result for result in reversed(found)}
+    order = {rule: index for index, rule in enumerate(sorted(first))}
+    known = explanations(order)
+    rules = [_sarif_rule(first[rule], known.get(rule)) for rule in order]
+    run = {
+        "tool": {"driver": {"name": "mlsub", "version": VERSION, "rules": rules}},
+        "invocations": [{"executionSuccessful": results.complete}],
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
+        "results": [_sarif_result(result, order[result.finding.rule]) for result in found],
+        "properties": {
+            "command": results.command,
+            "verdicts": [
+                {"name": plain(part.name), "verdict": part.verdict.value}
+                for part in results.parts
+                if part.verdict is not None
+            ],
+        },
+    }
+    return json.dumps({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _sarif_rule(first: CiFinding, known: Explanation | None) -> dict[str, Any]:
+    """What a rule is about; of a rule of the user's own what its findings say."""
+    one = first.finding
+    if known is None:
+        return {
+            "id": one.rule,
+            "shortDescription": {"text": plain(one.message)},
+            "help": {"text": "\n".join(first.lines)},
+            "defaultConfiguration": {"level": _SARIF_LEVELS[one.severity]},
+            "properties": {"tags": [one.kind.value], "sources": [plain(one.source)]},
+        }
+    full = explanation_document(known)
+    rule = {
+        "id": one.rule,
+        "shortDescription": {"text": plain(known.title)},
+        "fullDescription": {"text": plain(known.why)},
+        "help": {"text": text.render(full, 100), "markdown": markdown.render(full)},
+        "defaultConfiguration": {"level": _SARIF_LEVELS[known.severity]},
+        "properties": {"tags": [known.kind.value], "sources": list(map(plain, known.sources))},
+    }
+    address = _address((*known.sources, one.source))
+    return {**rule, "helpUri": address} if address else rule
+
+
+def _address(sources: tuple[str, ...]) -> str | None:
+    for pattern, address in _ADDRESSES:
+        for source in sources:
+            if match := pattern.search(source):
+                return match.expand(address).rstrip(".")
+    return None
+
+
+def _sarif_result(result: CiFinding, index: int) -> dict[str, Any]:
+    one = result.finding
+    place: dict[str, Any] = {"artifactLocation": _artifact(result.file)}
+    if one.line is not None:
+        place["region"] = {"startLine": one.line}
+    found = {
+        "ruleId": one.rule,
+        "ruleIndex": index,
+        "level": _SARIF_LEVELS[result.level],
+        # Nothing may read as a link of SARIF, ``[text](target)``.
+        "message": {"text": "\n".join(result.lines).replace("](", "] (")},
+        "locations": [{"physicalLocation": place}],
+        # GitHub reads the second alone, and would hash the line where it is not there.
+        "partialFingerprints": {
+            "mlsub/v1": result.identity,
+            "primaryLocationLineHash": f"{result.identity[:16]}:1",
+        },
+        "properties": {
+            "kind": one.kind.value,
+            "severity": one.severity.value,
+            "outcome": result.outcome.value,
+            "source": plain(one.source),
+        },
+    }
+    if one.suppressed is None:
+        return found
+    reason = {"kind": "external", "status": "accepted", "justification": plain(why_suppressed(one.suppressed))}
+    return {**found, "suppressions": [reason]}
+
+
+def _artifact(file: str) -> dict[str, str]:
+    """A file as an address; one outside of the repository by its absolute path."""
+    try:
+        path = quote(os.fsencode(file))
+    except UnicodeEncodeError:  # Of a text, not of a file system.
+        path = quote(plain(file))
+    return {"uri": f"file://{path}"} if os.path.isabs(file) else {"uri": path, "uriBaseId": _ROOT}  # noqa: PTH117
+
+
+def _junit(results: CiReport) -> str:
+    from xml.etree.ElementTree import Element, indent, tostring
+
+    top = Element("testsuites", name=f"mlsub {results.command}")
+    for part in results.parts:
+        suite = Element("testsuite", name=plain(part.name))
+        suite.extend(_cases(part))
+        top.append(suite)
+    for element in (top, *top):
+        element.set("tests", str(len(list(element.iter("testcase")))))
+        for name, plural in _JUNIT_COUNTS.items():
+            element.set(plural, str(len(list(element.iter(name)))))
+    indent(top)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(top, encoding="unicode")}\n'
+
+
+def _cases(part: CiPart) -> Iterator[Element]:
+    from xml.etree.ElementTree import SubElement
+
+    if part.verdict is not None:
+        case = _case(part.name, "official verdict")
+        if part.verdict is not Verdict.ACCEPTED:
+            SubElement(case, _JUNIT_VERDICTS[part.verdict], message=part.verdict.value, type="verdict")
+        yield case
+    for result in part.results:
+        finding = result.finding
+        place = f" (line {finding.line})" if finding.line else ""
+        case = _case(result.file, f"{finding.rule}: {finding.message}{place}", result.file)
+        if finding.line:
+            case.set("line", str(finding.line))
+        inner = SubElement(case, _JUNIT_ELEMENTS[result.outcome], message=plain(finding.message), type=finding.rule)
+        label = f"{finding.kind.value} {finding.severity.value}"
+        inner.text = "\n".join((label, *result.lines, f"source: {plain(finding.source)}"))
+        yield case
+    with_findings = {result.file for result in part.results}
+    clean = [file for file in dict.fromkeys(part.checked) if file not in with_findings]
+    yield from (_case(file, "no findings", file) for file in clean)
+    if part.verdict is None and not part.results and not clean:
+        # A document without a test is an error to Jenkins.
+        yield _case(part.name, "no findings")
+
+
+def _case(classname: str, name: str, file: str | None = None) -> Element:
+    from xml.etree.ElementTree import Element
+
+    case = Element("testcase", classname=plain(classname), name=plain(name))
+    if file is not None:
+        case.set("file", plain(file))
+    return case
+
+
+def _github(results: CiReport) -> str:
+    """A line for each annotation that GitHub shows, then one that counts the others, if there are any."""
+    found: dict[str, list[CiFinding]] = {"error": [], "warning": [], "notice": []}
+    for result in _first_places_first(list(results.all)):
+        found["notice" if result.outcome is Outcome.WAIVED else _GITHUB_LEVELS[result.level]].append(result)
+    lines, more = [], []
+    for name, of in found.items():
+        # The last line is a notice too.
+        most = MOST - (name == "notice")
+        lines += [_annotation(name, result) for result in of[:most]]
+        if (left := len(of) - most) > 0:
+            more.append(f"{left} more {name.replace('notice', 'note')}{'s' * (left > 1)}")
+    if more:
+        listed = " and ".join(filter(None, (", ".join(more[:-1]), more[-1])))
+        where = "GitHub shows 10 of each kind in a step; --format sarif has them all."
+        lines.append(f"::notice title={_property(f'mlsub {results.command}')}::{_data(f'{listed}. {where}')}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def summary(markdown: str, room: int = MOST_OF_SUMMARY) -> bytes:
+    """A document in Markdown as a part of a step's summary, cut at a line where there is no room (bytes) for all."""
+    data = markdown.encode("utf-8", "backslashreplace")
+    if len(data) <= room:
+        return data
+    return data[: max(0, data.rfind(b"\n", 0, max(0, room - len(_CUT))))] + _CUT if room > len(_CUT) else b""
+
+
+def _first_places_first(results: Sequence[CiFinding]) -> Iterator[CiFinding]:
+    """What counts first, and of each defect one place before the second of any."""
+    places: Counter[tuple[str, str]] = Counter()
+    ranked = []
+    for result in results:
+        defect = (result.finding.rule, result.finding.message)
+        places[defect] += 1
+        ranked.append((result.outcome not in (Outcome.COUNTS, Outcome.NOT_CHECKED), places[defect], result))
+    return (result for _, _, result in sorted(ranked, key=lambda one: one[:2]))
+
+
+def _annotation(command: str, result: CiFinding) -> str:
+    line = f",line={result.finding.line}" if result.finding.line else ""
+    place = f"file={_property(plain(result.file))}{line},title={_property(result.finding.rule)}"
+    return f"::{command} {place}::{_data(chr(10).join(result.lines))}"
+
+
+def _data(text: str) -> str:
+    """Text of a command, escaped as GitHub's own tools do."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """The value of a property, which a colon or a comma would end."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _gitlab(results: CiReport) -> str:
+    """A list of violations as JSON in plain ASCII."""
+    return json.dumps([_violation(result) for result in results.all], indent=2) + "\n"
+
+
+def _violation(result: CiFinding) -> dict[str, object]:
+    quiet = result.outcome is Outcome.COUNTS and result.level is not Severity.ERROR
+    usual = _GITLAB_LEVELS[result.level]
+    return {
+        "description": "; ".join(result.lines),
+        "check_name": result.finding.rule,
+        "fingerprint": result.identity,
+        "severity": usual if quiet else _GITLAB_OUTCOMES.get(result.outcome, usual),
+        # GitLab asks for a line; a finding of a whole file is shown at its first.
+        "location": {"path": plain(result.file), "lines": {"begin": result.finding.line or 1}},
+    }

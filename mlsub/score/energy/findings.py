@@ -1,0 +1,392 @@
+"""What the official power checker faults about names of files, and what an auditor asks about their content."""
+
+from __future__ import annotations
+
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.io.errors import reason_of
+from mlsub.io.look import status_of
+from mlsub.io.show import several
+from mlsub.log.report import LogReport
+from mlsub.rules.catalogue import finding
+from mlsub.score.energy.read import is_measurement
+from mlsub.score.energy.score import GAP_MS, Node, Pace, RunPower, Switch
+
+_KINDS = (("node", "nodes"), ("sw", "switches"))
+
+
+def numbers_of(names: Iterable[str], kind: str) -> list[int | None]:
+    """The number in the name of each file that the official checker takes for one of a kind; None where there is none.
+
+    It takes all that begin with ``node`` or ``sw``, ``nodes_1_to_1.png`` as well.
+    """
+    found: list[int | None] = []
+    for name in names:
+        if name.startswith(kind):
+            text = name.rpartition(".")[0] if "." in name[1:] else name
+            try:
+                found.append(int(text.split("_")[-1]))
+            except ValueError:
+                found.append(None)
+    return found
+
+
+def misnumbered(run: RunPower, kind: str) -> bool:
+    """Whether the official checker faults how the files of a kind are numbered.
+
+    It asks for numbers below the number of files, and does not see that one comes twice.
+    """
+    numbers = numbers_of(run.names, kind)
+    return any(number is None or not 0 <= number < len(numbers) for number in numbers)
+
+
+def faults(runs: Sequence[RunPower]) -> frozenset[str]:
+    """The results that the official power checker of v5.0 and later counts as noncompliant, by name without ending."""
+    found = {run.result for run in runs if not run.there or any(misnumbered(run, kind) for kind, _ in _KINDS)}
+    return frozenset(found.union(*(blamed(runs, kind).values() for kind, _ in _KINDS)))
+
+
+def crashes(runs: Sequence[RunPower], folder: Path, path: str) -> Iterator[Finding]:
+    """What the official power checker of v5.0 and later ends in a traceback on, whatever run it is of."""
+    if not any(run.there for run in runs):
+        yield _crash(path, "It has no folder for any run", "power/result_<n>/ for each run")
+    for run in runs:
+        names = [name for kind, _ in _KINDS for name in run.names if numbers_of((name,), kind) == [None]]
+        if not run.there:
+            yield from _no_folder(run, folder / run.result)
+        elif names:
+            yield _crash(run.path, f"{several(names, 5)}: no number in the name", "node_<j>.txt and sw_<k>.txt")
+
+
+def _no_folder(run: RunPower, place: Path) -> Iterator[Finding]:
+    """The traceback on what is not a folder; the official checker takes for missing what it cannot look at."""
+    try:
+        found = status_of(place)
+    except OSError as error:
+        yield unreadable(run.path, reason_of(error))
+        return
+    if found is not None and not stat.S_ISDIR(found.st_mode):
+        yield _crash(run.path, "It is not a folder", f"a folder power/{run.result}")
+
+
+def unreadable(path: str, reason: str) -> Finding:
+    """The finding on a power file, or a folder of them, that cannot be read."""
+    return finding("power.unreadable", path, f"It cannot be read: {reason}")
+
+
+def _crash(path: str, actual: str, expected: str) -> Finding:
+    message = "The official checker ends with a traceback on these power measurements"
+    return finding("official.crash", path, message, expected=expected, actual=actual)
+
+
+def blamed(runs: Sequence[RunPower], kind: str) -> dict[str, str]:
+    """For each result that has another number of files of a kind than most: the result that is counted for it.
+
+    The official checker counts the files of the runs that have a folder in a list of their own, and then looks their
+    places up among all runs: behind a run without a folder it names one that comes before.
+    """
+    there = [run for run in runs if run.there]
+    usual = usual_count(runs, kind)
+    return {
+        run.result: named.result
+        for run, named in zip(there, runs, strict=False)
+        if len(numbers_of(run.names, kind)) != usual
+    }
+
+
+def usual_count(runs: Iterable[RunPower], kind: str) -> int:
+    """How many files of a kind most runs have; where several numbers are as frequent, the first."""
+    counts = Counter(len(numbers_of(run.names, kind)) for run in runs if run.there)
+    return counts.most_common(1)[0][0] if counts else 0
+
+
+def judge_structure(runs: Sequence[RunPower], *, checked: bool) -> Iterator[Finding]:
+    """Findings on names and numbers of files.
+
+    Args:
+        runs: those of the entry.
+        checked: whether the official checker of the round looks; else what it would fault is for the auditor to say.
+    """
+    for found in (*_each(runs), *_unequal(runs)):
+        yield found if checked else as_audit(found)
+    for run in runs:
+        yield from _unseen(run)
+
+
+def as_audit(found: Finding) -> Finding:
+    """The finding where no official tool says it."""
+    return msgspec.structs.replace(found, kind=Kind.REVIEW, severity=Severity.WARNING, blocks=Blocks.NONE)
+
+
+def _each(runs: Iterable[RunPower]) -> Iterator[Finding]:
+    for run in runs:
+        if not run.there:
+            yield finding(
+                "power.missing",
+                run.path,
+                expected=f"power/{run.result}/node_0.txt",
+                actual=f"it cannot be read: {run.unreadable[0][1]}" if run.unreadable else None,
+            )
+            yield from (unreadable(run.path, reason) for _, reason in run.unreadable)
+            continue
+        for kind, word in _KINDS:
+            if misnumbered(run, kind):
+                yield _misnumbered(run, kind, word, [name for name in run.names if name.startswith(kind)])
+
+
+def _misnumbered(run: RunPower, kind: str, word: str, named: Sequence[str], more: str = "") -> Finding:
+    return finding(
+        "power.names",
+        run.path,
+        f"The files of the {word} are not numbered from 0{more}",
+        expected=f"{kind}_0.txt" + (f" to {kind}_{len(named) - 1}.txt" if len(named) > 1 else ""),
+        actual=several(named, 5),
+    )
+
+
+def _unequal(runs: Sequence[RunPower]) -> Iterator[Finding]:
+    for kind, word in _KINDS:
+        usual = usual_count(runs, kind)
+        counted_for = blamed(runs, kind)
+        for run in runs:
+            if run.result in counted_for:
+                named = counted_for[run.result]
+                other = "" if named == run.result else f"; the official checker counts {named} for it"
+                yield finding(
+                    "power.unequal",
+                    run.path,
+                    f"The run has a different number of {word} than most runs of the entry",
+                    expected=str(usual),
+                    actual=f"{len(numbers_of(run.names, kind))}{other}",
+                )
+
+
+def _unseen(run: RunPower) -> Iterator[Finding]:
+    """What the official checker passes over: numbers that other files hide, numbers twice, files of another kind."""
+    for kind, word in _KINDS:
+        named = [name for name in run.names if is_measurement(name, kind)]
+        numbers = sorted(number for number in numbers_of(named, kind) if number is not None)
+        if not misnumbered(run, kind) and numbers != list(range(len(named))):
+            yield as_audit(_misnumbered(run, kind, word, named, ", and the official checker does not see it"))
+    others = [name for name in run.names if not any(is_measurement(name, kind) for kind, _ in _KINDS)]
+    if others:
+        counted = sum(name.startswith(tuple(kind for kind, _ in _KINDS)) for name in others)
+        yield finding(
+            "power.strays",
+            run.path,
+            "There are other files among the power files",
+            expected="only node_<j>.txt and sw_<k>.txt",
+            actual=several(others, 5) + (f"; the official checker counts {counted} as measurements" if counted else ""),
+        )
+
+
+#: Readings from which on it is not chance that two runs have them in common.
+_TELLING = 10
+#: One reading a second; a little late is not a defect.
+INTERVAL_MS = 1000.0
+SLACK = 1.05
+#: What may be missing of a run at both its ends together.
+EDGE_MS = 2_000.0
+#: Readings the rules ask for, also of runs that are shorter than so many seconds.
+LEAST = 60
+#: An estimate of a switch may be written down on another day than the run.
+ESTIMATE_MS = 86_400_000.0
+
+
+def audit_run(run: RunPower, log: LogReport, described_nodes: int | None) -> Iterator[Finding]:
+    """Findings on the measurements of one run: one a defect; of many nodes the worst is named.
+
+    Args:
+        run: what its power files say.
+        log: the run's result log.
+        described_nodes: number of nodes in the system description, None where it says none.
+    """
+    yield from _unreadable(run)
+    if not run.there:
+        return
+    yield from _bad_lines(run)
+    yield from _negative(run)
+    yield from _efficiency(run)
+    if not run.nodes:
+        return
+    odd = [(node.name, 0.0, node.odd) for node in run.nodes if node.odd]
+    yield from _worst(run, "power.interval", odd)
+    yield from _uncounted(run)
+    yield from _times(run, log.run.timeline.run_start, log.run.timeline.run_stop)
+    yield from _described(run, described_nodes)
+
+
+def _files(run: RunPower) -> list[Node | Switch]:
+    return [*run.nodes, *run.switches]
+
+
+def _unreadable(run: RunPower) -> Iterator[Finding]:
+    for name, reason in run.unreadable[:1]:
+        more = f", and {len(run.unreadable) - 1} more files" if len(run.unreadable) > 1 else ""
+        yield unreadable(f"{run.path}/{name}" if name else run.path, f"{reason}{more}")
+
+
+def _bad_lines(run: RunPower) -> Iterator[Finding]:
+    found = [(file.name, file.bad) for file in _files(run) if file.bad]
+    for name, bad in found[:1]:
+        lines = f", and {bad.count - 1} more lines" if bad.count > 1 else ""
+        files = f"; also in {len(found) - 1} more files" if len(found) > 1 else ""
+        yield finding("power.bad-line", f"{run.path}/{name}", line=bad.line, actual=f"{bad.what}{lines}{files}")
+
+
+def _negative(run: RunPower) -> Iterator[Finding]:
+    least = [(node.name, node.least_watts) for node in run.nodes] + [(each.name, each.watts) for each in run.switches]
+    found = [(name, watts) for name, watts in least if watts is not None and watts < 0]
+    if found:
+        name, watts = min(found, key=lambda each: each[1])
+        yield finding(
+            "power.negative",
+            f"{run.path}/{name}",
+            actual=f"{watts:g} W" + (f", and in {len(found) - 1} more files" if len(found) > 1 else ""),
+        )
+
+
+def _efficiency(run: RunPower) -> Iterator[Finding]:
+    found = [(file.name, file.efficiency) for file in _files(run)]
+    odd = [(name, efficiency) for name, efficiency in found if efficiency is not None and not 0 < efficiency <= 1]
+    for name, efficiency in odd[:1]:
+        yield finding(
+            "power.efficiency",
+            f"{run.path}/{name}",
+            actual=f"{efficiency:g}" + (f", in {len(odd)} files" if len(odd) > 1 else ""),
+        )
+
+
+def _worst(
+    run: RunPower,
+    rule: str,
+    faults: Sequence[tuple[str, float, str]],
+    message: str | None = None,
+    *,
+    expected: str | None = None,
+    switches: bool = False,
+) -> Iterator[Finding]:
+    """One finding on the worst of the nodes or switches that have a fault, and on how many have it.
+
+    Args:
+        run: that they are of.
+        rule: that is broken.
+        faults: of each file its name, how bad it is, and what is wrong in words.
+        message: where it is not that of the rule.
+        expected: likewise.
+        switches: the faults are of switches, not of nodes.
+    """
+    if faults:
+        name, _, what = max(faults, key=lambda fault: fault[1])
+        share = f"{len(faults)} of {f'{len(run.switches)} switches' if switches else f'{len(run.nodes)} nodes'}"
+        actual = f"{what}, on {share}" if what else share
+        yield finding(rule, f"{run.path}/{name}", message, expected=expected, actual=actual)
+
+
+def _uncounted(run: RunPower) -> Iterator[Finding]:
+    """Files that the official score counts as 0 watts; where all nodes are, there is no energy, which is reported."""
+    empty = [(node.name, 0.0, "") for node in run.nodes if node.measured and not node.measured.counted]
+    if len(empty) < len(run.nodes):
+        yield from _worst(run, "power.uncounted", empty)
+    silent = [(switch.name, 0.0, "") for switch in run.switches if not switch.there]
+    message = "There is no interconnect_power_est, so the switch counts as 0 watts"
+    yield from _worst(run, "power.uncounted", silent, message, switches=True)
+
+
+def _described(run: RunPower, nodes: int | None) -> Iterator[Finding]:
+    if nodes is not None and len(run.nodes) != nodes:
+        yield finding("power.node-count", run.path, expected=f"{nodes} (number_of_nodes)", actual=str(len(run.nodes)))
+    if max(nodes or 1, len(run.nodes)) > 1 and not any(name.startswith("sw_") for name in run.names):
+        yield finding("power.no-switch", run.path, actual="none")
+
+
+def audit_copies(runs: Sequence[RunPower]) -> Iterator[Finding]:
+    """Runs that have their readings in common, which two measurements never have."""
+    seen: dict[tuple[bytes, ...], RunPower] = {}
+    for run in runs:
+        if sum(node.pace.readings for node in run.nodes if node.pace) < _TELLING:
+            continue
+        first = seen.setdefault(tuple(node.digest for node in run.nodes), run)
+        if first is not run:
+            yield finding("power.same-readings", run.path, actual=first.path)
+
+
+def _times(run: RunPower, start: float | None, stop: float | None) -> Iterator[Finding]:
+    """Findings on when the nodes of a run were read.
+
+    Args:
+        run: what its power files say.
+        start: ``run_start`` of its result log in ms since the Unix epoch; None without.
+        stop: its ``run_stop``.
+    """
+    paced = [(node.name, node.pace, _interval_ms(node.pace)) for node in run.nodes if node.pace]
+    slow = [(name, usual, _rate(pace)) for name, pace, usual in paced if usual > INTERVAL_MS * SLACK]
+    yield from _worst(run, "power.sampling", slow)
+    few = [(name, -pace.readings, str(pace.readings)) for name, pace, _ in paced if pace.readings < LEAST]
+    yield from _worst(run, "power.few-readings", few, expected=f"at least {LEAST} readings")
+    gaps = [(name, pace.worst_ms, f"{pace.worst_ms / 1000:.1f} s") for name, pace, _ in paced if pace.worst_ms > GAP_MS]
+    yield from _worst(run, "power.gap", gaps, expected=f"at most {GAP_MS / 1000:g} s between two")
+    if start is None or stop is None:
+        return
+    offs = [(name, apart_ms(pace.first_ms, pace.last_ms, start, stop)) for name, pace, _ in paced]
+    apart = [(name, abs(off), _side(off)) for name, off in offs if off]
+    yield from _worst(run, "power.clock", apart, expected="readings between run_start and run_stop")
+    # Where nodes are read slowly, their readings may begin and end by more than that beside the run.
+    part = [
+        (name, missing, f"{missing / 1000:.1f} s of {(stop - start) / 1000:.1f} s without any")
+        for (name, pace, usual), (_, off) in zip(paced, offs, strict=True)
+        if not off and (missing := uncovered_ms(pace, start, stop)) > max(EDGE_MS, 2 * usual)
+    ]
+    yield from _worst(run, "power.coverage", part)
+    yield from _estimates(run, start, stop)
+
+
+def _estimates(run: RunPower, start: float, stop: float) -> Iterator[Finding]:
+    offs = [
+        (one.name, apart_ms(one.time_ms, one.time_ms, start, stop)) for one in run.switches if one.time_ms is not None
+    ]
+    apart = [(name, abs(off), _side(off)) for name, off in offs if abs(off) > ESTIMATE_MS]
+    message = "The power of a switch was estimated at a different time than the run"
+    yield from _worst(run, "power.clock", apart, message, expected="an estimate from the day of the run", switches=True)
+
+
+def _interval_ms(pace: Pace) -> float:
+    """The usual interval in ms: the median, or the mean where a good part of the intervals is longer."""
+    return max(pace.median_ms, pace.usual_ms)
+
+
+def _rate(pace: Pace) -> str:
+    return (
+        f"median {pace.median_ms / 1000:.2f} s, mean {pace.usual_ms / 1000:.2f} s without gaps, worst "
+        f"{pace.worst_ms / 1000:.1f} s ({pace.readings} readings)"
+    )
+
+
+def uncovered_ms(pace: Pace, start: float, stop: float) -> float:
+    """How much (ms) of a run lies before the first reading and behind the last."""
+    return max(0.0, pace.first_ms - start) + max(0.0, stop - pace.last_ms)
+
+
+def apart_ms(first: float, last: float, start: float, stop: float) -> float:
+    """How far (ms) times lie outside a run: positive behind it, negative before it; 0 where some lie in it."""
+    if first > stop:
+        return first - stop
+    return min(0.0, last - start)
+
+
+def _side(off: float) -> str:
+    return f"{_long(abs(off))} {'after' if off > 0 else 'before'} it"
+
+
+def _long(milliseconds: float) -> str:
+    seconds = milliseconds / 1000
+    for size, word in ((86_400 * 365.25, "years"), (86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {word}"
+    return f"{seconds:.1f} s"

@@ -1,0 +1,252 @@
+"""The audit of a package's tree: all its rules over one listing, among them those on names, links and the top level.
+
+All of it is review; the official verdict comes from ``results/`` and ``systems/`` alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+
+from mlsub.findings import Finding
+from mlsub.io.show import folded
+from mlsub.rules.catalogue import finding
+from mlsub.submission.code import CODE_USAGES, audit_code
+from mlsub.submission.listing import (
+    ItemKind,
+    Listing,
+    audit_strays,
+    gathered,
+    is_stray_name,
+    named,
+    parents,
+    stray_paths,
+)
+
+#: The limit of the official repository check (``mlperf_logging.repo_checker``), in bytes.
+MAX_BYTES = 50 * 1024 * 1024
+_TOP = ("systems", "benchmarks", "results")
+#: Besides those of the rules: papers, a manifest, and what the official tools read or write there.
+_WELCOME = re.compile(
+    r"(readme|licen[cs]|copying|copyright|notice|contributing|citation|changelog|security|codeowners).*"
+    r"|package_checker_params|(package|repo|compliance|system_desc|rcp)_check.*|(?=.*summar).*\.(csv|json|log|md|txt)"
+    r"|submission\.ya?ml",
+    re.IGNORECASE,
+)
+#: Windows paths end at 260 characters; this leaves room for the folders above a clone's organisation.
+MAX_PATH = 220
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+_NOT_ON_WINDOWS = re.compile(r'[<>:"|?*\\]')
+
+
+def audit_layout(
+    listing: Listing,
+    systems: Mapping[str, Collection[str]],
+    usage: str,
+    judged: Collection[str] = (),
+    explained: Collection[str] = (),
+) -> Iterator[Finding]:
+    """The findings on a tree, all audit; their paths are relative to the organisation's folder.
+
+    Args:
+        listing: the tree.
+        systems: those with results, by their benchmarks.
+        usage: ``training``, ``hpc`` or ``rehearsal``; the last asks for no code.
+        judged: paths of logs and descriptions, which others read: one that cannot be read has a finding already.
+        explained: paths that another finding speaks of, so that they are not reported as left over or unused.
+    """
+    strays = stray_paths(listing)
+    stray = {path for paths in strays.values() for path in paths}
+    if usage in CODE_USAGES:
+        yield from audit_code(listing, systems)
+        yield from audit_top(listing, systems, stray, explained)
+    large = [item.path for item in listing.items if item.kind is ItemKind.FILE and (item.size or 0) > MAX_BYTES]
+    yield from gathered("layout.file-size", large)
+    special = [item.path for item in listing.items if item.kind is ItemKind.OTHER and item.path not in judged]
+    yield from gathered("layout.special-file", special)
+    yield from audit_names(listing, stray)
+    yield from audit_links(listing, judged)
+    fresh = {kind: [path for path in paths if path not in explained] for kind, paths in strays.items()}
+    yield from audit_strays(fresh)
+    yield from _unknown(listing)
+    if listing.cut is not None:
+        yield finding("layout.not-listed", ".", actual=listing.cut)
+
+
+def _unknown(listing: Listing) -> Iterator[Finding]:
+    """What the system did not let us look at, by the reason."""
+    for paths, message in (
+        (listing.closed, "Folders cannot be read, so their contents are unknown"),
+        (listing.unread, "Files cannot be accessed"),
+    ):
+        for reason in sorted({listing.reasons.get(path, "") for path in paths}):
+            some = [path for path in paths if listing.reasons.get(path, "") == reason]
+            yield from gathered("layout.not-listed", some, f"{message}: {reason}" if reason else message)
+
+
+def audit_top(
+    listing: Listing, systems: Mapping[str, Collection[str]], strays: Collection[str], explained: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Names at the top that the rules do not place there, and descriptions of systems without results."""
+    top = {item.path.partition("/")[0] for item in listing.items}
+    odd = sorted(
+        name
+        for name in top
+        if name not in _TOP
+        and not _WELCOME.fullmatch(name)
+        and not name.startswith(".")
+        and name not in (*strays, *explained)
+    )
+    if "benchmarks" not in top:
+        # That of a misspelled benchmarks folder is another finding.
+        odd = [name for name in odd if not (name in listing.folders and name.startswith("bench"))]
+    if odd:
+        yield finding("layout.top-level", odd[0] if len(odd) == 1 else ".", actual=named(odd) if len(odd) > 1 else None)
+    yield from _unused_descriptions(listing, systems, explained)
+
+
+def _unused_descriptions(
+    listing: Listing, systems: Mapping[str, Collection[str]], explained: Collection[str]
+) -> Iterator[Finding]:
+    with_results = {system for names in systems.values() for system in names}
+    unused = sorted(
+        item.name.removesuffix(".json")
+        for item in listing.items
+        if item.parent == "systems"
+        and item.kind in (ItemKind.FILE, ItemKind.LINK)
+        and item.name.endswith(".json")
+        and not item.name.startswith(".")
+        and item.name.removesuffix(".json") not in with_results
+        and item.path not in explained
+    )
+    if unused and with_results:
+        yield finding(
+            "layout.system-unused",
+            "systems" if len(unused) > 1 else f"systems/{unused[0]}.json",
+            actual=named(unused) if len(unused) > 1 else None,
+        )
+
+
+def audit_names(listing: Listing, strays: Collection[str]) -> Iterator[Finding]:
+    """Each name is judged once, by its worst trait; strays have a finding of their own and go anyway."""
+    paths = sorted(listing.paths)
+    if strays:
+        paths = [path for path in paths if path not in strays and not any(above in strays for above in parents(path))]
+    worst: dict[tuple[str, str | None], list[str]] = {}
+    for path in paths:
+        trait = _trait(path.rpartition("/")[2])
+        if trait is not None:
+            worst.setdefault(trait, []).append(path)
+        if len(path) > MAX_PATH:
+            worst.setdefault(("layout.name-too-long", None), []).append(path)
+    for (rule, message), bad in worst.items():
+        yield from gathered(rule, bad, message)
+    yield from gathered("layout.name-collision", _colliding(paths))
+
+
+@lru_cache(maxsize=4096)
+def _trait(name: str) -> tuple[str, str] | None:
+    """The rule a name breaks, and the words for it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "layout.name-unportable", "Names are not UTF-8"
+    if any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in name):
+        return "layout.name-unportable", "Names contain control characters"
+    if _NOT_ON_WINDOWS.search(name):
+        return "layout.name-unportable", 'Names contain a character that Windows forbids (< > : " | ? * or a backslash)'
+    if name.endswith((".", " ")):
+        return "layout.name-unportable", "Names end with a dot or a space, which Windows drops"
+    if _RESERVED.fullmatch(name):
+        return "layout.name-unportable", "Names are reserved for devices on Windows"
+    if " " in name:
+        return "layout.name-refused", "Names contain spaces"
+    if name.startswith("."):
+        return "layout.name-refused", "Names start with a dot"
+    return None
+
+
+def _colliding(paths: list[str]) -> list[str]:
+    first: dict[str, str] = {}
+    colliding = []
+    for path in paths:
+        other = first.setdefault(folded(path), path)
+        # Below two colliding folders everything collides; they are enough.
+        if other != path and other.rpartition("/")[0] == path.rpartition("/")[0]:
+            colliding.append(path)
+    return colliding
+
+
+_MAX_HOPS, _MAX_PARTS = 40, 200
+_ESCAPES, _BROKEN, _CIRCLE = "escapes", "broken", "circle"
+
+
+def escaping_links(listing: Listing) -> list[str]:
+    """The links that lead out of the package."""
+    return [path for path, fault in _faults(listing) if fault == _ESCAPES]
+
+
+def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
+    """Each link, by what its text says: the disk is not asked again.
+
+    ``judged`` are paths whose reading has findings of its own; of these only those that lead out are reported.
+    """
+    bad: dict[str, list[str]] = {}
+    for path, fault in _faults(listing):
+        if fault == _ESCAPES or path not in judged:
+            bad.setdefault(fault, []).append(path)
+    yield from gathered("layout.link-escapes", bad.get(_ESCAPES, ()))
+    yield from gathered("layout.link-broken", bad.get(_BROKEN, ()))
+    yield from gathered("layout.link-broken", bad.get(_CIRCLE, ()), "Links are circular")
+
+
+def _faults(listing: Listing) -> Iterator[tuple[str, str]]:
+    links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
+    for path in links:
+        fault = _follow(path, links, listing.paths, listing)
+        if fault is not None:
+            yield path, fault
+
+
+def _follow(path: str, links: dict[str, str], there: Collection[str], listing: Listing) -> str | None:
+    """What is wrong with where a link leads in the end; None where nothing is, or where it cannot be known."""
+    done: list[str] = path.split("/")[:-1]
+    todo = _parts(links[path])
+    if links[path].startswith("/"):
+        return _ESCAPES
+    hops = 1
+    while todo:
+        if len(todo) > _MAX_PARTS:
+            return _BROKEN
+        part = todo.pop(0)
+        if part == "..":
+            if not done:
+                return _ESCAPES
+            done.pop()
+            continue
+        done.append(part)
+        here = "/".join(done)
+        if here in links:
+            hops += 1
+            if hops > _MAX_HOPS:
+                return _CIRCLE
+            if links[here].startswith("/"):
+                return _ESCAPES
+            done.pop()
+            todo = _parts(links[here]) + todo
+        elif here not in there:
+            return None if _not_listed(here, listing) else _BROKEN
+    return None
+
+
+def _parts(target: str) -> list[str]:
+    return [part for part in target.split("/") if part not in ("", ".")]
+
+
+def _not_listed(path: str, listing: Listing) -> bool:
+    """Whether a path lies where the listing did not look."""
+    *folders, _ = path.split("/")
+    parent = "/".join(folders)
+    return listing.cut is not None or parent in listing.closed or any(is_stray_name(folder) for folder in folders)

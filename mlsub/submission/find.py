@@ -1,0 +1,355 @@
+"""What a path is, which round it belongs to, and which packages lie in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from mlsub.findings import Finding
+from mlsub.io import look
+from mlsub.rounds import usages
+
+if TYPE_CHECKING:
+    from mlsub.submission.manifest import Named
+
+#: A version in the name of a round's folder; with an underscore only where the name has other words.
+_VERSION = re.compile(r"(?:^|(?<=[-_]))v?(\d{1,3})(?:\.|(?<=[-_]v\d)_)(\d{1,3})(?:\.0)?(?=[-_]|$)", re.I | re.A)
+#: What else such a name may hold, besides a usage: words of repositories (``submissions_training_v3.1``), of their
+#: branches when they are downloaded (``training_results_v5.1-main``), and of people's own (``mlperf_training_5.1``).
+_BESIDE = {"mlperf", "mlcommons", "results", "result", "submissions", "submission", "round", "pre", "main", "master"}
+_PARTS = re.compile(r"([0-9]{1,18})|([^0-9]+)")
+#: HPC results lie one folder deeper than those of training, below one of these.
+SCALING_FOLDERS = ("strong", "weak")
+
+
+class Target(StrEnum):
+    """The kinds of path that can be checked."""
+
+    LOG = "log"
+    BENCHMARK = "benchmark"
+    SYSTEM = "system"
+    SCALING = "scaling"
+    ORGANISATION = "organisation"
+    ORGANISATIONS = "organisations"
+    NOTHING = "nothing"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A path, what it is, and its round.
+
+    ``organisation`` is the folder of the organisation it lies in, if any. ``listed``: it is an organisation found in a
+    folder of several, and not asked for by itself; ``deep``: and lies in the folder of another one. ``usage`` and
+    ``round`` are empty where they are not known; ``round_from`` is the name of the folder or manifest that they were
+    read off. ``problem`` says why the place cannot be checked; None where it can.
+    """
+
+    path: Path
+    target: Target
+    organisation: Path | None = None
+    listed: bool = False
+    deep: bool = False
+    usage: str = ""
+    round: str = ""
+    round_from: str | None = None
+    problem: Finding | None = None
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths of the report are relative to."""
+        if self.target is Target.LOG:
+            return self.path.parent
+        return self.organisation or self.path
+
+
+def named_round(folder: str) -> tuple[str, str] | None:
+    """The usage and round that a folder is named like: one version, at most one usage, and words that go with them."""
+    before, *rest = _VERSION.split(folder, maxsplit=1)
+    if not rest:
+        return None
+    words = [word for word in re.split("[-_]", f"{before}-{rest[2]}".lower()) if word]
+    named = [word for word in words if word in usages()]
+    if len(named) > 1 or not set(words) <= {*_BESIDE, *named}:
+        return None
+    return (*named, "training")[0], f"{rest[0]}.{rest[1]}"
+
+
+def is_organisation(folder: Path) -> bool:
+    """Whether a folder is laid out like an organisation's tree.
+
+    Raises:
+        OSError: that cannot be looked at.
+    """
+    return look.is_folder(folder / "results") or look.is_folder(folder / "systems")
+
+
+def may_be_organisation(folder: Path) -> bool:
+    """The same, and also where that cannot be looked at: who then reads the folder says why not."""
+    try:
+        return is_organisation(folder)
+    except OSError:
+        return True
+
+
+def too_deep(folder: Path) -> list[Path]:
+    """The organisations' folders in a folder that is one itself by its name or its place; as a rule none.
+
+    It has the name of one of them, or lies in a round's folder beside organisations.
+
+    Raises:
+        OSError: that cannot be looked at.
+    """
+    if is_organisation(folder) or named_round(folder.name):
+        return []
+    inside, failed = [], None
+    for child in folders(folder):
+        try:
+            if is_organisation(child):
+                inside.append(child)
+        except OSError as error:
+            failed = failed or error
+    if failed is not None and not inside:
+        raise failed
+    named = any(child.name.lower() == folder.name.lower() for child in inside)
+    if inside and (named or (named_round(folder.parent.name) and _any(is_organisation, folders(folder.parent)))):
+        return inside
+    return []
+
+
+def find(path: Path) -> Place:
+    """What a path is, with its round where a folder or a manifest names one.
+
+    Raises:
+        OSError: that cannot be found out, since the system does not let us look.
+    """
+    return infer_round(locate(path))
+
+
+def locate(path: Path) -> Place:
+    """What a path is, without its round, by the layout around it.
+
+    An organisation's folder is the one that holds ``results``. A part of ``results`` belongs to an organisation where
+    ``systems`` lies beside that; without it the folder is like any other: its logs are an entry alone, whatever the
+    folders above are called.
+
+    Raises:
+        OSError: what it is cannot be found out, since the system does not let us look.
+    """
+    # Without "..", or the folders above would not be those the path lies in.
+    path = Path(os.path.abspath(path))  # noqa: PTH100
+    parents = path.parents
+    if not look.is_folder(path):
+        below = _below_results(path.parent)
+        organisation = path.parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
+        return Place(path, Target.LOG, organisation if organisation and _is_described(organisation) else None)
+    loose = any(fnmatchcase(name, "result_*.txt") for name in look.names_in(path))
+    if is_organisation(path) and not (loose and _holds_nothing(path)):
+        return Place(path, Target.ORGANISATION, path)
+    unseen: OSError | None = None
+    try:
+        inside = _any(_holds_organisation, _children(path))
+    except OSError as error:
+        # A folder that is closed does not change what a folder is by its own place.
+        inside, unseen = False, error
+    if inside:
+        # Before anything that goes by names: organisations may lie in a folder called results.
+        return Place(path, Target.ORGANISATIONS)
+    if path.name == "results" and not (loose and not _is_described(path.parent)):
+        return Place(path.parent, Target.ORGANISATION, path.parent)
+    if path.parent.name == "results" and not (loose and not _is_described(path.parent.parent)):
+        return Place(path, Target.SYSTEM, path.parent.parent)
+    below = _below_results(path)
+    if below in (2, 3) and len(parents) > below and not (loose and not _is_described(parents[below])):
+        target = Target.SCALING if below == 2 and path.name in SCALING_FOLDERS else Target.BENCHMARK
+        return Place(path, target, parents[below])
+    if unseen is not None and not loose:
+        raise unseen
+    return Place(path, Target.BENCHMARK if loose else Target.NOTHING)
+
+
+def _any(is_so: Callable[[Path], object], paths: Iterable[Path]) -> bool:
+    """Whether something is so of any path.
+
+    Raises:
+        OSError: it is so of none that can be looked at, and one cannot be.
+    """
+    failed: OSError | None = None
+    for path in paths:
+        try:
+            if is_so(path):
+                return True
+        except OSError as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+    return False
+
+
+def _holds_organisation(path: Path) -> bool:
+    """Whether a path is an organisation's folder, or one in which their folders lie too deep."""
+    return look.is_folder(path) and (is_organisation(path) or bool(too_deep(path)))
+
+
+def _is_described(organisation: Path) -> bool:
+    """Whether an organisation's folder has a place for system descriptions."""
+    return look.is_folder(organisation / "systems")
+
+
+def _holds_nothing(folder: Path) -> bool:
+    """Whether a folder laid out like an organisation's has neither descriptions nor results of any system."""
+    return not _is_described(folder) and not any(map(folders, folders(folder / "results")))
+
+
+def _below_results(path: Path) -> int:
+    """How deep a folder lies in ``results``: 2 for a benchmark's of training, 3 for one of HPC; 0 for no such place."""
+    parents = path.parents
+    if len(parents) > 2 and parents[1].name == "results":
+        return 2
+    if len(parents) > 3 and parents[2].name == "results" and parents[0].name in SCALING_FOLDERS:
+        return 3
+    return 0
+
+
+def infer_round(place: Place) -> Place:
+    """The place with the round named by the nearest folder above the organisation, or of organisations by itself.
+
+    Where none is named like a round, it is that of the manifest of the organisation: in its folder, or beside or above
+    it; of loose runs that of the nearest manifest above. Names inside ``results/`` are never looked at: ``n8_v5.0`` and
+    ``TF2.0`` are names of real systems.
+
+    Raises:
+        OSError: a manifest that may name it cannot be read.
+    """
+    if place.organisation is not None:
+        above = list(place.organisation.parents)
+    elif place.target is Target.ORGANISATIONS:
+        above = [place.path, *place.path.parents]
+    else:
+        above = list(place.path.parents)
+        inside = next((folder for folder in above if folder.name == "results"), None)
+        if inside is not None:
+            above = list(inside.parents)[1:]
+    for folder in above:
+        if named := named_round(folder.name):
+            return replace(place, usage=named[0], round=named[1], round_from=folder.name)
+    near = manifest_near(place)
+    if near is None:
+        return place
+    return replace(place, usage=near.usage, round=near.round, round_from=near.file.name)
+
+
+def manifest_near(place: Place) -> Named | None:
+    """The manifest of what lies at a place, in its folder, beside it or above it; None where there is none.
+
+    Raises:
+        OSError: what may be one cannot be read.
+    """
+    from mlsub.submission.manifest import nearest
+
+    if place.organisation is not None:
+        return nearest((place.organisation, *place.organisation.parents), (place.organisation.name,))
+    if place.target is Target.ORGANISATIONS:
+        return nearest((place.path, *place.path.parents), [one.path.name for one in organisations(place)])
+    return nearest(place.path.parents)
+
+
+def packages(place: Place) -> list[Place]:
+    """The packages in a place, nothing of which is read yet but which they are; one is told of even as a broken link.
+
+    Raises:
+        OSError: the place cannot be looked at.
+    """
+    if place.target is Target.ORGANISATIONS:
+        deep = too_deep(place.path)
+        return [_listed(place, child, deep=True) for child in deep] or [
+            package for child in _children(place.path) for package in _packages_of(place, child)
+        ]
+    return [place] if place.organisation is not None or place.target in (Target.LOG, Target.BENCHMARK) else []
+
+
+def organisations(place: Place) -> list[Place]:
+    """The organisations of a place, each as if asked for by itself: those of a round, else the place itself.
+
+    Raises:
+        OSError: the place cannot be looked at.
+    """
+    if place.target is not Target.ORGANISATIONS:
+        return [place]
+    return [replace(one, listed=False, deep=False) for one in packages(place) if may_be_organisation(one.path)]
+
+
+def _listed(round_: Place, folder: Path, *, deep: bool = False) -> Place:
+    return replace(round_, path=folder, target=Target.ORGANISATION, organisation=folder, listed=True, deep=deep)
+
+
+def _packages_of(round_: Place, child: Path) -> list[Place]:
+    """The package that a folder is, or those too deep in it; one that cannot be looked at says so when read."""
+    try:
+        if not look.is_folder(child) and not look.is_link(child):
+            return []
+        return [_listed(round_, inner, deep=True) for inner in too_deep(child)] or [_listed(round_, child)]
+    except OSError:
+        return [_listed(round_, child)]
+
+
+def folders(path: Path) -> list[Path]:
+    """The folders in a folder, and links to folders, without hidden ones; none where there is no folder.
+
+    Raises:
+        OSError: it cannot be listed, or what lies in it cannot be looked at.
+    """
+    return [child for child in _children(path) if look.is_folder(child)]
+
+
+def rounds_in(place: Place) -> list[Path]:
+    """The folders of rounds in a folder that is none itself, and of organisations beside them; empty for other places.
+
+    Raises:
+        OSError: the folder cannot be looked at.
+    """
+    if place.target is Target.ORGANISATIONS and infer_round(place).round:
+        return []
+    if place.target not in (Target.NOTHING, Target.ORGANISATIONS):
+        return []
+    inside = folders(place.path)
+    rounds = [child for child in inside if named_round(child.name)]
+    beside = [child for child in inside if child not in rounds and may_be_organisation(child)]
+    return [*rounds, *beside] if rounds else []
+
+
+def _children(folder: Path) -> list[Path]:
+    return sorted(folder / name for name in look.names_in(folder) if not name.startswith("."))
+
+
+def below(folder: Path, path: Path) -> str:
+    """A path as seen from a folder that it lies in, with ``/`` between names; ``.`` for the folder itself.
+
+    Raises:
+        ValueError: it does not lie there.
+    """
+    # A tree has thousands of them, and path objects take ten times as long.
+    whole, start = str(path), f"{folder}/"
+    return whole[len(start) :] if whole.startswith(start) else path.relative_to(folder).as_posix()
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder, or a link to one; not where that cannot be found out.
+
+    Only for those on whom no verdict depends: a verdict asks :mod:`mlsub.io.look`.
+    """
+    try:
+        return look.is_folder(path)
+    except OSError:
+        return False
+
+
+def counted(name: str) -> list[tuple[int, str]]:
+    """A key that sorts names as people count, by the numbers in them: ``result_2`` comes before ``result_10``."""
+    return [(int(digits) if digits else -1, text) for digits, text in _PARTS.findall(name)]

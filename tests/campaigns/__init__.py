@@ -1,0 +1,1 @@
+"""Long searches for defects; `make test` replays what they found, and a few inputs of fixed seeds."""

@@ -1,0 +1,211 @@
+"""Every constant that bounds foreign input, with the figure for it in docs/reliability.md, or why none is there."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+#: Rows of the table under "Limits", and of each the constants with their figures as they are written there.
+BOUNDS: dict[str, dict[str, str]] = {
+    "a record of a log": {"log.reader:MAX_RECORD": "16 MiB", "log.reader:_HEAD": "256 bytes"},
+    "nesting of JSON": {"io.data:MAX_LEVELS": "500 levels"},
+    "records of a log that are held": {"judge.rules:MAX_HELD": "50,000", "judge.rules:MAX_HELD_BYTES": "32 MiB"},
+    "records for the convergence test": {"log.reading:MAX_STOPS": "1,000", "log.reading:MAX_STEPS": "100,000 steps"},
+    "steps whose measures": {"rules.values:MAX_STEPS": "200,000"},
+    "a summary of a log": {
+        "log.run:MAX_EVALUATIONS": "10,000 evaluations",
+        "log.run:MAX_HYPERPARAMETERS": "512 hyperparameters",
+        "log.trace:MAX_LENGTHS": "10,000 intervals",
+    },
+    "seeds": {
+        "log.parts:MAX_SEEDS": "20,000",
+    },
+    "findings of one rule in a log": {"judge.log:MAX_FINDINGS_A_RULE": "20 are"},
+    "text for people": {
+        "present.findings:MAX_DEFECTS": "50 defects",
+        "present.findings:MAX_PLACES": "10 lines",
+        "present.places:MAX_FILES": "20 files",
+        "present.places:MAX_PARTS": "40 names",
+        "commands.check.document:MOST_LISTED": "200 entries",
+    },
+    "annotations and summary for GitHub": {
+        "present.ci_formats:MOST": "10 of",
+        "present.ci_formats:MOST_OF_SUMMARY": "1 MiB",
+    },
+    "names in the folder": {"submission.listing:MAX_ITEMS": "100,000"},
+    "depth of folders": {"submission.listing:MAX_DEPTH": "40"},
+    "a link in a package": {
+        "submission.audit:_MAX_HOPS": "40 links",
+        "submission.audit:_MAX_PARTS": "200 parts",
+    },
+    "a file or path in a package": {
+        "submission.audit:MAX_BYTES": "50 MiB",
+        "submission.audit:MAX_PATH": "220 characters",
+    },
+    "a system description": {
+        "systems.description:MAX_BYTES": "4 MiB",
+        "systems.fields:MAX_TEXT": "2,000 characters",
+    },
+    "what `system capture` reads": {
+        "systems.capture:MAX_BYTES": "1 MiB",
+        "systems.capture.tools:MOST_BYTES": "1 MiB",
+    },
+    "`scaling.json`": {"score.scaled:MAX_BYTES": "64 KiB", "score.scaled:MAX_FACTOR": "1,000"},
+    "`package_checker_params`": {"submission.params:MAX_BYTES": "64 KiB"},
+    "an RCP file": {"convergence.reference:MAX_BYTES": "16 MiB", "convergence.filecheck:_MAX_RECORDS": "1,000 records"},
+    "the power files of a run": {
+        "score.energy.read:MAX_FILES": "20,000 files",
+        "score.energy.read:MAX_FILE_BYTES": "256 MiB",
+        "score.energy.read:MAX_RECORDS": "1,200,000 records",
+        "score.energy.read:MAX_RUN_BYTES": "16 GiB",
+    },
+    "a file that people write": {
+        "io.problems:MAX_BYTES": "4 MiB",
+        "io.problems:MAX_DEPTH": "100 levels",
+        "io.read:_MAX_NODES": "200,000 keys",
+        "io.read:MAX_TOML_BYTES": "256 KiB",
+    },
+    "an expression": {
+        "rules.formula:FORMULAS.max_length": "1,000 characters",
+        "commands.audit.expression:MAX_LENGTH": "2,000 in claims",
+        "rules.formula:FORMULAS.max_depth": "60 levels",
+        "rules.formula:MAX_BITS": "64 Kibit",
+        "rules.formula:MAX_EXPONENT": "1,024",
+        "commands.audit.evaluate:MAX_BITS": "8,192 bits",
+    },
+    "a pattern of names": {"rules.parse:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
+    "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
+    "a document to audit": {
+        "commands.audit.messaging.check:MAX_BYTES": "4 MiB",
+    },
+    "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
+    "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
+    "logs that one command": {
+        "workspace.runs:MAX_RUNS": "10,000",
+        "log.rewrite:MAX_LOGS": "100,000 for",
+        "commands.fix.run:MAX_LOG": "128 MiB",
+        "commands.pack.runs:MAX_MATCHES": "10,000 for a pattern",
+        "commands.watch.run:MAX_LOGS": "256 for",
+    },
+    "names that `redact`": {
+        "commands.redact.patterns:MAX_NAMES": "5,000 users",
+        "commands.redact.patterns:MAX_MEMBERS": "4,096 of",
+        "commands.redact.patterns:MAX_SECRETS": "1,000 secrets",
+    },
+    "things that `redact`": {"commands.redact.redactor:MAX_ITEMS": "100,000"},
+    "members of a package": {
+        "packing.tree:MAX_MEMBERS": "500,000",
+        "packing.names:MAX_NAME": "255 bytes",
+        "packing.names:MAX_PATH": "1,024 bytes",
+        "packing.names:MAX_DEPTH": "64 folders",
+        "packing.names:MAX_LINKS": "40 links",
+    },
+    "what is unsealed": {
+        "packing.archive:MAX_SIZE": "1 TiB",
+        "packing.archive:MAX_RATIO": "200 times",
+        "packing.archive:_MAX_UNMEASURED": "256 MiB",
+        "packing.archive:_MAX_RECORDS": "8 KiB",
+    },
+    "a manifest": {"packing.tree:MAX_MANIFEST": "128 MiB"},
+    "keys": {
+        "packing.forms:MAX_PASSPHRASE": "1,000 bytes",
+        "packing.forms:_MAX_FILE": "64 KiB",
+        "packing.age:MAX_WORK_FACTOR": "up to 20",
+    },
+}
+#: Constants that bound something else, or of which nobody has to know, by module; each group with its reason.
+ELSEWHERE: dict[str, dict[str, str]] = {
+    "how much is shown of what was read in full, and how much of a name or value": {
+        "commands.audit.inputs": "MAX_INPUTS",
+        "commands.audit.messaging.bridge": "_LONGEST",
+        "commands.audit.quoting": "_LONGEST",
+        "commands.audit.nearest": "_MOST",
+        "commands.compare.resubmit": "_MOST",
+        "commands.compare.words": "_LONGEST",
+        "commands.fix.document": "MAX_LINES",
+        "commands.pack.document": "MAX_SHOWN",
+        "commands.rcp.command": "_MAX_PROBLEMS",
+        "commands.redact.redactor": "MAX_PLACES",
+        "commands.score.document": "MAX_BYPASSES _LONGEST _MAX_NOTES",
+        "judge.window": "_MAX_NAMED",
+        "commands.watch.news": "_MAX_MEASURES",
+        "config.baseline": "_LONGEST",
+        "convergence.entry": "_MOST_SIZES",
+        "convergence.filecheck": "_MAX_PROBLEMS",
+        "io.problems": "_LONGEST _LONGEST_VALUE _MOST _MOST_FLAWS",
+        "io.show": "LONGEST",
+        "judge.preflight": "_LONGEST _MOST",
+        "judge.scoring": "_MOST_SCALES",
+        "log.reading": "_MAX_TEXT",
+        "review.cross": "_LONGEST_PLATFORM",
+        "review.facts": "_LONGEST_NAME",
+        "review.runs.copies": "MAX_USERS",
+        "rules.aspects.content": "_LONGEST_NAME",
+        "rules.overlay": "_LONGEST_NAME",
+        "submission.ids": "_MOST",
+        "submission.listing": "_LONGEST",
+        "submission.remedies": "_MOST_NAMED",
+        "systems.audit": "_MOST_SHOWN",
+        "systems.fields": "_LONGEST",
+        "systems.names": "_LONGEST",
+        "workspace.places": "_MOST_LOOKED_AT _MOST_SHOWN",
+    },
+    "how much is compared or remembered for hints, review findings and traces": {
+        "commands.audit.inputs": "_MOST",
+        "commands.audit.kinds": "_MOST",
+        "commands.redact.redactor": "MAX_LOOKED_UP _MAX_CACHED",
+        "judge.log": "MAX_SPOILED_KEYS",
+        "log.events": "_MAX_KEY _MAX_KEYS",
+        "log.run": "MAX_METRIC",
+        "log.trace": "MAX_GAPS MAX_INTERVALS MAX_KEY MAX_KEYS MAX_RATES MAX_VALUE MOST_WAITING",
+        "review.runs.numbers": "_MAX_RUNS",
+        "review.runs.pace": "_MAX_RUNS",
+        "review.runs.stretch": "MAX_PAIRS MAX_RUNS",
+    },
+    "numbers beyond which a value is none": {
+        "commands.rcp.build": "_MAX_VALUE",
+        "io.read": "_MAX_NUMBER",
+        "log.parts": "_MOST",
+        "log.trace": "MAX_TIME_MS",
+        "systems.fields": "MAX_COUNT _LONGEST_COUNT MOST_OF_PLACEHOLDER",
+    },
+    "beginnings and parts of files that are read, where the rest does not matter": {
+        "commands.fix.repairs": "_MAX_DEPTH _MAX_LINES",
+        "commands.pack.runs": "_MAX_RECORDS",
+        "commands.pack.plan": "_MAX_FILLED",
+        "packing.age": "_MAX_LINE",
+        "commands.verify.run": "_MAX_RECEIPT",
+        "commands.watch.sofar": "_MAX_LINE",
+        "commands.watch.run": "_MAX_NAMES",
+        "commands.watch.source": "LIMIT",
+        "convergence.filecheck": "_MAX_DEPTH",
+        "submission.templates": "MOST _MAX_BYTES",
+        "systems.capture": "_LONGEST",
+    },
+    "the caller's own settings, files, processes and receivers": {
+        "commands.fix.truncate": "LIMIT",
+        "commands.score.formats": "MAX_CELL",
+        "config.find": "_DEEPEST",
+        "config.model": "_MOST",
+        "io.read": "_DEEP",
+        "workspace.executors": "MAX_PROCESSES",
+        "workspace.cache": "LIMIT MAX_NAMES MAX_RECORD",
+        "workspace.logs": "_MOST",
+    },
+    "steps of a computation": {
+        "packing.names": "MAX_STEPS",
+        "convergence.statistics": "_MOST_DEGREES",
+        "convergence.target": "_MAX_STEPS",
+    },
+}
+#: What only writes, or has a list of its own: the recorder, documents, the site, the rehearsal and the database.
+APART = ("emit", "present", "commands.demo", "commands.site", "commands.rules", "commands.db")
+
+
+def value(where: str) -> Any:
+    """The value of a constant, ``module:NAME``, or of a field of a class or an object there."""
+    module, _, path = where.removeprefix("mlsub.").partition(":")
+    found: Any = importlib.import_module(f"mlsub.{module}")
+    for name in path.split("."):
+        found = getattr(found() if isinstance(found, type) else found, name)
+    return found

@@ -1,0 +1,85 @@
+"""Hostile input takes little CPU time; measured, so left to ``make campaigns``, on a machine with little else to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from mlsub.commands.audit.messaging.texts import cites_results, find_footnote, parts
+from mlsub.commands.fix.repairs import fix_description, lines_of
+from mlsub.commands.redact.redactor import Redactor
+from mlsub.convergence.filecheck import check_reference_file
+from tests.commands.audit.messaging.made import document, judged, message, operand, theirs
+from tests.commands.fix.test_fix_description import ROUND_4_1
+from tests.judge.test_preflight import digits
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fail where something takes more CPU time."""
+    begin = time.process_time()
+    yield
+    assert time.process_time() - begin < seconds
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(b"a" * 99 + b" ", b"/a", b"@a.b", b"1.2.3.", b"a@", b"::1", b"host_name ", b"token=", b"-a", b"://a:"),
+        *(b"node[1-9],", b"sk-", b"eyJ", b"eyJ0123456789.", b"xoxb-"),
+    ],
+)
+def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(piece * (1_000_000 // len(piece)))
+    redactor = Redactor(env=True)
+    with within(10):
+        redactor.learn([file])
+        redactor.survey(file)
+
+
+@pytest.mark.parametrize("piece", ["MLPerf ID: 1.0-1,", "entry 1.0-", "[1] MLPerf ", "1.0-1", "retrieved ", "a,", " "])
+def test_footnotes(piece: str) -> None:
+    text = piece * 100_000
+    with within(10):
+        parts(text)
+        find_footnote(text)
+        cites_results(text)
+
+
+def test_a_thousand_claims_of_a_long_document() -> None:
+    long = document(text="MLPerf™ Training is what Acme trains.\n" * 50_000, footnote=None)
+    many = [message(operand(), theirs(), id=str(number), document=long) for number in range(1000)]
+    with within(30):
+        judged(*many, wanted="2025-07")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{" + b",\n".join([b'"a":1'] * 100_000) + b"}",
+        b'{"a":"' + b" \n" * 100_000 + b'"}',
+        b" " * 1_000_000 + b"{}",
+    ],
+    ids=["one key", "one value", "blanks"],
+)
+def test_repairs_of_a_description(text: bytes) -> None:
+    with within(20):
+        fix_description(lines_of(text), ROUND_4_1)
+
+
+def test_names_that_stand_twice_in_reference_points(tmp_path: Path) -> None:
+    """Counting each name in the list of all took 13 s for 40,000 of them, and grew with the square."""
+    file = tmp_path / "rcps_resnet.json"
+    file.write_text("{" + ",".join(f'"{n}":1,"{n}":1' for n in range(500_000)) + "}")
+    with within(10):
+        check_reference_file(file)
+
+
+def test_keys_that_are_almost_known() -> None:
+    with within(20):
+        digits({f"opt_momentun{'x' * 200}{n}": n for n in range(50_000)})

@@ -1,1 +1,0 @@
-"""The harnesses: each module has some in ``HARNESSES``."""

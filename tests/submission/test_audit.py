@@ -1,0 +1,271 @@
+"""The audit of a tree: what is missing, what should not be there, and how often it is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from mlsub.findings import Kind
+from mlsub.submission.listing import Item, ItemKind, Listing
+from tests.corpus import CORPUS
+from tests.submission.listings import ENTRY, audited, listing, published, systems_of, told
+
+
+def test_a_complete_package_has_no_finding() -> None:
+    assert (
+        told(
+            listing(
+                "README.md",
+                "LICENSE",
+                "package_checker.log",
+                "package_checker_params",
+                "summary.csv",
+                "submission.yaml",
+            )
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("without", "finding"),
+    [
+        ("benchmarks/", ("benchmarks-missing", "benchmarks", None)),
+        ("setup.sh", ("files-missing", "benchmarks/bert/rack1", "no setup.sh")),
+        ("README", ("files-missing", "benchmarks/bert/rack1", "no README.md")),
+        ("rack1_", ("files-missing", "benchmarks/bert/rack1", "no <system>_<implementation>.json")),
+        ("implementations", ("implementations-missing", "benchmarks/bert", "rack1")),
+    ],
+)
+def test_one_thing_missing_is_told_once(without: str, finding: tuple[str, str, str | None]) -> None:
+    assert told(listing(without=without)) == [finding]
+
+
+def test_without_a_run_script_anywhere_and_without_the_systems_folder() -> None:
+    tree = listing("results/rack1/bert/result_0.txt", without="bert/rack1/")
+    assert told(tree) == [
+        ("run-script-missing", "benchmarks/bert", None),
+        ("system-folder-missing", "benchmarks/bert", "rack1"),
+    ]
+
+
+def test_what_is_missing_everywhere_is_one_finding_a_benchmark() -> None:
+    systems = [f"rack{number}" for number in range(2, 7)]
+    more = [
+        Item(f"benchmarks/bert/{system}/{name}", executable=True)
+        for system in systems
+        for name in ("readme.md", "setup.sh", "run_and_time.sh", f"{system}_pytorch.json")
+    ]
+    entries = {"bert": {"rack1", *systems}}
+    assert told(listing(*more), entries) == [
+        ("files-missing", "benchmarks/bert", "no init_datasets.sh in 5: rack2, rack3, rack4, and 2 more")
+    ]
+
+
+def test_a_folder_among_the_implementations_counts_as_the_systems() -> None:
+    more = [
+        Item(f"benchmarks/bert/implementations/rack2/{name}", executable=True)
+        for name in ("README.md", "setup.sh", "init_datasets.sh", "run_and_time.sh", "rack2_x.json")
+    ]
+    assert told(listing(*more), {"bert": {"rack1", "rack2"}}) == []
+
+
+def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> None:
+    (found,) = audited(listing(), {"bert": {"rack1", "G492-ZD2_A100_20210517"}})
+    assert found.fix is not None
+    assert "almost" not in found.fix
+    more = listing("benchmarks/bert/implementations/G492-ZD2_A100_202100517/train.py")
+    (found,) = audited(more, {"bert": {"rack1", "G492-ZD2_A100_20210517"}})
+    assert found.actual == "G492-ZD2_A100_20210517 (run_and_time.sh is in rack1)"
+    assert found.fix == (
+        "The name of the folder G492-ZD2_A100_202100517 is similar; if it is the system's folder, rename it."
+    )
+
+
+def test_a_benchmark_whose_code_has_another_name() -> None:
+    found = audited(listing(), {**ENTRY, "bert_l": {"rack1"}, "unet3d": {"rack1"}})
+    assert [(f.path, f.actual, f.fix) for f in found] == [
+        ("benchmarks/bert_l", "benchmarks contains bert", "If benchmarks/bert contains its code, rename that folder."),
+        (
+            "benchmarks/unet3d",
+            "benchmarks contains bert",
+            "Put the benchmark's code under benchmarks/<benchmark>/implementations/<implementation>/.",
+        ),
+    ]
+
+
+def test_a_misspelled_benchmarks_folder_is_one_finding() -> None:
+    tree = listing("benchmark/bert/implementations/pytorch/train.py", without="benchmarks/")
+    (found,) = audited(tree)
+    assert (found.rule, found.actual, found.fix) == (
+        "layout.benchmarks-missing",
+        "a folder benchmark",
+        "Rename benchmark to benchmarks.",
+    )
+
+
+def test_a_package_without_results_or_a_rehearsal_needs_no_code() -> None:
+    assert told(Listing(items=(Item("systems/rack1.json"),)), {}) == []
+    assert audited(listing("helper.sh", without="benchmarks"), usage="rehearsal") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "rule"),
+    [
+        ("results/rack1/bert/.result_0.txt.swp", "stray"),
+        ("systems/rack1.json~", "stray"),
+        ("benchmarks/bert/.DS_Store", "stray"),
+        ("benchmarks/bert/implementations/pytorch/core.4711", "stray"),
+        ("results/rack1/bert/power/.nfs00000001", "stray"),
+        ("benchmarks/a b.py", "name-refused"),
+        ("benchmarks/bert/.gitignore", "name-refused"),
+        ("benchmarks/aux.py", "name-unportable"),
+        ("benchmarks/COM1", "name-unportable"),
+        ("benchmarks/notes.", "name-unportable"),
+        ("benchmarks/12:30.log", "name-unportable"),
+        ("benchmarks/back\\slash", "name-unportable"),
+        ("benchmarks/tab\there", "name-unportable"),
+        ("benchmarks/over\u202eride", "name-unportable"),
+        ("benchmarks/bytes\udcff", "name-unportable"),
+        ("benchmarks/" + "deep/" * 45 + "x", "name-too-long"),
+        ("benchmarks/bert/rack1/readme.MD", "name-collision"),
+        ("test", "top-level"),
+        ("systems/rack2.json", "system-unused"),
+    ],
+)
+def test_a_name_that_should_not_be_there(path: str, rule: str) -> None:
+    found = told(listing(path))
+    assert [name for name, *_ in found] == [rule]
+    assert path.startswith(found[0][1])
+
+
+@pytest.mark.parametrize("path", ["core.py", "nulls.py", "confetti", "Makefile", "résumé.md", "co.m1"])
+def test_names_that_only_look_bad(path: str) -> None:
+    assert told(listing(f"benchmarks/bert/{path}")) == []
+
+
+def test_a_folder_named_core_is_no_core_dump() -> None:
+    assert told(listing(Item("benchmarks/bert/core", ItemKind.FOLDER), "benchmarks/bert/core/a.py")) == []
+
+
+def test_a_stray_folder_stands_for_all_in_it() -> None:
+    below = [f"benchmarks/bert/x/__pycache__/{n} {n}.pyc" for n in range(200)]
+    assert told(listing(*below)) == [("stray", "benchmarks/bert/x/__pycache__", None)]
+
+
+def test_colliding_folders_are_told_once() -> None:
+    more = [f"benchmarks/bert/{name}/{n}.py" for name in ("Data", "data") for n in range(5)]
+    assert told(listing(*more)) == [("name-collision", "benchmarks/bert/data", None)]
+
+
+def test_the_size_that_is_too_large() -> None:
+    limit = 50 * 1024 * 1024
+    assert told(listing(Item("benchmarks/model.bin", size=limit))) == []
+    assert told(listing(Item("benchmarks/model.bin", size=limit + 1))) == [("file-size", "benchmarks/model.bin", None)]
+
+
+@pytest.mark.parametrize(
+    ("target", "rule"),
+    [
+        ("train.py", None),
+        ("./train.py", None),
+        ("../../rack1", None),
+        ("../../../../systems/rack1.json", None),
+        ("../../../..", None),
+        ("gone.py", "link-broken"),
+        ("train.py/deeper", "link-broken"),
+        ("link", "link-broken"),
+        ("/etc/passwd", "link-escapes"),
+        ("../../../../../Other", "link-escapes"),
+        ("../../../../../../../etc", "link-escapes"),
+        ("x/" * 2000, "link-broken"),
+    ],
+)
+def test_where_links_lead(target: str, rule: str | None) -> None:
+    found = told(listing(links={"benchmarks/bert/implementations/pytorch/link": target}))
+    assert [name for name, *_ in found] == ([rule] if rule else [])
+
+
+def test_links_through_links() -> None:
+    folder = "benchmarks/bert/implementations"
+    links = {f"{folder}/a": "b", f"{folder}/b": "pytorch", f"{folder}/c": "a/train.py", f"{folder}/d": "a/gone"}
+    assert told(listing(links=links)) == [("link-broken", f"{folder}/d", None)]
+    outward = {f"{folder}/a": "b/c", f"{folder}/b": "../../../../.."}
+    assert told(listing(links=outward)) == [
+        ("link-escapes", "benchmarks/bert", "2: implementations/a, implementations/b")
+    ]
+
+
+def test_a_link_to_where_nobody_looked_is_not_called_broken() -> None:
+    tree = listing(links={"benchmarks/bert/link": "closed/file"})
+    closed = Listing(
+        items=(*tree.items, Item("benchmarks/bert/closed", ItemKind.FOLDER)), closed=("benchmarks/bert/closed",)
+    )
+    assert [name for name, *_ in told(closed)] == ["not-listed"]
+
+
+def test_scripts_nobody_can_start_are_one_finding() -> None:
+    tree = listing(
+        "benchmarks/bert/rack1/setup.sh2",
+        Item("benchmarks/bert/implementations/pytorch/run_and_time.sh"),
+        Item("benchmarks/bert/implementations/pytorch/vendored/setup.sh"),
+        Item("benchmarks/bert/implementations/jax/setup.sh"),
+    )
+    assert told(tree) == [
+        (
+            "not-executable",
+            "benchmarks",
+            "2: bert/implementations/jax/setup.sh, bert/implementations/pytorch/run_and_time.sh",
+        )
+    ]
+
+
+PUBLISHED = sorted(
+    f"{file.parent.name}/{file.name.removesuffix('.files.tsv')}" for file in CORPUS.glob("*/*.files.tsv")
+)
+
+
+@pytest.mark.skipif(not PUBLISHED, reason="published packages are not there")
+def test_published_packages_are_told_few_things_each_once() -> None:
+    for name in PUBLISHED:
+        tree = published(name)
+        found = audited(tree, systems_of(tree), "hpc" if name.startswith("hpc") else "training")
+        assert all(finding.kind is Kind.REVIEW for finding in found)
+        assert len({(f.rule, f.message, f.path) for f in found}) == len(found)
+        benchmarks = len(systems_of(tree))
+        assert len(found) <= 4 * benchmarks + 8, name
+
+
+@pytest.mark.skipif(not PUBLISHED, reason="published packages are not there")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "v1.0/Graphcore",
+            [
+                (
+                    "files-missing",
+                    "benchmarks/bert",
+                    "no init_datasets.sh, no <system>_<implementation>.json in 4: "
+                    "ipu-pod16-POPART-closed, ipu-pod16-POPART-open, ipu-pod64-POPART-closed, and 1 more",
+                ),
+                (
+                    "system-folder-missing",
+                    "benchmarks/resnet",
+                    "2: ipu-pod16-TF1, ipu-pod64-TF1 (run_and_time.sh is in implementations/tensorflow)",
+                ),
+                (
+                    "not-executable",
+                    "benchmarks",
+                    "8: bert/ipu-pod16-POPART-closed/run_and_time.sh, bert/ipu-pod16-POPART-closed/setup.sh, "
+                    "bert/ipu-pod16-POPART-open/run_and_time.sh, and 5 more",
+                ),
+                ("top-level", "test", None),
+                ("stray", "systems", "2: .ipu-pod16-POPART.json.swp, .ipu-pod64-POPART.json.swp"),
+            ],
+        ),
+        ("v5.1/Quanta_Cloud_Technology", [("benchmarks-missing", "benchmarks", "a folder benchmark")]),
+    ],
+)
+def test_what_is_said_of_a_published_package(name: str, expected: list[tuple[str, str, str | None]]) -> None:
+    tree = published(name)
+    assert told(tree, systems_of(tree)) == expected

@@ -1,0 +1,259 @@
+"""What a path is, and which round it belongs to; with the published Graphcore packages where they are at hand."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import mlsub
+from mlsub.submission.find import Target, find, locate
+from tests.commands.runner import check
+from tests.corpus import CORPUS
+from tests.make_tree import ORG, SYSTEM, make_tree
+
+# Folder above the organisation: usage and round read off it.
+NAMED = {
+    "v1.0": ("training", "1.0"),
+    "1.0": ("training", "1.0"),
+    "1.1": ("training", "1.1"),
+    "v1.1": ("training", "1.1"),
+    "training_results_v1.0": ("training", "1.0"),
+    "training_results_v1.1": ("training", "1.1"),
+    "training_results_v5.1": ("training", "5.1"),
+    "v10.12": ("training", "10.12"),
+    "hpc_results_v3.0": ("hpc", "3.0"),
+    "hpc-v3.0": ("hpc", "3.0"),
+    "rehearsal-v1.0": ("rehearsal", "1.0"),
+    # As people name them, and as repositories and their downloads are named.
+    "training_5.1": ("training", "5.1"),
+    "training_v5.1": ("training", "5.1"),
+    "training-5.1.0": ("training", "5.1"),
+    "Training_V5.1": ("training", "5.1"),
+    "mlperf_training_v5.1": ("training", "5.1"),
+    "MLPerf-Training-v5.1": ("training", "5.1"),
+    "mlperf_training_results_v5.1": ("training", "5.1"),
+    "submissions_training_5.1": ("training", "5.1"),
+    "submissions_training_v3.1": ("training", "3.1"),
+    "submission_training_5.1": ("training", "5.1"),
+    "training_submission_v5.1": ("training", "5.1"),
+    "mlperf_v5.1_training": ("training", "5.1"),
+    "training_results_v5.1-main": ("training", "5.1"),
+    "training_results_v1.1-pre": ("training", "1.1"),
+    "training_results_v3_1": ("training", "3.1"),
+    "submission_v5.1": ("training", "5.1"),
+    "hpc_3.0": ("hpc", "3.0"),
+    "hpc_v3.0": ("hpc", "3.0"),
+    "mlperf_hpc_v3.0": ("hpc", "3.0"),
+    "submissions_hpc_v3.0": ("hpc", "3.0"),
+    "hpc_results_v3.0-main": ("hpc", "3.0"),
+}
+UNNAMED = [
+    "v1",
+    "1",
+    "main",
+    "n8_v5.0",
+    "TF2.0",
+    "v1.0-rc1",
+    "my_v1.0",
+    "inference_results_v1.0",
+    "v1.0.1.2",
+    "v1.0 ",
+    "vx.y",
+    "5_1",
+    "v5_1",
+    "training",
+    "training_v5",
+    "training_v5.1_old",
+    "training_hpc_v3.0",
+    "training_v5.0_v5.1",
+    "pretraining_5.1",
+    "inference_v5.1",
+    "training_5.1_inference",
+    "mlperf_v5.1.2",
+]
+
+
+@pytest.mark.parametrize("folder", NAMED)
+def test_the_round_is_read_off_the_folder_above_the_organisation(folder: str, tmp_path: Path) -> None:
+    inferred = find(make_tree(tmp_path, folder).folder)
+    assert (inferred.usage, inferred.round, inferred.round_from) == (*NAMED[folder], folder)
+
+
+@pytest.mark.parametrize("folder", UNNAMED)
+def test_other_names_are_no_rounds(folder: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, folder)
+    assert find(tree.folder).round == ""
+    outcome = check(tree.folder)
+    assert outcome.status == 2
+    assert "1.0, 1.1" in outcome.of("check.no-round")[0]["expected"]
+
+
+@pytest.mark.parametrize(
+    ("folders", "round_name"),
+    [
+        ("v1.0", "1.0"),
+        ("v1.1/v1.0", "1.0"),
+        ("v1.0/v1.1", "1.1"),
+        ("v1.0/submissions/team", "1.0"),
+        ("training_results_v1.1/n8_v1.0x", "1.1"),
+    ],
+)
+def test_the_nearest_folder_counts(folders: str, round_name: str, tmp_path: Path) -> None:
+    outcome = check(make_tree(tmp_path, folders).folder)
+    assert (outcome.status, outcome.report["round"]) == (0, round_name)
+
+
+def test_the_organisation_itself_names_no_round(tmp_path: Path) -> None:
+    assert check(make_tree(tmp_path, "v1.0", org="v1.1").folder).report["round"] == "1.0"
+
+
+@pytest.mark.parametrize("system", ["v5.0", "n8_v5.0", "TF2.0", "2.0", "hpc-v3.0"])
+@pytest.mark.parametrize("below", ["", "results", "results/{}", "results/{}/resnet", "results/{}/resnet/result_0.txt"])
+def test_names_inside_results_are_never_taken_for_a_round(system: str, below: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.add_system(system)
+    tree.add_entry(system=system)
+    outcome = check(tree.folder / below.format(system))
+    assert outcome.report["round"] == "1.0"
+    assert outcome.status == 0
+
+
+@pytest.mark.parametrize("path", ["bert", "bert/result_0.txt"])
+def test_names_inside_results_are_no_rounds_to_what_lies_too_deep(path: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    deep = tree.add_entry(system="v5.0") / "bert"
+    deep.mkdir()
+    tree.log(system="v5.0").rename(deep / "result_0.txt")
+    inferred = find(deep.parent / path)
+    assert inferred.round == "1.0"
+
+
+# Paths in and around a tree of two organisations: what they are.
+TARGETS = {
+    "": Target.ORGANISATIONS,
+    ORG: Target.ORGANISATION,
+    f"{ORG}/results": Target.ORGANISATION,
+    f"{ORG}/results/{SYSTEM}": Target.SYSTEM,
+    f"{ORG}/results/{SYSTEM}/resnet": Target.BENCHMARK,
+    f"{ORG}/results/{SYSTEM}/resnet/result_0.txt": Target.LOG,
+    f"{ORG}/systems": Target.NOTHING,
+    "..": Target.NOTHING,
+    "nowhere": Target.LOG,
+}
+
+
+@pytest.mark.parametrize("below", TARGETS)
+def test_the_layout_around_a_path_says_what_it_is(below: str, tmp_path: Path) -> None:
+    make_tree(tmp_path, org="Zeta")
+    above = make_tree(tmp_path).folder.parent
+    place = locate(above / below)
+    assert place.target is TARGETS[below]
+    inside = below.startswith(f"{ORG}/results") or below == ORG
+    assert place.organisation == (above / ORG if inside else None)
+
+
+@pytest.mark.parametrize("below", ["", "results", f"results/{SYSTEM}", f"results/{SYSTEM}/resnet"])
+def test_parts_of_a_tree_are_reported_relative_to_the_organisation(below: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.add_system("rack2")
+    document = check(tree.folder / below).report
+    assert document["root"] == str(tree.folder)
+    assert [entry["path"] for entry in document["entries"]] == [f"results/{SYSTEM}/resnet"]
+    # Of a part only the descriptions that belong to it are judged.
+    assert len(document["systems"]) == (2 if below in ("", "results") else 1)
+
+
+@pytest.mark.parametrize("below", ["", f"results/{SYSTEM}", f"results/{SYSTEM}/resnet"])
+def test_an_undescribed_entry_is_rejected_for_a_stated_reason_however_it_is_named(below: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.description().unlink()
+    outcome = check(tree.folder / below)
+    assert (outcome.status, outcome.report["entries"][0]["official"]) == (1, "rejected")
+    assert outcome.errors() == {"tree.system-description-missing"}
+
+
+@pytest.mark.parametrize("folders", ["results/v1.0", "v1.0/results"])
+def test_organisations_may_lie_in_a_folder_called_results(folders: str, tmp_path: Path) -> None:
+    above = make_tree(tmp_path, folders).folder.parent
+    place = locate(above)
+    assert place.target is Target.ORGANISATIONS
+    assert check(above).status == 0
+
+
+def test_a_folder_of_rounds_is_all_of_its_rounds(tmp_path: Path) -> None:
+    make_tree(tmp_path, "v1.0")
+    make_tree(tmp_path, "v1.1")
+    outcome = check(tmp_path)
+    assert outcome.status == 0
+    assert [report["round"] for report in outcome.reports] == ["1.0", "1.1"]
+    (tmp_path / "v2.0").mkdir()
+    assert check(tmp_path).status == 2, "an empty round is not checked, and not passed over"
+
+
+def test_a_rehearsal_is_inferred_and_can_be_asked_for(tmp_path: Path) -> None:
+    inferred = check(make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"]).folder)
+    assert (inferred.status, inferred.report["usage"], inferred.report["round"]) == (0, "rehearsal", "1.0")
+    elsewhere = make_tree(tmp_path, "somewhere", benchmarks=["digits"]).folder
+    assert check("--usage", "rehearsal", elsewhere).status == 0
+    assert check("--usage", "rehearsal", "--round", "1.0", elsewhere).status == 0
+
+
+def test_a_given_round_leaves_the_usage_to_the_folders(tmp_path: Path) -> None:
+    outcome = check("--round", "1.0", make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"]).folder)
+    assert (outcome.status, outcome.report["usage"]) == (0, "rehearsal")
+
+
+def test_a_rehearsal_is_no_training_result(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "somewhere", benchmarks=["digits"])
+    assert check("--usage", "training", "--round", "1.0", tree.folder).status == 2
+    resnet = make_tree(tmp_path, "rehearsal-v1.0")
+    assert check(resnet.folder).status == 2
+
+
+# Published packages: scores in minutes, by system and benchmark.
+GRAPHCORE = {
+    ("ipu-pod16-TF1", "resnet", "closed"): 37.115211,
+    ("ipu-pod64-TF1", "resnet", "closed"): 14.484628,
+    ("ipu-pod16-POPART-closed", "bert", "closed"): 34.488767,
+    ("ipu-pod16-POPART-open", "bert", "open"): 27.753863,
+    ("ipu-pod64-POPART-closed", "bert", "closed"): 11.075850,
+    ("ipu-pod64-POPART-open", "bert", "open"): 9.392079,
+}
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.is_dir(), reason="the published packages are not at hand (../shared/corpus)"
+)
+
+
+@needs_corpus
+@pytest.mark.parametrize("round_name", ["1.0", "1.1"])
+def test_the_published_graphcore_packages_are_rejected_for_the_epochs_of_bert_alone(round_name: str) -> None:
+    report = mlsub.check(CORPUS / f"v{round_name}" / "Graphcore")
+    assert (report.official, report.round, report.round_from) == ("rejected", round_name, f"v{round_name}")
+    assert {f.rule for f in report.findings if f.rejects and f.path.endswith("/bert")} == {"rcp.too-fast"}
+    refused = {(entry.benchmark, entry.division) for entry in report.entries if entry.official == "rejected"}
+    assert refused == {("bert", "closed")}
+
+
+@needs_corpus
+def test_the_scores_of_graphcore_in_v1_0_are_those_published() -> None:
+    report = mlsub.check(CORPUS / "v1.0" / "Graphcore")
+    scores = {
+        (entry.system, entry.benchmark, entry.division): round(entry.minutes, 6)
+        for entry in report.entries
+        if entry.minutes is not None
+    }
+    assert scores == GRAPHCORE
+
+
+def test_an_organisation_beside_rounds_does_not_hide_them(tmp_path: Path) -> None:
+    make_tree(tmp_path, "v1.0")
+    make_tree(tmp_path / "made").folder.rename(tmp_path / "loose")
+    shutil.rmtree(tmp_path / "made")
+    outcome = check(tmp_path)
+    assert [(report["round"], report["official"]) for report in outcome.reports] == [
+        ("1.0", "accepted"),
+        (None, "not-checked"),
+    ]
+    assert outcome.status == 2
