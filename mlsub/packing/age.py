@@ -15,7 +15,7 @@ import hmac
 import os
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING
 
 from mlsub.io.errors import MlsubError
 from mlsub.packing.archive import DamagedError
@@ -45,7 +45,7 @@ class WrongKeyError(DamagedError):
     """The key does not open it, or the beginning is damaged; the two look alike."""
 
 
-def encrypt(source: BinaryIO, passphrase: bytes, work_factor: int = WORK_FACTOR) -> Iterator[bytes]:
+def encrypt(source: IO[bytes], passphrase: bytes, work_factor: int = WORK_FACTOR) -> Iterator[bytes]:
     """Yield a stream sealed with a passphrase; ``work_factor`` is log2 of scrypt's N."""
     file_key, salt, nonce = os.urandom(16), os.urandom(16), os.urandom(16)
     body = _cipher(_scrypt(passphrase, salt, work_factor)).encrypt(bytes(12), file_key, None)
@@ -59,7 +59,7 @@ def encrypt(source: BinaryIO, passphrase: bytes, work_factor: int = WORK_FACTOR)
     yield cipher.encrypt(_nonce(number, last=True), block, None)
 
 
-def decrypt(source: BinaryIO, passphrase: bytes) -> Iterator[bytes]:
+def decrypt(source: IO[bytes], passphrase: bytes) -> Iterator[bytes]:
     """Yield what is sealed with a passphrase; each chunk is authentic, and the last says that it was the last.
 
     Raises:
@@ -81,7 +81,7 @@ def decrypt(source: BinaryIO, passphrase: bytes) -> Iterator[bytes]:
     yield plain
 
 
-def _open_header(source: BinaryIO, passphrase: bytes) -> bytes:
+def _open_header(source: IO[bytes], passphrase: bytes) -> bytes:
     """Read and authenticate the header; return the file key."""
     header = b"".join(source.readline(_MAX_LINE) for _ in range(4))
     match = _HEADER.fullmatch(header)

@@ -23,7 +23,7 @@ import struct
 import tarfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from typing import BinaryIO
+from typing import IO
 
 from mlsub.io.errors import reason_of
 from mlsub.io.show import folded
@@ -62,7 +62,7 @@ class DamagedError(Exception):
 class Digesting:
     """A stream whose bytes are counted and hashed as they pass."""
 
-    def __init__(self, stream: BinaryIO | gzip.GzipFile) -> None:
+    def __init__(self, stream: IO[bytes] | gzip.GzipFile) -> None:
         self._stream = stream
         self._hash = hashlib.sha256()
         self.size = 0
@@ -90,7 +90,7 @@ class Digesting:
 
 
 def write_archive(
-    tree: Tree, file: BinaryIO, progress: Progress | None = None
+    tree: Tree, file: IO[bytes], progress: Progress | None = None
 ) -> tuple[Manifest, Digesting, Digesting]:
     """Write the archive of a tree; return its manifest, and size and digest of the tar and of the archive.
 
@@ -166,7 +166,7 @@ def discard(_: tarfile.TarInfo, pieces: Iterator[bytes]) -> None:
 
 
 def read_archive(
-    file: BinaryIO, put: Put, max_size: int | None = None, progress: Progress | None = None
+    file: IO[bytes], put: Put, max_size: int | None = None, progress: Progress | None = None
 ) -> tuple[Manifest, int]:
     """Read an archive, and return its manifest, which agrees with the rest, and the bytes of all files.
 
@@ -188,13 +188,13 @@ def read_archive(
         check_amount(member, unpacked, count, size, max_size)
 
     try:
-        with gzip.GzipFile(fileobj=file) as tar:
+        with gzip.GzipFile(mode="rb", fileobj=file) as tar:
             return _read_tar(tar, put, limit)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DamagedError("its content cannot be unpacked") from error
 
 
-def _check_trailer(file: BinaryIO) -> int:
+def _check_trailer(file: IO[bytes]) -> int:
     """Compare the archive with the digest it ends in; return its size in bytes."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -318,7 +318,7 @@ _OTHERS = {
 }
 
 
-def read_members(tar: BinaryIO | gzip.GzipFile) -> Iterator[tarfile.TarInfo]:
+def read_members(tar: IO[bytes] | gzip.GzipFile) -> Iterator[tarfile.TarInfo]:
     """Yield the members in order; whoever iterates reads the content of a file with its padding.
 
     Raises:
@@ -336,7 +336,7 @@ def read_members(tar: BinaryIO | gzip.GzipFile) -> Iterator[tarfile.TarInfo]:
         raise DamagedError("something follows its end")
 
 
-def _exactly(tar: BinaryIO | gzip.GzipFile, size: int) -> bytes:
+def _exactly(tar: IO[bytes] | gzip.GzipFile, size: int) -> bytes:
     content = tar.read(size)
     if len(content) < size:
         raise DamagedError("it is cut short")
@@ -344,7 +344,7 @@ def _exactly(tar: BinaryIO | gzip.GzipFile, size: int) -> bytes:
 
 
 def _pieces(
-    tar: BinaryIO | gzip.GzipFile, size: int, seen: Callable[[bytes], None] = lambda _: None
+    tar: IO[bytes] | gzip.GzipFile, size: int, seen: Callable[[bytes], None] = lambda _: None
 ) -> Iterator[bytes]:
     """Read content in pieces, and go to the next block after it."""
     left = size

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 import msgspec
 
@@ -27,6 +27,8 @@ MIN_PASSPHRASE = 12
 #: Bytes of the longest; more is cut off by openssl without a word.
 MAX_PASSPHRASE = 1000
 _MAX_FILE = 64 * 1024
+#: So many bytes of what is decrypted stay in memory; more goes through a file without a name.
+_IN_MEMORY = 8 << 20
 
 
 class Form(StrEnum):
@@ -127,7 +129,7 @@ def check_key(key: Key | None) -> None:
         parse_recipient(public)
 
 
-def encrypt(source: BinaryIO, target: BinaryIO, key: Key) -> None:
+def encrypt(source: IO[bytes], target: IO[bytes], key: Key) -> None:
     """Seal one stream into another.
 
     Raises:
@@ -147,7 +149,7 @@ def encrypt(source: BinaryIO, target: BinaryIO, key: Key) -> None:
             raise MlsubError(f"it cannot be sealed: {error}") from error
 
 
-def decrypt(source: BinaryIO, target: BinaryIO, form: Form, key: Key) -> None:
+def decrypt(source: IO[bytes], target: IO[bytes], form: Form, key: Key) -> None:
     """Open one stream into another, in which parts may lie where it is damaged.
 
     Raises:
@@ -168,7 +170,7 @@ def decrypt(source: BinaryIO, target: BinaryIO, form: Form, key: Key) -> None:
         _decrypt_age(source, target, parse_identities(key.identities))
 
 
-def _decrypt_age(source: BinaryIO, target: BinaryIO, keys: list[Any]) -> None:
+def _decrypt_age(source: IO[bytes], target: IO[bytes], keys: list[Any]) -> None:
     pyrage = _pyrage()
     try:
         with _without_panics("it cannot be opened"):
@@ -264,7 +266,7 @@ def find_openssl() -> str:
     return found
 
 
-def _run_openssl(way: str, source: BinaryIO, target: BinaryIO, passphrase: bytes) -> str | None:
+def _run_openssl(way: str, source: IO[bytes], target: IO[bytes], passphrase: bytes) -> str | None:
     """Run the program from one file to another, and return what it says when it fails; None where it does not.
 
     The passphrase goes through a pipe: arguments and environment can be seen by others.
@@ -341,7 +343,7 @@ def check_opener(file: Path, form: Form, key: Key | None) -> None:
 def read_sealed(
     file: Path, key: Key | None, put: Put, max_size: int | None = None, progress: Progress | None = None
 ) -> tuple[Manifest, int]:
-    """Read a sealed file as :func:`~mlsub.packing.archive.read_archive` does, what it decrypts being kept in no file.
+    """Read a sealed file as :func:`~mlsub.packing.archive.read_archive` does.
 
     Raises:
         MlsubError: it cannot be read, or the key does not fit.
@@ -350,7 +352,7 @@ def read_sealed(
     form = form_of(file)
     check_opener(file, form, key)
     try:
-        with open_regular(file) as stream, TemporaryFile() as plain:
+        with open_regular(file) as stream, SpooledTemporaryFile(_IN_MEMORY) as plain:
             if form is Form.ARCHIVE or key is None:
                 return read_archive(stream, put, max_size, progress)
             with failing_as(f"{file} cannot be read"):
