@@ -13,7 +13,7 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
-from mlsub.log.event import Batch, Defect, Event
+from mlsub.log.event import Defect, Event
 from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
 from mlsub.log.reader import RecordCutter, Records, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
@@ -95,13 +95,13 @@ class LogJudge(LogReader):
         self._head = b""
         self._wide: _WideLog | None = None
 
-    def ahead(self, batch: Batch) -> None:
+    def ahead(self, records: Records) -> None:
         """Look for the names of the log, which decide of its rules."""
-        self.rules.look_ahead(batch)
+        self.rules.look_ahead(records)
 
-    def behind(self, batch: Batch) -> None:
+    def behind(self, records: Records) -> None:
         """Have the records read as the convergence checker reads them."""
-        self.run.take(batch)
+        self.run.take(records)
 
     def defect(self, defect: Defect) -> None:
         """Report a record that the official parser cannot use."""

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from mlsub.io.data import SHALLOW, loads, too_deep
 from mlsub.io.show import readable
+
+if TYPE_CHECKING:
+    from mlsub.log.reader import Records
 
 SIZE, NAME, SAMPLES, STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
 ERROR, ACCURACY = b"eval_error", b"eval_accuracy"
@@ -102,7 +105,6 @@ class Defect(msgspec.Struct, frozen=True):
 
 
 _decoder = msgspec.json.Decoder(Event)
-_decode, _decode_lines = _decoder.decode, _decoder.decode_lines
 _standard = json.JSONDecoder()
 
 
@@ -115,78 +117,39 @@ def decode(line: int, text: bytes) -> Event | Defect:
     if not text.isascii():
         return _decode_slowly(line, text)
     try:
-        event = _decode(text)
+        event = _decoder.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         return _decode_slowly(line, text)
-    if len(text) > SHALLOW and too_deep(text.decode("ascii")):
+    if _is_deep(text):
         return _too_deep(line, _sniff_key(text))
     event.line = line
     return event
 
 
-class Batch(NamedTuple):
-    """Records in file order: their lines, their texts, those in one with line feeds between, and what each is.
-
-    ``defects`` are the places of those that are not events. The events have no lines yet.
-    """
-
-    lines: Sequence[int]
-    texts: Sequence[bytes]
-    joined: bytes
-    decoded: list[Event | Defect]
-    defects: Sequence[int]
-
-
-def batch_of(lines: Sequence[int], texts: Sequence[bytes], decoded: list[Event | Defect]) -> Batch:
-    """Records that were decoded one by one."""
-    defects = [place for place, one in enumerate(decoded) if isinstance(one, Defect)]
-    return Batch(lines, texts, b"\n".join(texts), decoded, defects)
-
-
-def decode_all(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> Batch:
-    """Decode the texts behind many tokens: what :func:`decode` gives for each, without a call of Python for each.
+def decode_all(records: Records, decode_one: Decoder = decode) -> None:
+    """Decode the texts of many records, without a call of Python for each where all are plain.
 
     Args:
-        lines: where they stand.
-        texts: the texts; none has a line feed.
-        joined: the texts with line feeds between, if each begins with ``{`` and ends with ``}``; else None.
+        records: gets what ``decode_one`` gives for each; the events may lack their lines.
+        decode_one: see :data:`DECODERS`.
     """
-    objects = joined is not None
-    if joined is None:
-        joined = b"\n".join(texts)
-    if not joined.isascii():
-        return batch_of(lines, texts, list(map(decode, lines, texts)))
-    if objects:
+    texts, joined = records.texts, records.joined
+    if joined and decode_one is decode and joined.isascii():
         try:
             # As many as texts are one of each: no value goes on from } to {, so that none is of two texts.
-            events: list[Any] = _decode_lines(joined)
-            if len(events) == len(texts):
-                return _without_deep(Batch(lines, texts, joined, events, []))
+            events: list[Any] = _decoder.decode_lines(joined)
         except (msgspec.MsgspecError, RecursionError):
-            pass
-    decoded: list[Event | Defect] = []
-    defects: list[int] = []
-    rest = iter(texts)
-    while True:
-        try:
-            # What was decoded before a text that cannot be is kept, and that text is taken from the rest.
-            decoded.extend(map(_decode, rest))
-            return _without_deep(Batch(lines, texts, joined, decoded, defects))
-        except (msgspec.MsgspecError, RecursionError):
-            place = len(decoded)
-            decoded.append(_decode_slowly(lines[place], texts[place]))
-            if isinstance(decoded[place], Defect):
-                defects.append(place)
+            events = []
+        if len(events) == len(texts) and (max(map(len, texts)) <= SHALLOW or not any(map(_is_deep, texts))):
+            records.decoded = events
+            return
+    records.joined = joined or b"\n".join(texts)
+    records.decoded = list(map(decode_one, records.lines, texts))
+    records.defects = [place for place, one in enumerate(records.decoded) if isinstance(one, Defect)]
 
 
-def _without_deep(batch: Batch) -> Batch:
-    """The same with a defect for each record that is nested too deeply; most batches have no text that could be."""
-    if max(map(len, batch.texts), default=0) <= SHALLOW:
-        return batch
-    for place, text in enumerate(batch.texts):
-        if len(text) > SHALLOW and too_deep(text.decode("ascii")):
-            batch.decoded[place] = _too_deep(batch.lines[place], _sniff_key(text))
-    return batch._replace(defects=[place for place, one in enumerate(batch.decoded) if isinstance(one, Defect)])
+def _is_deep(text: bytes) -> bool:
+    return len(text) > SHALLOW and too_deep(text.decode("ascii"))
 
 
 def _too_deep(line: int, key: str | None) -> Defect:
@@ -305,6 +268,6 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
     return EventOfSeconds(line=line, time_ms=time_ms, seconds=stated, key=key, value=value, metadata=metadata)
 
 
-def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> Batch:
-    """Decode the texts behind many tokens."""
-    return batch_of(lines, texts, list(map(decode_mll, lines, texts)))
+#: Decodes the text behind a token in a line of the log, by the format of the log; see :class:`mlsub.rounds.Round`.
+Decoder = Callable[[int, bytes], Event | Defect]
+DECODERS: dict[str, Decoder] = {"mllog": decode, "mll": decode_mll}

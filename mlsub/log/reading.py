@@ -26,11 +26,11 @@ from mlsub.log.event import (
     SAMPLES,
     SIZE,
     STOP,
-    Batch,
     Defect,
     Event,
     mentions_only,
 )
+from mlsub.log.reader import Records
 
 #: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
 BEYOND = 1e15
@@ -127,17 +127,17 @@ class ReadingFold:
         self._by_samples: _Counter | None = _Counter(manner, _COUNTED["either"][0], samples=True)
         self._counters = [*self._usual, self._by_samples]
 
-    def take(self, batch: Batch, named: Sequence[Event]) -> None:
+    def take(self, records: Records, named: Sequence[Event]) -> None:
         """Take the next records that the official reader sees.
 
         Args:
-            batch: the records.
+            records: the records.
             named: the events among them whose key is one of :data:`mlsub.log.event.ALONE`, with their lines.
         """
         keys = [event.key for event in named]
-        searched = _searched(self._manner, self._may_count_samples(batch.joined, named), bool(batch.defects))
-        if not mentions_only(batch.joined, keys, searched):
-            self._search(batch)
+        searched = _searched(self._manner, self._may_count_samples(records.joined, named), bool(records.defects))
+        if not mentions_only(records.joined, keys, searched):
+            self._search(records)
             return
         self._error_seen = self._error_seen or "eval_error" in keys
         start = 0
@@ -148,7 +148,7 @@ class ReadingFold:
         self._evaluate(named[start:])
 
     def _may_count_samples(self, text: bytes, named: Sequence[Event]) -> bool:
-        """Whether ``train_samples`` may count in a batch; not where that names another benchmark before anything."""
+        """Whether ``train_samples`` may count in records; not where that names another benchmark before anything."""
         if self._by_samples is None or not self._manner.by_name or self._by_samples.counted or self._usual[0].counted:
             return self._by_samples is not None
         first = next((event for event in named if event.key != "global_batch_size"), None)
@@ -162,8 +162,8 @@ class ReadingFold:
             for counter in self._counters:
                 counter.evaluate(events)
 
-    def _search(self, batch: Batch) -> None:
-        for line, text, event in zip(batch.lines, batch.texts, batch.decoded, strict=True):
+    def _search(self, records: Records) -> None:
+        for line, text, event in zip(records.lines, records.texts, records.decoded, strict=True):
             names = frozenset([name for name in NAMES if name in text])
             if names:
                 self._take(_Record(line, text, names, event))

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.event import Batch, Event
+from mlsub.log.event import Event
 from mlsub.log.events import Handler, Tally
 from mlsub.log.parts import EvaluationLengths, LengthFold, Seed, SeedFold, TimedRegion
+from mlsub.log.reader import Records
 from mlsub.log.reading import Reading, ReadingFold
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
@@ -185,10 +186,10 @@ class RunFold:
         take = _HANDLERS.get(key)
         return self._state if take is None else MethodType(take, self)
 
-    def take(self, batch: Batch) -> None:
+    def take(self, records: Records) -> None:
         """Take records whose events have been taken, and have them read."""
         if self._reading is not None:
-            self._reading.take(batch, self._named)
+            self._reading.take(records, self._named)
         self._named.clear()
 
     def _type(self, event: Event) -> None:

@@ -186,11 +186,10 @@ class Files:
 
 def logged_benchmark(log: Path) -> str | None:
     """The benchmark that a log names, in its first 4 MiB; None where there is none, or it cannot be read."""
-    for batch in read_records(BytesIO(_head(log))):
-        for _, text, _, _ in batch:
-            event = decode(0, text)
-            if isinstance(event, Event) and event.key == "submission_benchmark":
-                return event.value if isinstance(event.value, str) else None
+    for _, text, _, _ in read_records(BytesIO(_head(log))):
+        event = decode(0, text)
+        if isinstance(event, Event) and event.key == "submission_benchmark":
+            return event.value if isinstance(event.value, str) else None
     return None
 
 

@@ -119,13 +119,12 @@ class _Complaints:
 
 def _events(file: Path, complaints: _Complaints) -> Iterator[Event]:
     with open_log(file) as stream:
-        for batch in read_records(stream):
-            for raw in batch:
-                event = _event(raw)
-                if isinstance(event, Event):
-                    yield event
-                else:
-                    complaints.add(raw[0], f"no record that can be decoded: {event}")
+        for raw in read_records(stream):
+            event = _event(raw)
+            if isinstance(event, Event):
+                yield event
+            else:
+                complaints.add(raw[0], f"no record that can be decoded: {event}")
 
 
 def _event(raw: RawRecord) -> Event | str:

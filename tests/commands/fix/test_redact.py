@@ -14,8 +14,8 @@ from mlsub.commands.redact.document import Spot
 from mlsub.commands.redact.patterns import MAX_MEMBERS, literal, members
 from mlsub.commands.redact.redactor import MAX_LOOKED_UP, Redactor
 from mlsub.io.errors import MlsubError
-from mlsub.log import rewrite as zones_module
-from mlsub.log.rewrite import fingerprint
+from mlsub.log import reader
+from mlsub.log.rewrite import records_of
 from tests.commands.fix.logs import events, logs
 from tests.differential.shared import ABSENT, CORPUS, present
 
@@ -156,13 +156,13 @@ def test_what_stands_in_a_record_is_counted_and_left(tmp_path: Path) -> None:
 @FEW
 @given(logs, st.booleans(), st.sampled_from([1 << 20, 64]))
 def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: bool, chunk: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, patch.object(zones_module, "CHUNK", chunk):
+    with tempfile.TemporaryDirectory() as folder, patch.object(reader, "CHUNK", chunk):
         file = Path(folder, "result_0.txt")
         file.write_bytes(data)
-        before, proof = events(file), fingerprint(file)
+        before, proof = events(file), list(records_of(file))
         done = redact(Path(folder), data, Redactor(env=env))
         assert events(file) == before
-        assert fingerprint(file) == proof
+        assert list(records_of(file)) == proof
         assert done.count(b"\n") == data.count(b"\n") and done.count(b"\r") == data.count(b"\r")
         assert [name.name for name in Path(folder).iterdir()] == ["result_0.txt"]
         if chunk > 64:
