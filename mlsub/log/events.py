@@ -46,17 +46,19 @@ class Tally:
         self.worst_step = max(self.worst_step, by_ms)
 
 
-class _Handlers(dict[str, tuple[Handler, ...]]):
+class _Handlers(dict[str, list[Handler]]):
     """The handlers of each key; the folds are asked for them when it first appears."""
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         super().__init__()
         self._folds = folds
 
-    def __missing__(self, key: Any) -> tuple[Handler, ...]:
-        name = key if isinstance(key, str) else None
-        asked = (fold.handler(name) for fold in self._folds)
-        handlers = tuple(handler for handler in asked if handler is not None)
+    def __missing__(self, key: Any) -> list[Handler]:
+        name, handlers = key if isinstance(key, str) else None, []
+        for fold in self._folds:
+            handler = fold.handler(name)
+            if handler is not None:
+                handlers.append(handler)
         if name is not None and len(self) < _MAX_KEYS and len(name) <= _MAX_KEY:
             self[name] = handlers
         return handlers

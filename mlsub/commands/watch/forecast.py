@@ -225,6 +225,13 @@ def elapsed(start: float | None, stop: float | None) -> float | None:
     return took if math.isfinite(took) else None
 
 
+def at_pace(plan: Plan | None, took: float | None, progress: float | None) -> float | None:
+    """Return when the mean of the reference is reached at the pace so far, in ms after ``run_start``."""
+    if plan is None or plan.mean is None or not took or not progress or min(took, progress) < 0:
+        return None
+    return elapsed(0.0, took / progress * plan.mean)
+
+
 def reference_of(round_: Round, division: str | None, benchmark: str | None, batch_size: Any) -> Plan | None:
     """Return what a run is compared with; None where no reference applies, or its batch size is not a number."""
     known = division_of(division)

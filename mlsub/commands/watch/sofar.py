@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mlsub.commands.watch import news
-from mlsub.commands.watch.forecast import TOO_EARLY, Curve, elapsed, init_limit, reference_of, too_fast
+from mlsub.commands.watch.forecast import TOO_EARLY, Curve, at_pace, elapsed, init_limit, reference_of, too_fast
 from mlsub.commands.watch.source import FileSource, Look, Source
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import target_of
@@ -36,10 +36,8 @@ _EVALUATIONS = ("eval_accuracy", "eval_error")
 #: The phases that records begin at any time, and those that they begin only while the run lasts.
 _BEGINS: dict[str, news.Phase] = {"run_start": "run", "run_stop": "stopped"}
 _BEGINS_IN_RUN: dict[str, news.Phase] = {
+    **dict.fromkeys(("eval_stop", "block_start", "epoch_start"), "run"),
     "eval_start": "evaluating",
-    "eval_stop": "run",
-    "block_start": "run",
-    "epoch_start": "run",
 }
 
 
@@ -145,7 +143,7 @@ class LogSoFar:
             step()
             self._report(self._certain(), final=False)
         except Exception as error:
-            self._broken = _words(error)
+            self._broken = f"{type(error).__name__}: {error}"[:200]
             self._warn(f"A rule failed to run, so the log cannot be followed: {self._broken}", "rule.crashed")
 
     def _warn(self, message: str, rule: str | None = None) -> None:
@@ -225,7 +223,7 @@ class LogSoFar:
         except MlsubError as error:
             return self._judge.unreadable(error)
         except Exception as error:
-            self._broken = _words(error)
+            self._broken = f"{type(error).__name__}: {error}"[:200]
         return crashed(self.task, self._broken)
 
     @property
@@ -374,7 +372,7 @@ class LogSoFar:
     def _evaluate(self, event: Event) -> None:
         took = elapsed(self._run.timed.start, event.time_ms)
         metadata = event.metadata if isinstance(event.metadata, dict) else {}
-        curve = self._curve
+        curve, plan = self._curve, self.identity.reference if self.identity is not None else None
         measure = curve.read(event, took) if curve is not None else None
         benchmark = str(self._named("benchmark"))
         progress = usable_number(metadata.get(unit_of(benchmark)))
@@ -392,18 +390,6 @@ class LogSoFar:
             elapsed_ms=took,
             reached=curve.reached if curve is not None else None,
             forecast=curve.forecast(took) if curve is not None else TOO_EARLY,
-            by_reference_ms=self._by_reference(took, progress),
+            by_reference_ms=at_pace(plan, took, progress) if curve is None or not curve.reached else None,
         )
         self._show(self.evaluation)
-
-    def _by_reference(self, took: float | None, progress: float | None) -> float | None:
-        """When the mean of the reference is reached at the pace so far, in ms after ``run_start``."""
-        plan = self.identity.reference if self.identity is not None else None
-        reached = self._curve is not None and self._curve.reached
-        if reached or plan is None or plan.mean is None or not took or not progress or min(took, progress) < 0:
-            return None
-        return elapsed(0.0, took / progress * plan.mean)
-
-
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:200]
