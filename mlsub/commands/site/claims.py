@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import msgspec
 
+from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.document import (
     INPUT_HEADS,
     RESULT_HEADS,
@@ -23,12 +24,12 @@ from mlsub.commands.audit.document import (
     summary,
     title,
 )
-from mlsub.commands.audit.evaluate import EvaluationError, NoBasisError, NotThereError, World
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.expression import parse
 from mlsub.commands.audit.facts import SHORT
+from mlsub.commands.audit.functions import NO_VALUE
 from mlsub.commands.audit.inputs import Folded, folded
 from mlsub.commands.audit.judge import Trial, trials
-from mlsub.commands.audit.lookups import NothingSaidError
-from mlsub.commands.audit.model import Input
 from mlsub.commands.audit.verdict import Audit, Judged, Variant
 from mlsub.commands.audit.wording import decimal, halfway, truncated
 from mlsub.commands.site.facts import findings_sections
@@ -41,7 +42,6 @@ _READINGS = 6
 _FIRST = ("why", "stated", "differs", "said", "what would hold")
 #: A slider goes so far beyond a value, or three times its uncertainty where that is more.
 _REACH, _STEPS = Fraction(1, 2), 200
-_NO_VALUE = (EvaluationError, NotThereError, NoBasisError, NothingSaidError)
 
 
 _SCOPE = (
@@ -181,7 +181,7 @@ def _shown(judged: Judged) -> list[Variant]:
 
 def _line(judged: Judged) -> NumberLine | None:
     """The number line of a figure; None for a truth, or where a number is beyond all doubles."""
-    stated, window = judged.claim.stated, judged.accepted
+    stated, window = judged.claim.figure, judged.accepted
     if stated is None or window is None or not judged.readings:
         return None
     sign = {"%": "%", "x": "x"}.get(stated.unit or "", "")
@@ -247,9 +247,9 @@ def _live(figures: Sequence[Judged], audit: Audit, world: World) -> Tryout | Non
 
 def _figure(trial: Trial, world: World, line: int, row: int) -> Figure | None:
     try:
-        tree = folded(trial.expr.tree, world, trial.bases[0])
+        tree = folded(parse(trial.expr).tree, world, trial.bases[0])
         accepts = list(_accepts(trial))
-    except (*_NO_VALUE, OverflowError):
+    except (*NO_VALUE, OverflowError):
         return None
     if tree is None:
         return None
@@ -262,7 +262,7 @@ def _figure(trial: Trial, world: World, line: int, row: int) -> Figure | None:
         turns=trial.turns,
         factor=float(trial.factor),
         sign=stated.unit if stated.unit in ("x", "%") else f" {clean(stated.unit, 20)}" if stated.unit else "",
-        accepts=stated.value if isinstance(stated.value, bool) else accepts,
+        accepts=stated.amount if isinstance(stated.amount, bool) else accepts,
     )
 
 
@@ -274,8 +274,8 @@ def _accepts(trial: Trial) -> Iterator[tuple[float | None, float | None, bool, b
 
 
 def _slider(given: Input) -> Slider:
-    reach = max(abs(given.value) * _REACH, 3 * given.plus_minus) or Fraction(1)
-    low, high = float(given.value - reach), float(given.value + reach)
+    reach = max(abs(given.amount) * _REACH, 3 * given.spread) or Fraction(1)
+    low, high = float(given.amount - reach), float(given.amount + reach)
     return Slider(
-        clean(given.name, 80), clean(given.unit or "", 20), float(given.value), low, high, (high - low) / _STEPS
+        clean(given.name, 80), clean(given.unit or "", 20), float(given.amount), low, high, (high - low) / _STEPS
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.kinds import BASES
+from mlsub.commands.audit.facts import TITLES
 from mlsub.commands.site.claims import _sort
 from mlsub.commands.site.numberline import Mark, NumberLine, Reading, svg
 from tests.commands.runner import run
@@ -121,7 +121,7 @@ def test_an_expression_that_is_too_long_has_no_slider(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("low", "high"), [(None, 5.0), (5.0, None), (5.0, 5.0), (-1e300, 1e300), (0.0, 0.0)])
 def test_a_number_line_holds_whatever_ends_and_figures_there_are(low: float | None, high: float | None) -> None:
     marks = tuple(
-        Mark(basis, value, "7 <published>") for basis, value in zip(BASES, (5.0, 5.0, -3.0, 1e9), strict=True)
+        Mark(basis, value, "7 <published>") for basis, value in zip(TITLES, (5.0, 5.0, -3.0, 1e9), strict=True)
     )
     line = NumberLine(about='"<', low=low, high=high, ends=("a<", "b"), readings=(Reading("<r>", marks, (1.0, 2.0)),))
     picture = svg(line)

@@ -13,10 +13,10 @@ from typing import Any
 
 import yaml
 
+from mlsub.commands.audit.claims import FORM as CLAIMS
 from mlsub.commands.audit.document import entries
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit_of, read_world
-from mlsub.commands.audit.written import FORM as CLAIMS
 from mlsub.commands.db.records import FORM as RECORDS
 from mlsub.commands.db.records import read_records
 from mlsub.commands.demo.run import FORM as REHEARSAL

@@ -13,13 +13,13 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from mlsub.commands.audit.evaluate import MAX_BITS, Answer, Band, EvaluationError, World, evaluate
-from mlsub.commands.audit.expression import Expression, functions, spelled
+from mlsub.commands.audit.claims import ClaimsFile, Input, Source
+from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.expression import Expression, spelled
+from mlsub.commands.audit.functions import FUNCTIONS, MAX_BITS, Answer, Band, EvaluationError
 from mlsub.commands.audit.kinds import BARE, Typed, type_of
-from mlsub.commands.audit.model import ClaimsFile, Input, Source
 from mlsub.rules.arithmetic import ExpressionError
 from tests.fuzz.harness import BrokenError, Harness
 from tests.fuzz.reference import ARITHMETIC, NotPythonError, Reference, drawn, python_tree
@@ -43,10 +43,10 @@ _COMPUTED = frozenset(("min", "max", "contains"))
 @cache
 def _world() -> World:
     inputs = {
-        name: Input(name=name, value=value, plus_minus=more, line=1, source="planted")
+        name: Input(name=name, value=str(value), plus_minus=str(more), source="planted")
         for name, (value, more) in _INPUTS.items()
     }
-    return World(ClaimsFile(file=Path("claims.yaml"), source=Source(title="planted"), inputs=inputs), {}, ())
+    return World(ClaimsFile(claims_version=1, source=Source(title="planted"), inputs=inputs, claims=()), {}, ())
 
 
 def _read(data: bytes) -> None:
@@ -55,13 +55,13 @@ def _read(data: bytes) -> None:
         expression = Expression(text)
         if spelled(Expression(spelled(expression.tree)).tree) != spelled(expression.tree):
             raise BrokenError(f"spelled as {spelled(expression.tree)!r:.300}, which reads otherwise")
-        type_of(expression, _TYPES)
+        type_of(text, _TYPES)
     except ExpressionError as error:
         if not 1 <= error.column <= len(text) + 1:
             raise BrokenError(f"column {error.column} of {len(text)}") from error
         return
-    used = set(re.findall(r"[A-Za-z_]\w*(?=\s*\()", text)) & set(functions())
-    if not used <= _COMPUTED or "r" in {name.name for name in expression.names}:
+    used = set(re.findall(r"[A-Za-z_]\w*(?=\s*\()", text)) & set(FUNCTIONS)
+    if not used <= _COMPUTED or "r" in expression.names:
         return
     try:
         tree, source = python_tree(text)
@@ -150,7 +150,7 @@ _WORDS = (b"min(", b"max(", b"contains(", b"minutes(r)", b"<=", b" and ", b" or 
 
 
 def _generate(rng: random.Random) -> bytes:
-    names = ("min", "max", "min", "max", "contains", rng.choice(sorted(functions())))
+    names = ("min", "max", "min", "max", "contains", rng.choice(sorted(FUNCTIONS)))
     return drawn(rng, _OPERANDS, _SIGNS, names, rng.choice((2, 3, 4))).encode()
 
 
