@@ -42,7 +42,7 @@ class _Reader:
     """Checks what the schema cannot, and completes each part with its name, its line and its document."""
 
     def __init__(self, written: ClaimsFile, tree: Tree) -> None:
-        self._written, self._tree, self._flaw = written, tree, tree.flaw
+        self._written, self._tree, self._flaw = written, tree, tree.report
         self._names: dict[str, Typed] = {}
 
     def read(self, file: Path) -> ClaimsFile:
