@@ -108,8 +108,7 @@ def system_schema(round_: str | None, usage: str, *, strict: bool) -> dict[str, 
     Raises:
         MlsubError: there is no such usage or round.
     """
-    from mlsub.rounds import known_rounds
-    from mlsub.rounds.names import find_round, find_usage
+    from mlsub.rounds import find_round, find_usage, known_rounds
     from mlsub.systems.schema import schema_of
 
     of = find_usage(usage)

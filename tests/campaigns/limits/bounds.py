@@ -46,10 +46,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "systems.description:MAX_BYTES": "4 MiB",
         "systems.fields:MAX_TEXT": "2,000 characters",
     },
-    "what `system capture` reads": {
-        "systems.capture:MAX_BYTES": "1 MiB",
-        "systems.capture.tools:MOST_BYTES": "1 MiB",
-    },
+    "what `system capture` reads": {"systems.capture:MAX_BYTES": "1 MiB"},
     "`scaling.json`": {"score.scaled:MAX_BYTES": "64 KiB", "score.scaled:MAX_FACTOR": "1,000"},
     "`package_checker_params`": {"submission.params:MAX_BYTES": "64 KiB"},
     "an RCP file": {"convergence.reference:MAX_BYTES": "16 MiB", "convergence.filecheck:_MAX_RECORDS": "1,000 records"},
