@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.commands.audit.claims import Source
 from mlsub.commands.audit.expression import Expression
 from mlsub.commands.audit.messaging.check import text_of
 from mlsub.commands.audit.wording import number
-from mlsub.commands.audit.written import Source
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.pack.runs import _matches
 from mlsub.commands.redact.redactor import Redactor

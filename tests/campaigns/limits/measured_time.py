@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.messaging.texts import cites_results, find_footnote, parts
+from mlsub.commands.audit.messaging.texts import cites_results, parts
+from mlsub.commands.audit.quoting import find_footnote
 from mlsub.commands.fix.repairs import fix_description, lines_of
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.convergence.filecheck import check_reference_file
