@@ -13,9 +13,9 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
-from mlsub.log.event import Defect, Event
+from mlsub.log.event import Defect, Event, Records
 from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
-from mlsub.log.reader import RecordCutter, Records, foreign_encoding
+from mlsub.log.reader import RecordCutter, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold

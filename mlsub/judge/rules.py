@@ -8,9 +8,8 @@ from mlsub.divisions import Division, division_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
-from mlsub.log.event import Event
+from mlsub.log.event import Event, Records
 from mlsub.log.events import Fold, Handler, Tally
-from mlsub.log.reader import Records
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
 from mlsub.rules.compiled import plan_for

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from mlsub.io.data import SHALLOW, loads, too_deep
 from mlsub.io.show import readable
-
-if TYPE_CHECKING:
-    from mlsub.log.reader import Records
 
 SIZE, NAME, SAMPLES, STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
 ERROR, ACCURACY = b"eval_error", b"eval_accuracy"
@@ -102,6 +99,40 @@ class Defect(msgspec.Struct, frozen=True):
     key: str | None = None
     event: Event | None = None
     crash: str | None = None
+
+
+#: The text after one token, up to the next token or the end of the official line, as (line, text, hidden, too long).
+RawRecord = tuple[int, bytes, bool, bool]
+
+
+class Records:
+    """Records in file order: their ``lines`` and ``texts``, and of the ``odd`` ones by place whether hidden, too long.
+
+    Columns, for there is a record for each event of every log, and hardly ever an odd one; iterating gives each record.
+    ``joined`` is the texts with line feeds between, and empty before they are decoded unless each begins and ends as an
+    object does; ``decoded`` what each is then, and ``defects`` the places of those that are not events.
+    """
+
+    __slots__ = ("decoded", "defects", "joined", "lines", "odd", "texts")
+
+    def __init__(self, lines: list[int] | None = None, texts: list[bytes] | None = None, joined: bytes = b"") -> None:
+        self.lines = lines if lines is not None else []
+        self.texts = texts if texts is not None else []
+        self.joined = joined
+        self.odd: dict[int, tuple[bool, bool]] = {}
+        self.decoded: list[Event | Defect] = []
+        self.defects: list[int] = []
+
+    def __iter__(self) -> Iterator[RawRecord]:
+        for place, (line, text) in enumerate(zip(self.lines, self.texts, strict=True)):
+            yield line, text, *self.odd.get(place, (False, False))
+
+    def add(self, line: int, text: bytes, hidden: bool, too_long: bool = False) -> None:
+        """Add a record."""
+        if hidden or too_long:
+            self.odd[len(self.lines)] = (hidden, too_long)
+        self.lines.append(line)
+        self.texts.append(text)
 
 
 _decoder = msgspec.json.Decoder(Event)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from mlsub.log.event import DECODERS, Defect, Event, decode_all
-from mlsub.log.reader import TOKENS, RecordCutter, Records, chunks, open_log, read_records
+from mlsub.log.event import DECODERS, Defect, Event, Records, decode_all
+from mlsub.log.reader import TOKENS, RecordCutter, chunks, open_log, read_records
 
 #: Keys whose handlers are remembered, and how long they may be; published logs have some hundred short ones.
 _MAX_KEYS, _MAX_KEY = 1_000, 200

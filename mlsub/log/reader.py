@@ -17,13 +17,11 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import is_link, status_of
-
-if TYPE_CHECKING:
-    from mlsub.log.event import Defect, Event
+from mlsub.log.event import RawRecord, Records
 
 TOKEN = b":::MLLOG "
 #: The token of v0.6. It is the beginning of the later one, whose records are thus broken ones to the v0.6 parser.
@@ -44,42 +42,6 @@ _UTF16_UTF32 = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-
-
-#: The text after one token, up to the next token or the end of the official line, as (line, text, hidden, too long).
-RawRecord = tuple[int, bytes, bool, bool]
-
-
-class Records:
-    """Records in file order: their ``lines`` and ``texts``, and of the ``odd`` ones by place whether hidden, too long.
-
-    Columns, for there is a record for each event of every log, and hardly ever an odd one; iterating gives each record.
-    ``joined`` is the texts with line feeds between, and empty before they are decoded unless each begins and ends as an
-    object does; ``decoded`` what each is then, and ``defects`` the places of those that are not events.
-    """
-
-    __slots__ = ("decoded", "defects", "joined", "lines", "odd", "texts")
-
-    def __init__(self, lines: list[int] | None = None, texts: list[bytes] | None = None, joined: bytes = b"") -> None:
-        self.lines = lines if lines is not None else []
-        self.texts = texts if texts is not None else []
-        self.joined = joined
-        self.odd: dict[int, tuple[bool, bool]] = {}
-        self.decoded: list[Event | Defect] = []
-        self.defects: list[int] = []
-
-    def __iter__(self) -> Iterator[RawRecord]:
-        for place, (line, text) in enumerate(zip(self.lines, self.texts, strict=True)):
-            yield line, text, *self.odd.get(place, (False, False))
-
-    def add(self, line: int, text: bytes, hidden: bool, too_long: bool = False) -> None:
-        """Add a record, of which no more than its head is kept where it is too long."""
-        if len(text) > MAX_RECORD:
-            text, too_long = text[:_HEAD], True
-        if hidden or too_long:
-            self.odd[len(self.lines)] = (hidden, too_long)
-        self.lines.append(line)
-        self.texts.append(text)
 
 
 def open_log(path: Path | str) -> BinaryIO:
@@ -190,11 +152,12 @@ def _record(token: bytes) -> re.Pattern[bytes]:
 
 def _holds(text: bytes, token: bytes) -> bool:
     """Whether the token is in a text: most have few of its last letter, and a byte is found faster than a word."""
-    letter, place = token.rstrip()[-1:], -1
+    letter = token.rstrip()[-1:]
+    ahead, place = token.index(letter), -1
     for _ in range(_FEW):
         place = text.find(letter, place + 1)
-        if place < 0:
-            return False
+        if place < 0 or text.startswith(token, max(place - ahead, 0)):
+            return place >= 0
     return token in text
 
 
@@ -242,13 +205,18 @@ class RecordCutter(LineCutter):
             return
         self._release_overlong(found, hidden=True)
         for text in rest[:last].split(token)[1:]:
-            found.add(self._line, text, True)
+            self._add(found, self._line, text, hidden=True)
         # What looks like text may be the beginning of the next token.
         if len(rest) - last - 2 * width <= MAX_RECORD:
             self._rest = rest[last:]
         else:
             self._overlong = (self._line, rest[last + width : last + width + _HEAD])
             self._rest = rest[-(width - 1) :]
+
+    def _add(self, found: Records, line: int, text: bytes, *, hidden: bool) -> None:
+        """Add a record, of which no more than its head is kept where it is too long."""
+        too_long = len(text) > MAX_RECORD
+        found.add(line, text[:_HEAD] if too_long else text, hidden, too_long)
 
     def _release_overlong(self, found: Records, *, hidden: bool) -> None:
         if self._overlong is not None:
@@ -291,7 +259,7 @@ class RecordCutter(LineCutter):
             text, feed, _ = part.partition(b"\n")
             text, carriage, _ = text.partition(b"\r")
             # Not another record ends the last one, but the log.
-            found.add(line, text, hidden=not feed and not carriage and number < len(parts))
+            self._add(found, line, text, hidden=not feed and not carriage and number < len(parts))
             line += part.count(b"\n")
         self._line = line
         return found

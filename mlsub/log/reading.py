@@ -28,9 +28,9 @@ from mlsub.log.event import (
     STOP,
     Defect,
     Event,
+    Records,
     mentions_only,
 )
-from mlsub.log.reader import Records
 
 #: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
 BEYOND = 1e15

@@ -14,16 +14,8 @@ from typing import BinaryIO
 from mlsub.io.errors import MlsubError
 from mlsub.io.write import put_file, staging_beside, sync_file
 from mlsub.log import reader
-from mlsub.log.reader import (
-    TOKEN_MLL,
-    TOKENS,
-    LineCutter,
-    RawRecord,
-    chunks,
-    foreign_encoding,
-    open_log,
-    read_records,
-)
+from mlsub.log.event import RawRecord
+from mlsub.log.reader import TOKEN_MLL, TOKENS, LineCutter, chunks, foreign_encoding, open_log, read_records
 
 MARK = b":::ML"
 #: How far back a line without an end is looked through for a blank to cut it at.

@@ -10,10 +10,9 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.event import Event
+from mlsub.log.event import Event, Records
 from mlsub.log.events import Handler, Tally
 from mlsub.log.parts import EvaluationLengths, LengthFold, Seed, SeedFold, TimedRegion
-from mlsub.log.reader import Records
 from mlsub.log.reading import Reading, ReadingFold
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.

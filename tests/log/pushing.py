@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlsub.log.event import ALONE, Defect, Event, decode_all
+from mlsub.log.event import ALONE, Defect, Event, Records, decode_all
 from mlsub.log.events import Fold, LogReader, Tally
-from mlsub.log.reader import Records
 from mlsub.log.reading import ReadingFold
 
 

@@ -12,8 +12,8 @@ from typing import Literal
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import status_of
 from mlsub.io.show import readable, show
-from mlsub.log.event import Event, decode
-from mlsub.log.reader import RawRecord, open_log, read_records
+from mlsub.log.event import Event, RawRecord, decode
+from mlsub.log.reader import open_log, read_records
 from mlsub.score.energy.score import Bad, Node, Record, RunPower, Switch, measure
 
 #: Bounds: one node for two weeks at a reading a second, more nodes than any submission had, a thousand for a day.
