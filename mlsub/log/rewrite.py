@@ -85,7 +85,7 @@ def _between_words(rest: bytes) -> int:
 ENDINGS = (".txt", ".log", ".out")
 MAX_LOGS = 100_000
 
-Writer = Callable[[BinaryIO, BinaryIO], None]
+Writer = Callable[[BinaryIO, BinaryIO], object]
 
 
 def check_source(file: Path) -> None:
