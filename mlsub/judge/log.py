@@ -145,7 +145,7 @@ class LogJudge(LogReader):
         rules, defects = self.rules.known(), self.defects
         spoiled = frozenset(defects.spoiled_keys)
         # Behind run_stop nothing is due, so that what is missing then was never logged.
-        cut_off = defects.break_off and self.run.timed.stop is None and "run_stop" not in spoiled
+        cut_off = defects.break_off and self.run.run_stop is None and "run_stop" not in spoiled
         found = list(rules.findings(self._task.path, spoiled, cut_off=cut_off))
         whole = rules.findings(self._task.path, spoiled, cut_off=False) if cut_off else ()
         missing = missing_keys(one for one in whole if one not in found)

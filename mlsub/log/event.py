@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -15,38 +15,8 @@ import msgspec
 from mlsub.io.data import SHALLOW, loads, too_deep
 from mlsub.io.show import readable
 
-SIZE, NAME, SAMPLES, STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
-ERROR, ACCURACY = b"eval_error", b"eval_accuracy"
-NAMES = (SIZE, NAME, SAMPLES, STOP, ERROR, ACCURACY)
-#: What a record mentions whose key is a name, and that mentions nothing besides.
-ALONE: dict[Any, frozenset[bytes]] = {name.decode(): frozenset([name]) for name in NAMES}
-
-
-def mentions_only(text: bytes, keys: Sequence[Any], names: Sequence[bytes]) -> bool:
-    """Whether no record mentions a name but those whose key it is, and these do but once.
-
-    A key is in the text as it is, but for escapes. So it is enough to find each name no more often than it is a key.
-
-    Args:
-        text: that of many records.
-        keys: the keys among theirs that are names.
-        names: to search for.
-    """
-    return b"\\" not in text and all(_occurs(name, keys.count(name.decode()), text) for name in names)
-
-
-def _occurs(name: bytes, times: int, text: bytes) -> bool:
-    """Whether a text has a name so many times; searching from the end takes two thirds of the time of counting."""
-    end = len(text)
-    for _ in range(times):
-        end = text.rfind(name, 0, end)
-        if end < 0:
-            return False
-    return text.rfind(name, 0, end) < 0
-
-
 #: What ``str.strip`` removes from the right of a line that was read as Latin-1.
-_STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 
 _KEY = re.compile(rb'"key"\s*:\s*"([A-Za-z0-9_.-]{1,100})"')
 
@@ -189,7 +159,7 @@ def _too_deep(line: int, key: str | None) -> Defect:
 
 def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
     # Latin-1, as the official parser reads: two spellings of a name are two names, and lengths count bytes.
-    text = raw.rstrip(_STRIPPED).decode("latin-1")
+    text = raw.rstrip(STRIPPED).decode("latin-1")
     key = _sniff_key(raw)
     if not text:
         return Defect("log.record-undecodable", line, "nothing stands behind the token", key)

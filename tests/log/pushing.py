@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlsub.log.event import ALONE, Defect, Event, Records, decode_all
+from mlsub.log.event import Defect, Event, Records, decode_all
 from mlsub.log.events import Fold, LogReader, Tally
-from mlsub.log.reading import ReadingFold
+from mlsub.log.reading import ALONE, ReadingFold
 
 
 def push(events: Iterable[Event], *folds: Fold, tally: Tally | None = None) -> None:

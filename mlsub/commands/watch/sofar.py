@@ -274,13 +274,13 @@ class LogSoFar:
     @property
     def timed_ms(self) -> float | None:
         """How long the timed region has lasted by the log's own clock; None before it, or where a time is no time."""
-        stop = self._run.timed.stop
-        return elapsed(self._run.timed.start, self._last_ms if stop is None else stop)
+        stop = self._run.run_stop
+        return elapsed(self._run.run_start, self._last_ms if stop is None else stop)
 
     def running_ms(self, now_ms: float) -> float | None:
         """Return how long the timed region has lasted at a time of day; None unless the log is being written."""
-        over = self._run.timed.stop is not None or self._phase == "stopped"
-        return None if over or not self._is_live(now_ms) else elapsed(self._run.timed.start, now_ms)
+        over = self._run.run_stop is not None or self._phase == "stopped"
+        return None if over or not self._is_live(now_ms) else elapsed(self._run.run_start, now_ms)
 
     @property
     def initialising_ms(self) -> float | None:
@@ -370,7 +370,7 @@ class LogSoFar:
         return Stated({**self._run.identity, **self._run.hyperparameters})
 
     def _evaluate(self, event: Event) -> None:
-        took = elapsed(self._run.timed.start, event.time_ms)
+        took = elapsed(self._run.run_start, event.time_ms)
         metadata = event.metadata if isinstance(event.metadata, dict) else {}
         curve, plan = self._curve, self.identity.reference if self.identity is not None else None
         measure = curve.read(event, took) if curve is not None else None
