@@ -39,8 +39,7 @@ from mlsub.present.document import (
 )
 from mlsub.present.explanation import explanation, explanation_blocks, explanation_document
 from mlsub.present.markdown import render
-from mlsub.rounds import Round, usages
-from mlsub.rounds.names import all_rounds, rounds_with, spans
+from mlsub.rounds import Round, all_rounds, rounds_with, spans, usages
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.explain import all_demands, descriptions
 from mlsub.rules.load import benchmark, rules_for

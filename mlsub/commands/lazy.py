@@ -71,8 +71,7 @@ def _names(metavar: str, params: Mapping[str, Any]) -> Iterable[str]:
 
 def _benchmarks(among: Iterable[str], round_: object) -> Iterable[str]:
     """Those of the round that the command line names already, else all."""
-    from mlsub.rounds import normalise_round
-    from mlsub.rounds.names import all_rounds
+    from mlsub.rounds import all_rounds, normalise_round
 
     name = normalise_round(round_) if isinstance(round_, str) else None
     rounds = [each for usage in among for each in all_rounds(usage)]

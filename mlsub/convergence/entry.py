@@ -34,7 +34,7 @@ from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
-from mlsub.log.reading import Count
+from mlsub.log.reading import Reading
 from mlsub.log.run import Run
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.isolate import isolated, reviewed
@@ -142,7 +142,7 @@ def _setting(
     entry: Entry, needs: Benchmark, round_: Round, algorithm: Algorithm, options: Options
 ) -> _Setting | Finding:
     """The reference of the entry's benchmark: to v2.1 the folder's name counts, from v3.0 what the logs say."""
-    logged = [name for log in entry.logs for name in log.run.reading.usual.names if isinstance(name, str)]
+    logged = [name for log in entry.logs for name in log.run.reading.names if isinstance(name, str)]
     name = needs.name if algorithm.name == "folder" or not logged else readable(logged[0])
     own = Path(options.reference) if options.reference else None
     try:
@@ -207,7 +207,7 @@ def _samples_decide(by_epochs: RcpResult, by_samples: RcpResult, runs: Sequence[
 
 def _doubt(by_samples: RcpResult, runs: Sequence[Run]) -> str | None:
     """Why ``train_samples`` are not the samples to converge of every run; None where they are."""
-    if not all(_states_samples(run.reading.by_samples) for run in runs):
+    if not all(_states_samples(run.reading_by_samples) for run in runs):
         return "not every log has them"
     data_set = traits_of("bert").epoch or math.inf
     if any(point >= data_set for point in by_samples.points if point is not None):
@@ -220,7 +220,7 @@ def _choice(rcp: RcpResult, runs: Sequence[Run], options: Options) -> words.Choi
     return words.Choice(options.train_samples is False, doubt)
 
 
-def _states_samples(count: Count) -> bool:
+def _states_samples(count: Reading) -> bool:
     """Whether a log has ``train_samples`` of its own before it stops."""
     return count.last is not None and all(stop.kind in ("point", "failed") for stop in count.stops)
 
@@ -313,7 +313,7 @@ def _mixed(entry: Entry, test: _Setting, progress: Progress, rcp: RcpResult) -> 
     sizes: dict[str, Any] = {}
     users: dict[str, list[str]] = {}
     for log in entry.logs:
-        for size in log.run.reading.usual.sizes:
+        for size in log.run.reading.sizes:
             shown = show(size)
             sizes.setdefault(shown, size)
             users.setdefault(shown, []).append(log.name)

@@ -11,7 +11,7 @@ from mlsub.convergence.algorithm import Algorithm
 from mlsub.convergence.reference import Point
 from mlsub.convergence.statistics import between, cut_of, least_accepted_mean, mean_of, trimmed
 from mlsub.log.reading import BEYOND as BEYOND
-from mlsub.log.reading import Count, Stop
+from mlsub.log.reading import Reading, Stop
 from mlsub.log.run import Evaluation, Run
 from mlsub.rules.model import KeyRule, RuleSet
 from mlsub.rules.values import Stated
@@ -102,7 +102,7 @@ def progress_of(
         paired: the rule that puts measures together, where the benchmark has several.
         samples: BERT by ``train_samples`` in place of epochs.
     """
-    counts = [run.reading.by_samples if samples else run.reading.usual for run in runs]
+    counts = [run.reading_by_samples if samples else run.reading for run in runs]
     by_folder = algorithm.name == "folder"
     stops: list[tuple[Stop | None, ...]]
     stops = list(_carried(counts)) if by_folder else [count.stops or (None,) for count in counts]
@@ -123,7 +123,7 @@ def progress_of(
     )
 
 
-def _carried(counts: Sequence[Count]) -> Iterator[tuple[Stop, ...]]:
+def _carried(counts: Sequence[Reading]) -> Iterator[tuple[Stop, ...]]:
     """To v2.1 each ``run_stop`` counts, and a log that stops without an evaluation goes on from the log before it."""
     last: Stop | None = None
     for count in counts:
@@ -152,7 +152,7 @@ def _last(stated: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     return () if size == (-1,) else size
 
 
-def _agreed(counts: Sequence[Count]) -> tuple[Any, ...]:
+def _agreed(counts: Sequence[Reading]) -> tuple[Any, ...]:
     """The one batch size, where the runs agree on it and on the benchmark; else None.
 
     Runs that say nothing before the first that does are passed over, as in the official tool.
@@ -169,7 +169,7 @@ def _one(stated: Sequence[tuple[Any, ...]], nothing: Any) -> tuple[Any, ...]:
 
 
 def _crashes(
-    counts: Sequence[Count], stops: Sequence[tuple[int, Stop | None]], size: tuple[Any, ...]
+    counts: Sequence[Reading], stops: Sequence[tuple[int, Stop | None]], size: tuple[Any, ...]
 ) -> Iterator[CrashedRun]:
     """Where the official checker ends in a traceback: at a record, or when it computes with what it read."""
     read = {n: count.crash for n, count in enumerate(counts) if count.crash is not None}

@@ -132,7 +132,7 @@ def _measured(rcp: RcpResult) -> str:
 
 
 def _several(entry: Entry, names: Sequence[str]) -> Finding:
-    counts = [log.run.reading.usual for log in entry.logs]
+    counts = [log.run.reading for log in entry.logs]
     sizes = [next(iter(count.sizes), None) for count in counts]
     called = [next(iter(count.names), None) for count in counts]
     key, values = ("submission_benchmark", called) if _differ(called) else ("global_batch_size", sizes)

@@ -11,6 +11,7 @@ import socket
 import stat
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
@@ -274,16 +275,11 @@ def earlier_seeds(log: Path) -> dict[int, str]:
 def _seeds_of(file: Path) -> Iterator[int]:
     try:
         with open_log(file) as stream:
-            read = 0
-            for batch in read_records(stream):
-                for line, text, hidden, too_long in batch:
-                    read += 1
-                    if hidden or too_long or b'"seed"' not in text:
-                        continue
-                    event = decode(line, text)
-                    if isinstance(event, Event) and event.key == "seed" and type(event.value) is int:
-                        yield event.value
-                if read > _HEAD_LINES:
-                    return
+            for line, text, hidden, too_long in islice(read_records(stream), _HEAD_LINES):
+                if hidden or too_long or b'"seed"' not in text:
+                    continue
+                event = decode(line, text)
+                if isinstance(event, Event) and event.key == "seed" and type(event.value) is int:
+                    yield event.value
     except (MlsubError, OSError):
         return

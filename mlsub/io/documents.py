@@ -88,7 +88,9 @@ def type_schema(kind: type[Any]) -> dict[str, Any]:
 
 def _plain(part: dict[str, Any]) -> dict[str, Any]:
     """The schema of one Struct: one line of description, and no null where a word is optional."""
-    made = {**part, "properties": {name: _optional(field) for name, field in part.get("properties", {}).items()}}
+    fields = part.get("properties", {}).items()
+    # What is read-only was added by whoever read the document, and stands in none.
+    made = {**part, "properties": {name: _optional(one) for name, one in fields if not one.get("readOnly")}}
     if text := part.get("description"):
         made["description"] = re.sub(r"\s+", " ", text.partition("\n\n")[0]).replace("``", "")
     return made

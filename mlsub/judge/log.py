@@ -13,9 +13,9 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
-from mlsub.log.event import Batch, Defect, Event
+from mlsub.log.event import Defect, Event, Records
 from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
-from mlsub.log.reader import RecordCutter, Records, foreign_encoding
+from mlsub.log.reader import RecordCutter, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
@@ -95,13 +95,13 @@ class LogJudge(LogReader):
         self._head = b""
         self._wide: _WideLog | None = None
 
-    def ahead(self, batch: Batch) -> None:
+    def ahead(self, records: Records) -> None:
         """Look for the names of the log, which decide of its rules."""
-        self.rules.look_ahead(batch)
+        self.rules.look_ahead(records)
 
-    def behind(self, batch: Batch) -> None:
+    def behind(self, records: Records) -> None:
         """Have the records read as the convergence checker reads them."""
-        self.run.take(batch)
+        self.run.take(records)
 
     def defect(self, defect: Defect) -> None:
         """Report a record that the official parser cannot use."""
@@ -145,7 +145,7 @@ class LogJudge(LogReader):
         rules, defects = self.rules.known(), self.defects
         spoiled = frozenset(defects.spoiled_keys)
         # Behind run_stop nothing is due, so that what is missing then was never logged.
-        cut_off = defects.break_off and self.run.timed.stop is None and "run_stop" not in spoiled
+        cut_off = defects.break_off and self.run.run_stop is None and "run_stop" not in spoiled
         found = list(rules.findings(self._task.path, spoiled, cut_off=cut_off))
         whole = rules.findings(self._task.path, spoiled, cut_off=False) if cut_off else ()
         missing = missing_keys(one for one in whole if one not in found)

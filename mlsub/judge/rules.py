@@ -8,7 +8,7 @@ from mlsub.divisions import Division, division_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
-from mlsub.log.event import Batch, Event
+from mlsub.log.event import Event, Records
 from mlsub.log.events import Fold, Handler, Tally
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
@@ -156,12 +156,12 @@ class NamedRules:
             return None
         return self._hold_name if key in _NAMES and key not in self._named else self._hold
 
-    def look_ahead(self, batch: Batch) -> None:
+    def look_ahead(self, records: Records) -> None:
         """Look at records before their events are taken: where the log names itself in them, none has to be held."""
         if self.rules is not None:
             return
         named = self._named.copy()
-        for event in batch.decoded:
+        for event in records.decoded:
             if event.key in _NAMES and isinstance(event, Event):
                 named.setdefault(event.key, event)
                 if len(named) == len(_NAMES):

@@ -7,46 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
 from mlsub.io.data import SHALLOW, loads, too_deep
 from mlsub.io.show import readable
 
-SIZE, NAME, SAMPLES, STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
-ERROR, ACCURACY = b"eval_error", b"eval_accuracy"
-NAMES = (SIZE, NAME, SAMPLES, STOP, ERROR, ACCURACY)
-#: What a record mentions whose key is a name, and that mentions nothing besides.
-ALONE: dict[Any, frozenset[bytes]] = {name.decode(): frozenset([name]) for name in NAMES}
-
-
-def mentions_only(text: bytes, keys: Sequence[Any], names: Sequence[bytes]) -> bool:
-    """Whether no record mentions a name but those whose key it is, and these do but once.
-
-    A key is in the text as it is, but for escapes. So it is enough to find each name no more often than it is a key.
-
-    Args:
-        text: that of many records.
-        keys: the keys among theirs that are names.
-        names: to search for.
-    """
-    return b"\\" not in text and all(_occurs(name, keys.count(name.decode()), text) for name in names)
-
-
-def _occurs(name: bytes, times: int, text: bytes) -> bool:
-    """Whether a text has a name so many times; searching from the end takes two thirds of the time of counting."""
-    end = len(text)
-    for _ in range(times):
-        end = text.rfind(name, 0, end)
-        if end < 0:
-            return False
-    return text.rfind(name, 0, end) < 0
-
-
 #: What ``str.strip`` removes from the right of a line that was read as Latin-1.
-_STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 
 _KEY = re.compile(rb'"key"\s*:\s*"([A-Za-z0-9_.-]{1,100})"')
 
@@ -101,8 +71,41 @@ class Defect(msgspec.Struct, frozen=True):
     crash: str | None = None
 
 
+#: The text after one token, up to the next token or the end of the official line, as (line, text, hidden, too long).
+RawRecord = tuple[int, bytes, bool, bool]
+
+
+class Records:
+    """Records in file order: their ``lines`` and ``texts``, and of the ``odd`` ones by place whether hidden, too long.
+
+    Columns, for there is a record for each event of every log, and hardly ever an odd one; iterating gives each record.
+    ``joined`` is the texts with line feeds between, and empty before they are decoded unless each begins and ends as an
+    object does; ``decoded`` what each is then, and ``defects`` the places of those that are not events.
+    """
+
+    __slots__ = ("decoded", "defects", "joined", "lines", "odd", "texts")
+
+    def __init__(self, lines: list[int] | None = None, texts: list[bytes] | None = None, joined: bytes = b"") -> None:
+        self.lines = lines if lines is not None else []
+        self.texts = texts if texts is not None else []
+        self.joined = joined
+        self.odd: dict[int, tuple[bool, bool]] = {}
+        self.decoded: list[Event | Defect] = []
+        self.defects: list[int] = []
+
+    def __iter__(self) -> Iterator[RawRecord]:
+        for place, (line, text) in enumerate(zip(self.lines, self.texts, strict=True)):
+            yield line, text, *self.odd.get(place, (False, False))
+
+    def add(self, line: int, text: bytes, hidden: bool, too_long: bool = False) -> None:
+        """Add a record."""
+        if hidden or too_long:
+            self.odd[len(self.lines)] = (hidden, too_long)
+        self.lines.append(line)
+        self.texts.append(text)
+
+
 _decoder = msgspec.json.Decoder(Event)
-_decode, _decode_lines = _decoder.decode, _decoder.decode_lines
 _standard = json.JSONDecoder()
 
 
@@ -115,78 +118,39 @@ def decode(line: int, text: bytes) -> Event | Defect:
     if not text.isascii():
         return _decode_slowly(line, text)
     try:
-        event = _decode(text)
+        event = _decoder.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         return _decode_slowly(line, text)
-    if len(text) > SHALLOW and too_deep(text.decode("ascii")):
+    if _is_deep(text):
         return _too_deep(line, _sniff_key(text))
     event.line = line
     return event
 
 
-class Batch(NamedTuple):
-    """Records in file order: their lines, their texts, those in one with line feeds between, and what each is.
-
-    ``defects`` are the places of those that are not events. The events have no lines yet.
-    """
-
-    lines: Sequence[int]
-    texts: Sequence[bytes]
-    joined: bytes
-    decoded: list[Event | Defect]
-    defects: Sequence[int]
-
-
-def batch_of(lines: Sequence[int], texts: Sequence[bytes], decoded: list[Event | Defect]) -> Batch:
-    """Records that were decoded one by one."""
-    defects = [place for place, one in enumerate(decoded) if isinstance(one, Defect)]
-    return Batch(lines, texts, b"\n".join(texts), decoded, defects)
-
-
-def decode_all(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> Batch:
-    """Decode the texts behind many tokens: what :func:`decode` gives for each, without a call of Python for each.
+def decode_all(records: Records, decode_one: Decoder = decode) -> None:
+    """Decode the texts of many records, without a call of Python for each where all are plain.
 
     Args:
-        lines: where they stand.
-        texts: the texts; none has a line feed.
-        joined: the texts with line feeds between, if each begins with ``{`` and ends with ``}``; else None.
+        records: gets what ``decode_one`` gives for each; the events may lack their lines.
+        decode_one: see :data:`DECODERS`.
     """
-    objects = joined is not None
-    if joined is None:
-        joined = b"\n".join(texts)
-    if not joined.isascii():
-        return batch_of(lines, texts, list(map(decode, lines, texts)))
-    if objects:
+    texts, joined = records.texts, records.joined
+    if joined and decode_one is decode and joined.isascii():
         try:
             # As many as texts are one of each: no value goes on from } to {, so that none is of two texts.
-            events: list[Any] = _decode_lines(joined)
-            if len(events) == len(texts):
-                return _without_deep(Batch(lines, texts, joined, events, []))
+            events: list[Any] = _decoder.decode_lines(joined)
         except (msgspec.MsgspecError, RecursionError):
-            pass
-    decoded: list[Event | Defect] = []
-    defects: list[int] = []
-    rest = iter(texts)
-    while True:
-        try:
-            # What was decoded before a text that cannot be is kept, and that text is taken from the rest.
-            decoded.extend(map(_decode, rest))
-            return _without_deep(Batch(lines, texts, joined, decoded, defects))
-        except (msgspec.MsgspecError, RecursionError):
-            place = len(decoded)
-            decoded.append(_decode_slowly(lines[place], texts[place]))
-            if isinstance(decoded[place], Defect):
-                defects.append(place)
+            events = []
+        if len(events) == len(texts) and (max(map(len, texts)) <= SHALLOW or not any(map(_is_deep, texts))):
+            records.decoded = events
+            return
+    records.joined = joined or b"\n".join(texts)
+    records.decoded = list(map(decode_one, records.lines, texts))
+    records.defects = [place for place, one in enumerate(records.decoded) if isinstance(one, Defect)]
 
 
-def _without_deep(batch: Batch) -> Batch:
-    """The same with a defect for each record that is nested too deeply; most batches have no text that could be."""
-    if max(map(len, batch.texts), default=0) <= SHALLOW:
-        return batch
-    for place, text in enumerate(batch.texts):
-        if len(text) > SHALLOW and too_deep(text.decode("ascii")):
-            batch.decoded[place] = _too_deep(batch.lines[place], _sniff_key(text))
-    return batch._replace(defects=[place for place, one in enumerate(batch.decoded) if isinstance(one, Defect)])
+def _is_deep(text: bytes) -> bool:
+    return len(text) > SHALLOW and too_deep(text.decode("ascii"))
 
 
 def _too_deep(line: int, key: str | None) -> Defect:
@@ -195,7 +159,7 @@ def _too_deep(line: int, key: str | None) -> Defect:
 
 def _decode_slowly(line: int, raw: bytes) -> Event | Defect:
     # Latin-1, as the official parser reads: two spellings of a name are two names, and lengths count bytes.
-    text = raw.rstrip(_STRIPPED).decode("latin-1")
+    text = raw.rstrip(STRIPPED).decode("latin-1")
     key = _sniff_key(raw)
     if not text:
         return Defect("log.record-undecodable", line, "nothing stands behind the token", key)
@@ -305,6 +269,6 @@ def decode_mll(line: int, text: bytes) -> Event | Defect:
     return EventOfSeconds(line=line, time_ms=time_ms, seconds=stated, key=key, value=value, metadata=metadata)
 
 
-def decode_all_mll(lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> Batch:
-    """Decode the texts behind many tokens."""
-    return batch_of(lines, texts, list(map(decode_mll, lines, texts)))
+#: Decodes the text behind a token in a line of the log, by the format of the log; see :class:`mlsub.rounds.Round`.
+Decoder = Callable[[int, bytes], Event | Defect]
+DECODERS: dict[str, Decoder] = {"mllog": decode, "mll": decode_mll}

@@ -5,27 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Protocol, cast
 
-from mlsub.log.event import Batch, Defect, Event, decode, decode_all, decode_all_mll, decode_mll
-from mlsub.log.reader import TOKEN, TOKEN_MLL, RecordCutter, Records, chunks, open_log, read_records
+from mlsub.log.event import DECODERS, Defect, Event, Records, decode_all
+from mlsub.log.reader import TOKENS, RecordCutter, chunks, open_log, read_records
 
-
-class Format(NamedTuple):
-    """What a record begins with, and how one is decoded, and many at once."""
-
-    token: bytes
-    decode: Callable[[int, bytes], Event | Defect]
-    decode_all: Callable[[Sequence[int], Sequence[bytes], bytes | None], Batch]
-
-
-#: The formats of rounds, see :class:`mlsub.rounds.Round`.
-FORMATS = {
-    "mllog": Format(TOKEN, decode, decode_all),
-    "mll": Format(TOKEN_MLL, decode_mll, decode_all_mll),
-}
-#: Records that are decoded at once at most: a chunk of a real log has some thousands.
-BATCH = 1 << 14
 #: Keys whose handlers are remembered, and how long they may be; published logs have some hundred short ones.
 _MAX_KEYS, _MAX_KEY = 1_000, 200
 
@@ -62,46 +46,22 @@ class Tally:
         self.worst_step = max(self.worst_step, by_ms)
 
 
-#: The first two who ask for a key; where more do, the second gives it to the rest.
-_Pair = tuple[Handler | None, Handler | None]
-
-
-class _Handlers(dict[str, _Pair]):
+class _Handlers(dict[str, list[Handler]]):
     """The handlers of each key; the folds are asked for them when it first appears."""
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         super().__init__()
         self._folds = folds
-        self.ask_again()
 
-    def ask_again(self) -> None:
-        """Ask the folds anew, as what one of them asks for has changed."""
-        self.clear()
-        self._asks = [fold.handler for fold in self._folds]
-
-    def __missing__(self, key: Any) -> _Pair:
-        name = key if isinstance(key, str) else None
-        first = second = None
-        for ask in self._asks:
-            handler = ask(name)
-            if handler is None:
-                continue
-            if first is None:
-                first = handler
-            else:
-                second = handler if second is None else _both(second, handler)
-        asked = first, second
+    def __missing__(self, key: Any) -> list[Handler]:
+        name, handlers = key if isinstance(key, str) else None, []
+        for fold in self._folds:
+            handler = fold.handler(name)
+            if handler is not None:
+                handlers.append(handler)
         if name is not None and len(self) < _MAX_KEYS and len(name) <= _MAX_KEY:
-            self[name] = asked
-        return asked
-
-
-def _both(first: Handler, second: Handler) -> Handler:
-    def handle(event: Event) -> None:
-        first(event)
-        second(event)
-
-    return handle
+            self[name] = handlers
+        return handlers
 
 
 class LogReader:
@@ -119,15 +79,15 @@ class LogReader:
     """
 
     def __init__(self, folds: Sequence[Fold], *, log_format: str = "mllog", tally: Tally | None = None) -> None:
-        self.token, self.decode, self._decode_all = FORMATS[log_format]
+        self.token, self.decode = TOKENS[log_format], DECODERS[log_format]
         self.tally = tally or Tally()
-        self._cutter = RecordCutter(self.token)
+        self.cutter = RecordCutter(self.token)
         self._handlers = _Handlers(folds)
 
-    def ahead(self, batch: Batch) -> None:
+    def ahead(self, records: Records) -> None:
         """Take records that the official parser sees, usable or not, before their events are pushed."""
 
-    def behind(self, batch: Batch) -> None:
+    def behind(self, records: Records) -> None:
         """Take the same records after that."""
 
     def defect(self, defect: Defect) -> None:
@@ -142,50 +102,47 @@ class LogReader:
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
         self.tally.fed += len(piece)
-        self.push(self._cutter.feed(piece))
+        self._push(self.cutter.feed(piece))
 
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
-        self.push(self._cutter.close())
+        self._push(self.cutter.close())
 
     def ask_again(self) -> None:
         """Ask the folds for their handlers anew, as what one of them asks for has changed."""
-        self._handlers.ask_again()
+        self._handlers.clear()
 
-    def push(self, records: Records) -> None:
-        """Take the next records, for whoever has cut them already."""
+    def _push(self, records: Records) -> None:
         lines, texts = records.lines, records.texts
-        if not records.odd and len(lines) <= BATCH:
-            if lines:
-                self._seen(lines, texts, records.joined)
+        if not records.odd:
+            self._seen(records)
             return
         start = 0
         for place in (*sorted(records.odd), len(lines)):
-            for first in range(start, place, BATCH):
-                last = min(first + BATCH, place)
-                self._seen(lines[first:last], texts[first:last])
+            self._seen(Records(lines[start:place], texts[start:place]))
             if place < len(lines):
                 self._unseen(lines[place], texts[place], *records.odd[place])
             start = place + 1
 
-    def _seen(self, lines: Sequence[int], texts: Sequence[bytes], joined: bytes | None = None) -> None:
+    def _seen(self, records: Records) -> None:
         """Take records that the official parser sees."""
-        batch = self._decode_all(lines, texts, joined)
-        self.ahead(batch)
-        self.take(batch)
-        self.behind(batch)
+        if records.lines:
+            decode_all(records, self.decode)
+            self.ahead(records)
+            self.take(records)
+            self.behind(records)
 
-    def take(self, batch: Batch) -> None:
+    def take(self, records: Records) -> None:
         """Take the next records, for whoever has decoded them already."""
-        if not batch.defects:
-            self._dispatch(batch.lines, batch.decoded)
-            return
         start = 0
-        for place in batch.defects:
-            self._dispatch(batch.lines[start:place], batch.decoded[start:place])
-            self.defect(cast("Defect", batch.decoded[place]))
+        for place in records.defects:
+            self._dispatch(records.lines[start:place], records.decoded[start:place])
+            self.defect(cast("Defect", records.decoded[place]))
             start = place + 1
-        self._dispatch(batch.lines[start:], batch.decoded[start:])
+        if start:
+            self._dispatch(records.lines[start:], records.decoded[start:])
+        else:
+            self._dispatch(records.lines, records.decoded)
 
     def _dispatch(self, lines: Sequence[int], events: Sequence[Any]) -> None:
         """Put their lines into events, and give each to those who ask for its key."""
@@ -196,13 +153,11 @@ class LogReader:
         for line, event in zip(lines, events, strict=True):
             event.line = line
             try:
-                first, second = handlers[event.key]
+                asked = handlers[event.key]
             except TypeError:  # A key that is a list or an object.
-                first, second = handlers.__missing__(None)
-            if first is not None:
-                first(event)
-            if second is not None:
-                second(event)
+                asked = handlers.__missing__(None)
+            for handle in asked:
+                handle(event)
             time_ms = event.time_ms
             if time_ms > latest:
                 latest = tally.latest = time_ms
@@ -237,10 +192,8 @@ def read_events(file: Path, log_format: str = "mllog") -> Iterator[Event]:
     Raises:
         MlsubError: the log cannot be read, or not to its end.
     """
-    token, decoder, _ = FORMATS[log_format]
     with open_log(file) as stream:
-        for batch in read_records(stream, None, token):
-            for line, text, hidden, too_long in batch:
-                event = None if hidden or too_long else decoder(line, text)
-                if isinstance(event, Event):
-                    yield event
+        for line, text, hidden, too_long in read_records(stream, TOKENS[log_format]):
+            event = None if hidden or too_long else DECODERS[log_format](line, text)
+            if isinstance(event, Event):
+                yield event

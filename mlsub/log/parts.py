@@ -1,4 +1,4 @@
-"""Parts of a run that take several records: seeds, the timed region, and the lengths of evaluations."""
+"""Parts of a run that need more than one look: seeds, and the lengths of evaluations."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import Any
 import msgspec
 
 from mlsub.log.event import Event
-
-#: A bound that keeps a run small on hostile input; published logs stay far below it.
-MAX_SEEDS = 20_000
 
 
 class Seed(msgspec.Struct, frozen=True, array_like=True):
@@ -23,27 +20,7 @@ class Seed(msgspec.Struct, frozen=True, array_like=True):
     error: str | None = None
 
 
-class SeedFold:
-    """Keeps the seeds of a log: ``kept``, and how many are ``left_out``."""
-
-    def __init__(self) -> None:
-        self.kept: list[Seed] = []
-        self.left_out = 0
-        self._unusable = False
-
-    def take(self, event: Event) -> None:
-        """Keep a seed, as the official seed checker reads it."""
-        seed = _read_seed(event)
-        # The first that cannot be used decides of the log, so it is kept wherever it stands.
-        first_unusable = seed.error is not None and not self._unusable
-        self._unusable = self._unusable or first_unusable
-        if len(self.kept) < MAX_SEEDS or first_unusable:
-            self.kept.append(seed)
-        else:
-            self.left_out += 1
-
-
-def _read_seed(event: Event) -> Seed:
+def read_seed(event: Event) -> Seed:
     """Read a seed as the official seed checker does: an integer, and the source line that logged it."""
     metadata = event.metadata if isinstance(event.metadata, dict) else {}
     file, lineno = metadata.get("file"), metadata.get("lineno")
@@ -80,39 +57,10 @@ class EvaluationLengths(msgspec.Struct, frozen=True, array_like=True):
     beside: bool = False
 
 
-class TimedRegion:
-    """The interval the official score uses (ms): the last ``run_start`` and ``run_stop`` up to where both are known."""
-
-    __slots__ = ("start", "stop")
+class LengthFold:
+    """Takes starts and stops in file order; of those of many processes the first counts."""
 
     def __init__(self) -> None:
-        self.start: float | None = None
-        self.stop: float | None = None
-
-    @property
-    def runs(self) -> bool:
-        """Whether the clock has started and not stopped."""
-        return self.start is not None and self.stop is None
-
-    def edge(self, event: Event) -> None:
-        """Take a ``run_start`` or ``run_stop``."""
-        if self.start is not None and self.stop is not None:
-            return
-        if event.key == "run_start":
-            self.start = event.time_ms
-        else:
-            self.stop = event.time_ms
-
-
-class LengthFold:
-    """Takes starts and stops in file order; of those of many processes the first counts.
-
-    Args:
-        timed: when the clock runs.
-    """
-
-    def __init__(self, timed: TimedRegion) -> None:
-        self._timed = timed
         self._open: Event | None = None
         self._count = self._short = 0
         self._line: int | None = None
@@ -121,9 +69,7 @@ class LengthFold:
         self._place = -math.inf
 
     def start(self, event: Event) -> None:
-        """Take an ``eval_start``."""
-        if not self._timed.runs:
-            return
+        """Take an ``eval_start`` of the timed region."""
         place = _place(event)
         self._back = self._back or place < self._place
         if self._open is None:

@@ -21,17 +21,20 @@ from typing import BinaryIO, cast
 
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import is_link, status_of
+from mlsub.log.event import RawRecord, Records
 
 TOKEN = b":::MLLOG "
 #: The token of v0.6. It is the beginning of the later one, whose records are thus broken ones to the v0.6 parser.
 TOKEN_MLL = b":::MLL"
+#: By the format of a log; see :class:`mlsub.rounds.Round`.
+TOKENS = {"mllog": TOKEN, "mll": TOKEN_MLL}
 CHUNK = 1 << 20
 #: The longest record that is kept, in bytes. Real ones are below 64 KiB; the bound keeps memory flat on hostile input.
 MAX_RECORD = 1 << 24
+#: Where a letter of the token is no more frequent than this, looking for it is faster than for the token.
+_FEW = 16
 #: So much of a longer record is kept.
 _HEAD = 256
-#: Where the last character of a token is no more frequent than this, looking for it is faster than for the token.
-_FEW = 16
 
 _UTF16_UTF32 = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -39,47 +42,6 @@ _UTF16_UTF32 = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-
-
-#: The text after one token, up to the next token or the end of the official line, as (line, text, hidden, too long).
-RawRecord = tuple[int, bytes, bool, bool]
-
-
-class Records:
-    """Records in file order: their ``lines`` and ``texts``, and of the ``odd`` ones by place whether hidden, too long.
-
-    Columns, for there is a record for each event of every log, and hardly ever an odd one; iterating gives each record.
-    ``joined`` is the texts with line feeds between if each begins and ends as an object does, and else None.
-    """
-
-    __slots__ = ("joined", "lines", "odd", "texts")
-
-    def __init__(self) -> None:
-        self.lines: list[int] = []
-        self.texts: list[bytes] = []
-        self.joined: bytes | None = None
-        self.odd: dict[int, tuple[bool, bool]] = {}
-
-    def __iter__(self) -> Iterator[RawRecord]:
-        for place, (line, text) in enumerate(zip(self.lines, self.texts, strict=True)):
-            yield line, text, *self.odd.get(place, (False, False))
-
-    def add(self, line: int, text: bytes, hidden: bool, too_long: bool = False) -> None:
-        """Add a record, of which no more than its head is kept where it is too long."""
-        if len(text) > MAX_RECORD:
-            text, too_long = text[:_HEAD], True
-        if hidden or too_long:
-            self.odd[len(self.lines)] = (hidden, too_long)
-        self.lines.append(line)
-        self.texts.append(text)
-        self.joined = None
-
-    def bound(self, first: int) -> None:
-        """Keep no more than the heads of those that are too long, from a place on."""
-        for place in range(first, len(self.texts)):
-            if len(self.texts[place]) > MAX_RECORD:
-                self.texts[place] = self.texts[place][:_HEAD]
-                self.odd[place] = (self.odd.get(place, (False, False))[0], True)
 
 
 def open_log(path: Path | str) -> BinaryIO:
@@ -127,21 +89,56 @@ def chunks(stream: BinaryIO) -> Iterator[bytes]:
         raise MlsubError(f"reading failed on the way: {error}") from error
 
 
-def read_records(stream: BinaryIO, encoding: str | None = None, token: bytes = TOKEN) -> Iterator[Records]:
-    """Yield the records of a log in file order, those of about one chunk at a time.
-
-    Args:
-        stream: the open log.
-        encoding: see :class:`RecordCutter`.
-        token: what a record begins with.
+def read_records(stream: BinaryIO, token: bytes = TOKEN) -> Iterator[RawRecord]:
+    """Yield the records of a log in file order.
 
     Raises:
         MlsubError: reading fails on the way.
     """
-    cutter = RecordCutter(token, encoding)
+    cutter = RecordCutter(token)
     for chunk in chunks(stream):
-        yield cutter.feed(chunk)
-    yield cutter.close()
+        yield from cutter.feed(chunk)
+    yield from cutter.close()
+
+
+class LineCutter:
+    """Cuts bytes that come in pieces of any size into blocks that end where a line does for the official parser.
+
+    ``held`` is the line that has not ended.
+    """
+
+    def __init__(self) -> None:
+        #: What of that line was looked through, and what came since without a line end.
+        self._rest = b""
+        self._since = bytearray()
+
+    @property
+    def held(self) -> bytes:
+        """The line that has not ended; assign what is left of it, nothing where it was taken away."""
+        return b"".join((self._rest, self._since)) if self._since else self._rest
+
+    @held.setter
+    def held(self, rest: bytes) -> None:
+        self._rest = rest
+        self._since.clear()
+
+    def lines(self, piece: bytes) -> bytes:
+        """Return the lines that the next bytes end: behind a CR at the very end an LF may follow."""
+        ended = b"\n" in piece or b"\r" in piece or self._rest.endswith(b"\r")
+        if not ended and len(self._since) + len(piece) < CHUNK:
+            # Small pieces of a very long line are put together first: each look goes through all of it.
+            self._since += piece
+            return b""
+        buffer = b"".join((self._rest, self._since, piece)) if self._rest or self._since else piece
+        cut = unfinished_from(buffer)
+        self.held = buffer[cut:]
+        return buffer[:cut]
+
+
+def unfinished_from(buffer: bytes) -> int:
+    """Return where the line begins that has not ended for certain."""
+    size = len(buffer) - buffer.endswith(b"\r")
+    return max(buffer.rfind(b"\n", 0, size), buffer.rfind(b"\r", 0, size)) + 1
 
 
 @cache
@@ -159,20 +156,12 @@ def _holds(text: bytes, token: bytes) -> bool:
     ahead, place = token.index(letter), -1
     for _ in range(_FEW):
         place = text.find(letter, place + 1)
-        if place < 0:
-            return False
-        if text.startswith(token, max(place - ahead, 0)):
-            return True
+        if place < 0 or text.startswith(token, max(place - ahead, 0)):
+            return place >= 0
     return token in text
 
 
-def ended_lines(buffer: bytes) -> int:
-    """Return where the last line ends that ends for certain: behind a CR at the very end an LF may follow."""
-    size = len(buffer) - buffer.endswith(b"\r")
-    return max(buffer.rfind(b"\n", 0, size), buffer.rfind(b"\r", 0, size)) + 1
-
-
-class RecordCutter:
+class RecordCutter(LineCutter):
     """Cuts bytes that come in pieces of any size into records; holds one chunk and at most one unfinished record.
 
     The records depend on the bytes alone, never on where one piece ends and the next begins.
@@ -183,60 +172,40 @@ class RecordCutter:
     """
 
     def __init__(self, token: bytes = TOKEN, encoding: str | None = None) -> None:
+        super().__init__()
         self._token = token
         self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace") if encoding else None
-        #: The line that has not ended: what was looked through, and what came since without a line end.
-        self._rest = b""
-        self._since = bytearray()
         self._line = 1
         self._overlong: tuple[int, bytes] | None = None
 
     def feed(self, piece: bytes) -> Records:
-        """The records that the next bytes complete."""
-        if self._decoder is not None:
-            piece = self._decoder.decode(piece).encode("utf-8", "replace")
-        return self._take(piece)
+        """Return the records that the next bytes complete."""
+        block = self.lines(self._plain(piece))
+        found = self._cut(block) if block else Records()
+        if not self._since and (len(self._rest) > CHUNK or self._overlong is not None):
+            self._shorten(found)
+        return found
 
     def close(self) -> Records:
-        """The records that the end of the log completes."""
-        found = Records()
-        if self._decoder is not None:
-            found = self._take(self._decoder.decode(b"", final=True).encode("utf-8", "replace"))
-        rest, self._rest = self._rest + self._since, b""
-        self._since.clear()
-        self._lines(rest, found)
-        return found
+        """Return the records that the end of the log completes."""
+        rest, self.held = self.held + self._plain(b"", final=True), b""
+        return self._cut(rest)
 
-    def _take(self, piece: bytes) -> Records:
-        found = Records()
-        ended = b"\n" in piece or b"\r" in piece or self._rest.endswith(b"\r")
-        if not ended and len(self._since) + len(piece) < CHUNK:
-            # Small pieces of a very long line are put together first: each look goes through all of it.
-            self._since += piece
-            return found
-        buffer = b"".join((self._rest, self._since, piece)) if self._rest or self._since else piece
-        self._since.clear()
-        cut = ended_lines(buffer)
-        if cut:
-            self._lines(buffer[:cut], found)
-        self._rest = buffer[cut:]
-        self._shorten(found)
-        return found
+    def _plain(self, piece: bytes, *, final: bool = False) -> bytes:
+        return piece if self._decoder is None else self._decoder.decode(piece, final).encode("utf-8", "replace")
 
     def _shorten(self, found: Records) -> None:
         """Let go of what an unfinished line has said for good: free text, and records another one follows."""
         rest, token = self._rest, self._token
         width = len(token)
-        if len(rest) <= CHUNK and self._overlong is None:
-            return
         last = rest.rfind(token)
         if last < 0:
             # Free text of any length: only a token cut in half by the piece can matter.
             self._rest = b"\r" if rest.endswith(b"\r") else rest[-(width - 1) :]
             return
-        self._release_overlong(True, found)
+        self._release_overlong(found, hidden=True)
         for text in rest[:last].split(token)[1:]:
-            found.add(self._line, text, True)
+            self._add(found, self._line, text, hidden=True)
         # What looks like text may be the beginning of the next token.
         if len(rest) - last - 2 * width <= MAX_RECORD:
             self._rest = rest[last:]
@@ -244,27 +213,32 @@ class RecordCutter:
             self._overlong = (self._line, rest[last + width : last + width + _HEAD])
             self._rest = rest[-(width - 1) :]
 
-    def _release_overlong(self, hidden: bool, found: Records) -> None:
+    def _add(self, found: Records, line: int, text: bytes, *, hidden: bool) -> None:
+        """Add a record, of which no more than its head is kept where it is too long."""
+        too_long = len(text) > MAX_RECORD
+        found.add(line, text[:_HEAD] if too_long else text, hidden, too_long)
+
+    def _release_overlong(self, found: Records, *, hidden: bool) -> None:
         if self._overlong is not None:
             found.add(*self._overlong, hidden, too_long=True)
             self._overlong = None
 
-    def _lines(self, block: bytes, found: Records) -> None:
-        """Records of a block that ends where an official line ends, or the log does."""
+    def _cut(self, block: bytes) -> Records:
+        """The records of a block that ends where an official line ends, or the log does."""
         plain = self._token is TOKEN and block.endswith(b"\n") and len(block) <= MAX_RECORD
-        if not (plain and self._overlong is None and not found.texts and self._plain_lines(block, found)):
-            self._any_lines(block, found)
+        found = self._plain_records(block) if plain and self._overlong is None else None
+        return found if found is not None else self._any_records(block)
 
-    def _plain_lines(self, block: bytes, found: Records) -> bool:
-        """Do so where each record is an object to the end of its line; False where that is not certain."""
+    def _plain_records(self, block: bytes) -> Records | None:
+        """Where each record is an object to the end of its line; None where that is not certain."""
         parts = _record(self._token).split(block)
         texts, free = parts[1::2], parts[::2]
         try:
             joined, around = b"\n".join(texts), b"".join(free)
         except TypeError:  # None is among them: a text that is not an object.
-            return False
+            return None
         if b"\r" in joined or _holds(joined, self._token):
-            return False
+            return None
         if b"\n" in around:
             steps = [1 + part.count(b"\n") if part else 1 for part in free]
             steps[0] += self._line - 1
@@ -273,30 +247,19 @@ class RecordCutter:
         else:
             lines = list(range(self._line, self._line + len(texts)))
             self._line += len(texts)
-        found.lines, found.texts, found.joined = lines, texts, joined
-        return True
+        return Records(lines, texts, joined)
 
-    def _any_lines(self, block: bytes, found: Records) -> None:
-        """Do so whatever the block has in it."""
+    def _any_records(self, block: bytes) -> Records:
+        """Whatever the block has in it."""
+        found = Records()
         free, *parts = block.split(self._token)
-        self._release_overlong(bool(parts) and b"\n" not in free and b"\r" not in free, found)
+        self._release_overlong(found, hidden=bool(parts) and b"\n" not in free and b"\r" not in free)
         line = self._line + free.count(b"\n")
-        first, bare_returns, carriage = len(found.texts), b"\r" in block, b""
-        add_line, add_text = found.lines.append, found.texts.append
-        for part in parts:
-            text, feed, rest = part.partition(b"\n")
-            if bare_returns:
-                text, carriage, _ = text.partition(b"\r")
-            add_line(line)
-            add_text(text)
-            if feed:
-                # Counting is slower: it looks at each byte.
-                line += len(rest.split(b"\n")) if rest else 1
-            elif not carriage:
-                found.odd[len(found.texts) - 1] = (True, False)
-        self._line = line
-        if parts:
+        for number, part in enumerate(parts, start=1):
+            text, feed, _ = part.partition(b"\n")
+            text, carriage, _ = text.partition(b"\r")
             # Not another record ends the last one, but the log.
-            found.odd.pop(len(found.texts) - 1, None)
-        if len(block) > MAX_RECORD:
-            found.bound(first)
+            self._add(found, line, text, hidden=not feed and not carriage and number < len(parts))
+            line += part.count(b"\n")
+        self._line = line
+        return found

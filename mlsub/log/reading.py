@@ -17,21 +17,13 @@ from typing import Any, Literal
 import msgspec
 
 from mlsub.io.data import loads
-from mlsub.log.event import (
-    ACCURACY,
-    ALONE,
-    ERROR,
-    NAME,
-    NAMES,
-    SAMPLES,
-    SIZE,
-    STOP,
-    Batch,
-    Defect,
-    Event,
-    mentions_only,
-)
+from mlsub.log.event import STRIPPED, Event, Records
 
+SIZE, NAME, SAMPLES, STOP = b"global_batch_size", b"submission_benchmark", b"train_samples", b"run_stop"
+ERROR, ACCURACY = b"eval_error", b"eval_accuracy"
+NAMES = (SIZE, NAME, SAMPLES, STOP, ERROR, ACCURACY)
+#: What a record mentions whose key is a name, and that mentions nothing besides.
+ALONE: dict[Any, frozenset[bytes]] = {name.decode(): frozenset([name]) for name in NAMES}
 #: What is larger than any count of epochs or samples is cut to it; the largest reference counts 1.6e9.
 BEYOND = 1e15
 #: Bounds that keep a reading small on hostile input; a log has one ``run_stop`` and tens of evaluated steps.
@@ -46,8 +38,30 @@ _COUNTED = {
     "error_first": (frozenset((ACCURACY,)), frozenset((ERROR,))),
     "either": (frozenset((ERROR, ACCURACY)),),
 }
-_STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
+
+
+def mentions_only(text: bytes, keys: Sequence[Any], names: Sequence[bytes]) -> bool:
+    """Whether no record mentions a name but those whose key it is, and these do but once.
+
+    A key is in the text as it is, but for escapes. So it is enough to find each name no more often than it is a key.
+
+    Args:
+        text: that of many records.
+        keys: the keys among theirs that are names.
+        names: to search for.
+    """
+    return b"\\" not in text and all(_occurs(name, keys.count(name.decode()), text) for name in names)
+
+
+def _occurs(name: bytes, times: int, text: bytes) -> bool:
+    """Whether a text has a name so many times; searching from the end takes two thirds of the time of counting."""
+    end = len(text)
+    for _ in range(times):
+        end = text.rfind(name, 0, end)
+        if end < 0:
+            return False
+    return text.rfind(name, 0, end) < 0
 
 
 class Manner(msgspec.Struct, frozen=True):
@@ -89,8 +103,8 @@ class Stop(msgspec.Struct, frozen=True, array_like=True):
     listed: bool = False
 
 
-class Count(msgspec.Struct, frozen=True, array_like=True):
-    """What one way of counting reads of a log.
+class Reading(msgspec.Struct, frozen=True, array_like=True):
+    """What the checker reads of a log by one way of counting.
 
     ``sizes`` and ``names`` hold the last value mentioned, and are empty where there is none (to v2.1 the checker reads
     no name); ``size_line`` is where the size stands. ``last`` is the last evaluation, whatever came of it. ``crash`` is
@@ -104,13 +118,6 @@ class Count(msgspec.Struct, frozen=True, array_like=True):
     last: Stop | None = None
     crash: Crash | None = None
     beyond: str | None = None
-
-
-class Reading(msgspec.Struct, frozen=True, array_like=True):
-    """What the checker reads of a log, by the evaluations and, as BERT may ask for, by ``train_samples``."""
-
-    usual: Count = Count()
-    by_samples: Count = Count()
 
 
 class ReadingFold:
@@ -127,28 +134,28 @@ class ReadingFold:
         self._by_samples: _Counter | None = _Counter(manner, _COUNTED["either"][0], samples=True)
         self._counters = [*self._usual, self._by_samples]
 
-    def take(self, batch: Batch, named: Sequence[Event]) -> None:
+    def take(self, records: Records, named: Sequence[Event]) -> None:
         """Take the next records that the official reader sees.
 
         Args:
-            batch: the records.
+            records: the records.
             named: the events among them whose key is one of :data:`mlsub.log.event.ALONE`, with their lines.
         """
         keys = [event.key for event in named]
-        searched = _searched(self._manner, self._may_count_samples(batch.joined, named), bool(batch.defects))
-        if not mentions_only(batch.joined, keys, searched):
-            self._search(batch)
+        searched = _searched(self._manner, self._may_count_samples(records.joined, named), bool(records.defects))
+        if not mentions_only(records.joined, keys, searched):
+            self._search(records)
             return
         self._error_seen = self._error_seen or "eval_error" in keys
         start = 0
         for place in [place for place, key in enumerate(keys) if key not in _EVALUATIONS]:
             self._evaluate(named[start:place])
-            self._take(_alone(named[place]))
+            self._take(named[place].line, ALONE[keys[place]], named[place])
             start = place + 1
         self._evaluate(named[start:])
 
     def _may_count_samples(self, text: bytes, named: Sequence[Event]) -> bool:
-        """Whether ``train_samples`` may count in a batch; not where that names another benchmark before anything."""
+        """Whether ``train_samples`` may count in records; not where that names another benchmark before anything."""
         if self._by_samples is None or not self._manner.by_name or self._by_samples.counted or self._usual[0].counted:
             return self._by_samples is not None
         first = next((event for event in named if event.key != "global_batch_size"), None)
@@ -162,24 +169,24 @@ class ReadingFold:
             for counter in self._counters:
                 counter.evaluate(events)
 
-    def _search(self, batch: Batch) -> None:
-        for line, text, event in zip(batch.lines, batch.texts, batch.decoded, strict=True):
+    def _search(self, records: Records) -> None:
+        for line, text, event in zip(records.lines, records.texts, records.decoded, strict=True):
             names = frozenset([name for name in NAMES if name in text])
             if names:
-                self._take(_Record(line, text, names, event))
+                self._take(line, names, event if isinstance(event, Event) else _fields(text))
 
-    def _take(self, record: _Record) -> None:
-        self._error_seen = self._error_seen or ERROR in record.names
+    def _take(self, line: int, names: frozenset[bytes], record: Any) -> None:
+        self._error_seen = self._error_seen or ERROR in names
         for counter in self._counters:
-            counter.take(record)
+            counter.take(line, names, record)
         if self._by_samples is not None and self._by_samples.is_like(self._usual[0]):
             self._by_samples = None
             self._counters.pop()
 
-    def finish(self) -> Reading:
-        """The reading so far; more records may follow."""
-        usual = self._usual[-1 if self._error_seen else 0].count()
-        return Reading(usual, usual if self._by_samples is None else self._by_samples.count())
+    def finish(self) -> tuple[Reading, Reading]:
+        """The readings so far, by the evaluations and, as BERT may ask for, by ``train_samples``; more may follow."""
+        usual = self._usual[-1 if self._error_seen else 0].reading()
+        return usual, usual if self._by_samples is None else self._by_samples.reading()
 
 
 @lru_cache(maxsize=128)
@@ -202,30 +209,21 @@ def _searched(manner: Manner, by_samples: bool, defects: bool) -> tuple[bytes, .
     return tuple(name for name, matters in matter.items() if matters)
 
 
-class _Record:
-    """One record, the names it mentions, and its parts: the official reader decodes the record for each of them."""
-
-    __slots__ = ("_event", "_fields", "_text", "line", "names")
-
-    def __init__(self, line: int, text: bytes, names: frozenset[bytes], event: Event | Defect) -> None:
-        self.line = line
-        self.names = names
-        self._text = text
-        self._event = event if isinstance(event, Event) else None
-        self._fields: Any = None
-
-    def part(self, name: Literal["key", "value", "metadata"]) -> Any:
-        """A part of the record; raises what the official reader would."""
-        if self._event is not None:
-            return getattr(self._event, name)
-        if self._fields is None:
-            self._fields = loads(self._text.rstrip(_STRIPPED).decode("latin-1"))
-        return self._fields[name]
+def _fields(text: bytes) -> Any:
+    """What a record holds that is no event, or the error of reading it."""
+    try:
+        return loads(text.rstrip(STRIPPED).decode("latin-1"))
+    except _FAILURES as error:
+        return error
 
 
-def _alone(event: Event) -> _Record:
-    """A record whose key is a name, and that mentions nothing besides."""
-    return _Record(event.line, b"", ALONE[event.key], event)
+def _part(record: Any, name: Literal["key", "value", "metadata"]) -> Any:
+    """A part of an event or of :func:`_fields`; raises what the official reader would."""
+    if isinstance(record, Event):
+        return getattr(record, name)
+    if isinstance(record, Exception):
+        raise record
+    return record[name]
 
 
 def _are_numbers(events: Sequence[Event], unit: str) -> bool:
@@ -257,9 +255,9 @@ class _Counter:
         self._stops: list[Stop] = []
         self._steps: dict[Any, dict[Any, Any]] = {}
 
-    def count(self) -> Count:
+    def reading(self) -> Reading:
         """What it has read so far."""
-        return Count(
+        return Reading(
             sizes=self._sizes,
             size_line=self._size_line,
             names=self._names,
@@ -278,14 +276,14 @@ class _Counter:
         """Whether it counts as the usual one does from here on, and neither has counted anything yet."""
         return self._manner.by_name and not (self._samples or self.counted or usual.counted)
 
-    def take(self, record: _Record) -> None:
-        """Take a record, and note where the official reader ends at it."""
+    def take(self, line: int, names: frozenset[bytes], record: Any) -> None:
+        """Take a record that mentions some names, and note where the official reader ends at it."""
         if self._ended:
             return
         try:
-            self._read(record)
+            self._read(line, names, record)
         except _FAILURES as error:
-            self._crash = Crash(record.line, f"{type(error).__name__}: {error}"[:_MAX_TEXT])
+            self._crash = Crash(line, f"{type(error).__name__}: {error}"[:_MAX_TEXT])
             self._ended = True
 
     def evaluate(self, events: Sequence[Event]) -> None:
@@ -299,28 +297,28 @@ class _Counter:
             # Each takes the place of the one before.
             events = events[-1:]
         for event in events:
-            self.take(_alone(event))
+            self.take(event.line, ALONE[event.key], event)
 
-    def _read(self, record: _Record) -> None:
-        names, unit = record.names, self.unit
+    def _read(self, line: int, names: frozenset[bytes], record: Any) -> None:
+        unit = self.unit
         if SIZE in names:
-            self._sizes, self._size_line = (_kept(record.part("value")),), record.line
+            self._sizes, self._size_line = (_kept(_part(record, "value")),), line
         if self._manner.by_name and NAME in names:
-            self._names = (_kept(record.part("value")),)
+            self._names = (_kept(_part(record, "value")),)
             self._samples = self._samples and self._names == ("bert",)
             self.unit = unit = self._counted()
         evaluated = not names.isdisjoint(self.evaluations)
         if evaluated and unit is None:
             self._measure(record)
         elif evaluated and unit == "samples_count":
-            self._point = _stop_at(record.line, record.part("metadata")["samples_count"])
-            record.part("value")
+            self._point = _stop_at(line, _part(record, "metadata")["samples_count"])
+            _part(record, "value")
         elif self._samples and SAMPLES in names:
-            self._point = _stop_at(record.line, record.part("value"))
+            self._point = _stop_at(line, _part(record, "value"))
         elif evaluated and unit == "epoch_num":
-            self._point = _stop_at(record.line, round(record.part("metadata")["epoch_num"], 3))
-        if STOP in names and (self._manner.stop == "text" or record.part("key") == "run_stop"):
-            self._stop(record)
+            self._point = _stop_at(line, round(_part(record, "metadata")["epoch_num"], 3))
+        if STOP in names and (self._manner.stop == "text" or _part(record, "key") == "run_stop"):
+            self._stop(line, record)
 
     def _counted(self) -> str | None:
         """What counts of an evaluation in a log of this name, where rounds go by names."""
@@ -331,10 +329,10 @@ class _Counter:
             return "samples_count"
         return "" if self._samples else "epoch_num"
 
-    def _measure(self, record: _Record) -> None:
+    def _measure(self, record: Any) -> None:
         """One of Stable Diffusion's measures, which are logged one by one."""
-        metadata = record.part("metadata")
-        step, metric, score = metadata[self._manner.step], metadata["metric"], record.part("value")
+        metadata = _part(record, "metadata")
+        step, metric, score = metadata[self._manner.step], metadata["metric"], _part(record, "value")
         hash((step, metric))
         if len(self._steps) >= MAX_STEPS and step not in self._steps:
             self._beyond = f"{MAX_STEPS} evaluated steps"
@@ -343,18 +341,18 @@ class _Counter:
         if metric in ("FID", "CLIP"):
             measures[metric] = score if isinstance(score, (int, float)) else ""
 
-    def _stop(self, record: _Record) -> None:
+    def _stop(self, line: int, record: Any) -> None:
         """The end of the run, by its own word; from v3.0 the last one counts, before each."""
-        if record.part("metadata")["status"] == "success":
+        if _part(record, "metadata")["status"] == "success":
             if self.unit is None:
                 # The checker has the measures in its code, whatever the rules of the round say.
                 passing = [
                     step for step, score in self._steps.items() if score["FID"] <= 90.0 and score["CLIP"] >= 0.15
                 ]
-                self._point = _stop_at(record.line, min(passing)) if passing else None
-            stop = self._point if self._point is not None else Stop("none", record.line)
+                self._point = _stop_at(line, min(passing)) if passing else None
+            stop = self._point if self._point is not None else Stop("none", line)
         else:
-            stop = Stop("failed", record.line)
+            stop = Stop("failed", line)
         if self._manner.by_name:
             self._stops.clear()
             self._ended = stop.kind == "none"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
 from mlsub.io.errors import MlsubError
 from mlsub.io.write import put_file, staging_beside, sync_file
-from mlsub.log.reader import CHUNK, TOKEN, TOKEN_MLL, ended_lines, foreign_encoding, open_log, read_records
+from mlsub.log import reader
+from mlsub.log.event import RawRecord
+from mlsub.log.reader import TOKEN_MLL, TOKENS, LineCutter, chunks, foreign_encoding, open_log, read_records
 
 MARK = b":::ML"
 #: How far back a line without an end is looked through for a blank to cut it at.
@@ -29,15 +29,14 @@ FREE = -1
 
 def zones(stream: BinaryIO) -> Iterator[Zone]:
     """Cut a log; the zones joined are the log."""
-    rest, in_record = b"", False
-    while chunk := stream.read(CHUNK):
-        buffer = rest + chunk
-        cut = ended_lines(buffer)
-        if cut:
-            yield from _cut(buffer[:cut], in_record)
+    cutter, in_record = LineCutter(), False
+    for chunk in chunks(stream):
+        block = cutter.lines(chunk)
+        if block:
+            yield from _cut(block, in_record)
             in_record = False
-        rest = buffer[cut:]
-        if len(rest) > CHUNK:
+        rest = cutter.held
+        if len(rest) > reader.CHUNK:
             at = -1 if in_record else rest.find(MARK)
             if at > 0:
                 yield FREE, rest[:at]
@@ -45,8 +44,8 @@ def zones(stream: BinaryIO) -> Iterator[Zone]:
             # Not a CR whose LF may follow, and neither half a mark nor half a word.
             emitted = len(rest) - rest.endswith(b"\r") if in_record else _between_words(rest)
             yield 0 if in_record else FREE, rest[max(at, 0) : emitted]
-            rest = rest[emitted:]
-    yield from _cut(rest, in_record)
+            cutter.held = rest[emitted:]
+    yield from _cut(cutter.held, in_record)
 
 
 def _cut(block: bytes, in_record: bool) -> Iterator[Zone]:
@@ -86,14 +85,16 @@ def _between_words(rest: bytes) -> int:
 ENDINGS = (".txt", ".log", ".out")
 MAX_LOGS = 100_000
 
-Writer = Callable[[BinaryIO, BinaryIO], None]
+Writer = Callable[[BinaryIO, BinaryIO], object]
 
 
 def check_source(file: Path) -> None:
     """Find out beforehand what keeps a file from being changed.
 
     Raises:
-        MlsubError: it is a link, not a regular file, compressed, or does not exist.
+        MlsubError: it is a link, not a regular file, compressed, does not exist, or is in an encoding whose bytes are
+            not those of its characters.
+        OSError: it cannot be opened.
     """
     try:
         mode = file.lstat().st_mode
@@ -105,6 +106,10 @@ def check_source(file: Path) -> None:
         raise MlsubError(f"{file} is not a regular file. Name a log.")
     if file.suffix == ".gz":
         raise MlsubError(f"{file} is compressed, and results are submitted uncompressed. Decompress it first.")
+    with file.open("rb") as stream:
+        encoding = foreign_encoding(stream.read(4))
+    if encoding is not None:
+        raise MlsubError(f"{file} is {encoding.upper()}, in which no tool finds records. Convert it to UTF-8 first.")
 
 
 def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Path | None = None) -> None:
@@ -164,61 +169,41 @@ def _cannot(file: Path, what: str, error: Exception) -> MlsubError:
     return MlsubError(f"{file} cannot be {what}: {reason}. Nothing was changed in it.")
 
 
-class Fingerprint(msgspec.Struct, frozen=True):
-    """The records of a log: how many, and a digest of the bytes of each and of their order.
-
-    ``placed`` is the digest with the line of each record, for changes that keep every line where it was.
-    """
-
-    records: int
-    digest: str
-    placed: str
-
-
-def fingerprint(file: Path) -> Fingerprint:
-    """Read all records of a log, by the tokens of all formats.
-
-    Raises:
-        MlsubError: the log cannot be read, or is in an encoding whose bytes are not those of its characters.
-    """
-    count, digest, placed = 0, hashlib.sha256(), hashlib.sha256()
-    try:
-        with open_log(file) as stream:
-            encoding = foreign_encoding(stream.read(4))
-        if encoding is not None:
-            raise MlsubError(
-                f"{file} is {encoding.upper()}, in which no tool finds records. Convert it to UTF-8 first."
-            )
-        for token in (TOKEN, TOKEN_MLL):
-            with open_log(file) as stream:
-                for batch in read_records(stream, token=token):
-                    for line, text, hidden, too_long in batch:
-                        count += token is TOKEN_MLL
-                        part = b"%d %d %d:%b\n" % (hidden, too_long, len(text), text)
-                        digest.update(part)
-                        placed.update(b"%d " % line)
-                        placed.update(part)
-    except MlsubError as error:
-        raise MlsubError(f"{file} cannot be read: {error}. Name a log that can be.") from error
-    return Fingerprint(count, digest.hexdigest(), placed.hexdigest())
-
-
-def prove_same(before: Fingerprint, after: Fingerprint, file: Path, *, placed: bool) -> None:
-    """Compare the records of a log before and after.
+def prove_same(file: Path, part: Path, *, placed: bool = False, repaired: Container[int] | None = None) -> None:
+    """Compare the records of a log, by the tokens of all formats, with those of what is to take its place.
 
     Args:
-        before: of the log as it is.
-        after: of the log as it would be.
-        file: what the message calls it.
+        file: the log as it is.
+        part: the log as it would be.
         placed: whether each record must be on its line still.
+        repaired: the lines whose records go, where blanks behind records may go too; None where every byte stays.
 
     Raises:
-        MlsubError: they differ in anything.
+        MlsubError: they differ in anything, or a log cannot be read.
     """
-    same = before == after if placed else (before.records, before.digest) == (after.records, after.digest)
-    if not same:
-        counts = f"{before.records} before, {after.records} after"
-        raise MlsubError(f"{file} is left as it was: its records would not be the same ({counts}). Please report it.")
+    for token in TOKENS.values():
+        before = (record for record in records_of(file, token) if repaired is None or record[0] not in repaired)
+        for old, new in zip_longest(before, records_of(part, token)):
+            if old is None or new is None or _compared(old, placed, repaired) != _compared(new, placed, repaired):
+                raise MlsubError(f"{file} is left as it was: its records would not be the same. Please report it.")
+
+
+def _compared(record: RawRecord, placed: bool, repaired: Container[int] | None) -> RawRecord:
+    line, text, hidden, too_long = record
+    return line if placed else 0, text if repaired is None else text.rstrip(b" \t"), hidden, too_long
+
+
+def records_of(file: Path, token: bytes = TOKEN_MLL) -> Iterator[RawRecord]:
+    """Yield the records of a log by a token, those of all formats if nothing is said.
+
+    Raises:
+        MlsubError: the log cannot be read.
+    """
+    try:
+        with open_log(file) as stream:
+            yield from read_records(stream, token)
+    except MlsubError as error:
+        raise MlsubError(f"{file} cannot be read: {error}. Name a log that can be.") from error
 
 
 def find_logs(paths: Sequence[str]) -> list[Path]:

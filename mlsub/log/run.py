@@ -10,14 +10,15 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.event import Batch, Event
+from mlsub.log.event import Event, Records
 from mlsub.log.events import Handler, Tally
-from mlsub.log.parts import EvaluationLengths, LengthFold, Seed, SeedFold, TimedRegion
+from mlsub.log.parts import EvaluationLengths, LengthFold, Seed, read_seed
 from mlsub.log.reading import Reading, ReadingFold
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000
 MAX_HYPERPARAMETERS = 512
+MAX_SEEDS = 20_000
 MAX_METRIC = 64
 
 
@@ -44,7 +45,10 @@ class Evaluation(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Timeline(msgspec.Struct, frozen=True, array_like=True):
-    """When things happened, in ms since the Unix epoch; None where the log does not say."""
+    """When things happened, in ms since the Unix epoch; None where the log does not say.
+
+    The clock ran backwards ``steps`` times, first at ``step_line``, by ``worst_step`` ms at most.
+    """
 
     first: float | None = None
     last: float | None = None
@@ -55,14 +59,9 @@ class Timeline(msgspec.Struct, frozen=True, array_like=True):
     blocks: int = 0
     epochs: int = 0
     events: int = 0
-
-
-class ClockStep(msgspec.Struct, frozen=True, array_like=True):
-    """How often the clock of a log runs backwards, where first, and by how many ms at worst."""
-
-    count: int
-    first_line: int
-    worst_ms: float
+    steps: int = 0
+    step_line: int = 0
+    worst_step: float = 0.0
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):
@@ -73,8 +72,9 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     ``seeds_left_out`` counts those that do not fit in ``seeds``.
     ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``; ``latest_ms`` the latest time
     of a record before the first ``run_stop``. ``reading`` is what the convergence checker reads of the log, which
-    follows rules of its own. ``scale`` has the ``number_of_nodes`` and ``accelerators_per_node`` that the official
-    result summarizer takes: what was stated last when both had been.
+    follows rules of its own, ``reading_by_samples`` what it reads of BERT where that is counted by samples. ``scale``
+    has the ``number_of_nodes`` and ``accelerators_per_node`` that the official result summarizer takes: what was stated
+    last when both had been.
     """
 
     identity: dict[str, Any]
@@ -85,12 +85,12 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     status: Any
     status_line: int | None
     lines: dict[str, int]
-    clock: ClockStep | None
     event_types: dict[str, tuple[str, int]]
     last_block: tuple[int, float] | None = None
     latest_ms: float | None = None
     seeds_left_out: int = 0
     reading: Reading = Reading()
+    reading_by_samples: Reading = Reading()
     lengths: EvaluationLengths = EvaluationLengths()
     scale: tuple[Any, Any] = (None, None)
 
@@ -163,15 +163,19 @@ class RunFold:
         self.hyperparameters: dict[str, Any] = {}
         self.lines: dict[str, int] = {}
         self.evaluations: list[Evaluation] = []
-        self._seeds = SeedFold()
+        self._seeds: list[Seed] = []
+        self._seeds_left_out = 0
+        self._unusable_seed = False
         self.status: Any = None
         self.status_line: int | None = None
         self.times: dict[str, float] = {}
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
         self.scale: dict[str, Any] = dict.fromkeys(_SCALE)
-        self.timed = TimedRegion()
-        self._lengths = LengthFold(self.timed)
+        #: The interval the official score uses (ms): the last of each up to where both are known.
+        self.run_start: float | None = None
+        self.run_stop: float | None = None
+        self._lengths = LengthFold()
         self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None
@@ -185,10 +189,10 @@ class RunFold:
         take = _HANDLERS.get(key)
         return self._state if take is None else MethodType(take, self)
 
-    def take(self, batch: Batch) -> None:
+    def take(self, records: Records) -> None:
         """Take records whose events have been taken, and have them read."""
         if self._reading is not None:
-            self._reading.take(batch, self._named)
+            self._reading.take(records, self._named)
         self._named.clear()
 
     def _type(self, event: Event) -> None:
@@ -197,17 +201,17 @@ class RunFold:
         if found != expected and found is not None and expected is not None:
             self.event_types.setdefault(event.key, (show(found).strip('"'), event.line))
 
-    def _point(self, event: Event) -> None:
-        if event.event_type != _POINT:
-            self._type(event)
-
-    def _end(self, event: Event) -> None:
-        if event.event_type != _END:
-            self._type(event)
-
     def _seed(self, event: Event) -> None:
+        """Keep a seed, as the official seed checker reads it."""
         self._type(event)
-        self._seeds.take(event)
+        seed = read_seed(event)
+        # The first that cannot be used decides of the log, so it is kept wherever it stands.
+        first_unusable = seed.error is not None and not self._unusable_seed
+        self._unusable_seed = self._unusable_seed or first_unusable
+        if len(self._seeds) < MAX_SEEDS or first_unusable:
+            self._seeds.append(seed)
+        else:
+            self._seeds_left_out += 1
 
     def _named_state(self, event: Event) -> None:
         self._named.append(event)
@@ -233,39 +237,47 @@ class RunFold:
     def finish(self) -> Run:
         """The run so far; more events may follow."""
         tally, block = self._tally, self.last_block
+        usual, by_samples = self._reading.finish() if self._reading is not None else (Reading(), Reading())
         timeline = Timeline(
             first=tally.first if tally.events else None,
             last=tally.last if tally.events else None,
             init_start=self.times.get("init_start"),
             init_stop=self.times.get("init_stop"),
-            run_start=self.timed.start,
-            run_stop=self.timed.stop,
+            run_start=self.run_start,
+            run_stop=self.run_stop,
             blocks=self.counts["block_start"],
             epochs=self.counts["epoch_start"],
             events=tally.events,
+            steps=tally.steps,
+            step_line=tally.step_line,
+            worst_step=tally.worst_step,
         )
         return Run(
             identity=self.identity,
             hyperparameters=self.hyperparameters,
             timeline=timeline,
             evaluations=tuple(self.evaluations),
-            seeds=tuple(self._seeds.kept),
+            seeds=tuple(self._seeds),
             status=self.status,
             status_line=self.status_line,
             lines=self.lines,
-            clock=ClockStep(tally.steps, tally.step_line, tally.worst_step) if tally.steps else None,
             event_types=self.event_types,
             last_block=(block.line, block.time_ms) if block is not None else None,
             latest_ms=self._latest,
-            seeds_left_out=self._seeds.left_out,
-            reading=self._reading.finish() if self._reading is not None else Reading(),
+            seeds_left_out=self._seeds_left_out,
+            reading=usual,
+            reading_by_samples=by_samples,
             lengths=self._lengths.finish(),
             scale=(self.scale[_SCALE[0]], self.scale[_SCALE[1]]),
         )
 
     def _run_edge(self, event: Event) -> None:
         self._type(event)
-        self.timed.edge(event)
+        if self.run_start is None or self.run_stop is None:
+            if event.key == "run_start":
+                self.run_start = event.time_ms
+            else:
+                self.run_stop = event.time_ms
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
             self._named.append(event)
@@ -280,31 +292,24 @@ class RunFold:
         self.times.setdefault(event.key, event.time_ms)
         self.lines.setdefault(event.key, event.line)
 
-    def _block_start(self, event: Event) -> None:
-        if event.event_type != _START:
-            self._type(event)
-        self.counts["block_start"] += 1
-        self._block = event
-
-    def _epoch_start(self, event: Event) -> None:
-        if event.event_type != _START:
-            self._type(event)
-        self.counts["epoch_start"] += 1
+    def _count(self, event: Event) -> None:
+        self._type(event)
+        self.counts[event.key] += 1
+        if event.key == "block_start":
+            self._block = event
 
     def _eval_start(self, event: Event) -> None:
-        if event.event_type != _START:
-            self._type(event)
-        self._lengths.start(event)
+        self._type(event)
+        if self.run_start is not None and self.run_stop is None:
+            self._lengths.start(event)
 
     def _eval_stop(self, event: Event) -> None:
-        if event.event_type != _END:
-            self._type(event)
+        self._type(event)
         self._lengths.stop(event)
 
     def _evaluation(self, event: Event) -> None:
         self._named.append(event)
-        if event.event_type != _POINT:
-            self._type(event)
+        self._type(event)
         if len(self.evaluations) < MAX_EVALUATIONS:
             of = event.metadata.get if isinstance(event.metadata, dict) else _nothing
             metric = of("metric")
@@ -323,28 +328,17 @@ class RunFold:
 
 #: What takes the events of keys whose type is known; not bound to a fold, which would then hold on to itself.
 _HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
-    "submission_benchmark": RunFold._named_state,
-    "global_batch_size": RunFold._named_state,
-    "train_samples": RunFold._named_state,
-    "eval_samples": RunFold._typed_state,
+    **dict.fromkeys(_EXPECTED_TYPE, RunFold._type),
+    **dict.fromkeys(("submission_benchmark", "global_batch_size", "train_samples"), RunFold._named_state),
+    **dict.fromkeys(("eval_samples", "cache_clear"), RunFold._typed_state),
     **dict.fromkeys(_SCALE, RunFold._scale_state),
-    "cache_clear": RunFold._typed_state,
-    "weights_initialization": RunFold._point,
-    "run_start": RunFold._run_edge,
-    "run_stop": RunFold._run_edge,
-    "init_start": RunFold._time,
-    "init_stop": RunFold._time,
-    "eval_accuracy": RunFold._evaluation,
-    "eval_error": RunFold._evaluation,
+    **dict.fromkeys(("run_start", "run_stop"), RunFold._run_edge),
+    **dict.fromkeys(("init_start", "init_stop"), RunFold._time),
+    **dict.fromkeys(("eval_accuracy", "eval_error"), RunFold._evaluation),
+    **dict.fromkeys(("block_start", "epoch_start"), RunFold._count),
     "eval_start": RunFold._eval_start,
     "eval_stop": RunFold._eval_stop,
     "seed": RunFold._seed,
-    "block_start": RunFold._block_start,
-    "block_stop": RunFold._end,
-    "epoch_start": RunFold._epoch_start,
-    "epoch_stop": RunFold._end,
-    "staging_start": RunFold._type,
-    "staging_stop": RunFold._end,
 }
 
 

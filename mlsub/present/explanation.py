@@ -10,7 +10,7 @@ import msgspec
 from mlsub.findings import Blocks, Kind, Severity
 from mlsub.present.document import Block, Cell, Column, Document, Facts, Lines, Table, Text, document
 from mlsub.present.envelope import Answer
-from mlsub.rounds.names import spans
+from mlsub.rounds import spans
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.explain import Demand, KeyDemands, all_demands, descriptions, official_files, rule_ids
 

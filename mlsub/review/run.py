@@ -87,13 +87,13 @@ def _interval(run: Run, path: str) -> Iterator[Finding]:
 
 
 def _clock(run: Run, path: str) -> Iterator[Finding]:
-    clock = run.clock
-    if clock is not None:
+    clock = run.timeline
+    if clock.steps:
         yield finding(
             "run.clock-backwards",
             path,
-            line=clock.first_line,
-            actual=f"{clock.count} step{'s' if clock.count > 1 else ''} back, {clock.worst_ms:g} ms at most",
+            line=clock.step_line,
+            actual=f"{clock.steps} step{'s' if clock.steps > 1 else ''} back, {clock.worst_step:g} ms at most",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -163,24 +163,76 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
     return msgspec.convert({"summarizer": None, **merged, **computed}, Round)
 
 
-def rounds_with(benchmark: str) -> str:
+def find_usage(text: str) -> str:
+    """Return the usage of a name that a person types.
+
+    Raises:
+        MlsubError: there is no such name; says what was probably meant.
+    """
+    return known_name("usage", text, usages())
+
+
+def find_round(usage: str, text: str, overlay: str | None = None) -> Round:
+    """Return the round; ``1.0``, ``1.0.0`` and ``v1.0`` are the same. ``overlay`` is a rule file of the user's own.
+
+    Raises:
+        MlsubError: the usage has no such round.
+    """
+    return get_round(usage, normalise_round(text) or text, overlay)
+
+
+def find_benchmark(
+    benchmark: str, round_text: str | None, usage: str | None, overlay: str | None = None
+) -> tuple[Round, str]:
+    """Return the round and the benchmark that are meant: without a round the newest one that has it.
+
+    Raises:
+        MlsubError: no usage, round or benchmark of this name, or the round does not have it.
+    """
+    among = (find_usage(usage),) if usage else usages()
+    name = benchmark.lower().replace("-", "_")
+    having = [rounds for of in among if (rounds := rounds_with(of, name, overlay))]
+    if not having:
+        names = {known for of in among for round_ in all_rounds(of, overlay) for known in round_.benchmarks}
+        where = f"benchmark of {usage}" if usage else "benchmark"
+        raise MlsubError(unknown_name(where, benchmark, sorted(names)))
+    if round_text is None:
+        return having[0][-1], name
+    asked = normalise_round(round_text) or round_text
+    for round_ in (each for rounds in having for each in rounds):
+        if round_.name == asked:
+            return round_, name
+    round_ = find_round(having[0][0].usage, round_text, overlay)
+    # A longer name is the next version of a benchmark; one that is merely similar is another benchmark.
+    later = next((other for other in round_.benchmarks if other.startswith(name)), None)
+    hint = f". Did you mean {later}?" if later else ""
+    known = span([each.name for each in having[0]])
+    raise MlsubError(f"{round_.usage} {round_.name} has no {name}; it was in {known}{hint}")
+
+
+def all_rounds(usage: str, overlay: str | None = None) -> tuple[Round, ...]:
+    """Return every round of a usage, oldest first."""
+    return tuple(get_round(usage, name, overlay) for name in known_rounds(usage, overlay))
+
+
+def rounds_with(usage: str, benchmark: str, overlay: str | None = None) -> list[Round]:
+    """Return the rounds of a usage that have a benchmark, oldest first."""
+    return [round_ for round_ in all_rounds(usage, overlay) if benchmark in round_.benchmarks]
+
+
+def history_of(benchmark: str) -> str:
     """Return the rounds that have a benchmark, such as ``MLPerf Training v4.0 to v5.1``; empty where none has it."""
-    found = []
-    for usage in usages():
-        names = [name for name in known_rounds(usage) if benchmark in get_round(usage, name).benchmarks]
-        if names:
-            found.append(get_round(usage, names[0]).title + (f" to v{names[-1]}" if len(names) > 1 else ""))
-    return ", and of ".join(found)
+    found = (rounds for usage in usages() if (rounds := rounds_with(usage, benchmark)))
+    return ", and of ".join(one[0].title + (f" to v{one[-1].name}" if len(one) > 1 else "") for one in found)
 
 
 def wrong_round(round_: Round, benchmark: str) -> str | None:
     """Return what to ask where a round lacks a benchmark that another has; None where none, or this one, has it."""
     if not benchmark or benchmark in round_.benchmarks:
         return None
-    known = known_rounds(round_.usage)
-    names = [name for name in known if benchmark in get_round(round_.usage, name).benchmarks]
+    known, names = known_rounds(round_.usage), [each.name for each in rounds_with(round_.usage, benchmark)]
     if not names:
-        others = rounds_with(benchmark)
+        others = history_of(benchmark)
         return (
             f"{benchmark} is a benchmark of {others}: wrong usage? Check with --usage and --round." if others else None
         )
@@ -193,8 +245,7 @@ def wrong_round(round_: Round, benchmark: str) -> str | None:
 
 def every_benchmark(usage: str) -> tuple[str, ...]:
     """Return the benchmarks of all rounds of a usage."""
-    names = (name for round_ in known_rounds(usage) for name in get_round(usage, round_).benchmarks)
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(name for round_ in all_rounds(usage) for name in round_.benchmarks))
 
 
 def known_name(what: str, text: str, known: tuple[str, ...]) -> str:
@@ -218,3 +269,20 @@ def unknown_name(what: str, text: str, known: Iterable[str]) -> str:
         return f"no {what} {shown!r}; there are {', '.join(known)}"
     also = f"; there are {', '.join(known)}" if len(known) <= _FEW else ""
     return f"no {what} {shown!r}{also}. Did you mean {' or '.join(close)}?"
+
+
+def span(names: Sequence[str]) -> str:
+    """Return names of rounds that follow each other, in short: ``1.0 to 2.1``."""
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def spans(usage: str, names: Iterable[str]) -> str:
+    """Return names of rounds in short, those in a row together: ``1.0 to 2.1, 4.0``."""
+    known = known_rounds(usage)
+    groups: list[list[str]] = []
+    for name in sorted(names, key=known.index):
+        if groups and known.index(name) == known.index(groups[-1][-1]) + 1:
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    return ", ".join(map(span, groups))

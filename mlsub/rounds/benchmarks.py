@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.rounds.names import span
+from mlsub.rounds import span
 
 
 class Compatible(StrEnum):

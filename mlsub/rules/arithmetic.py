@@ -102,8 +102,8 @@ class Skeleton:
             token for offset, token in self._at.items() if offset >= (left.end_col_offset or 0) and token.text != ")"
         )
 
-    def function(self, node: ast.Call, functions: Collection[str]) -> Token:
-        """The name of the function that is called.
+    def function(self, node: ast.Call, functions: Collection[str] | None = None) -> Token:
+        """The name of the function that is called, one of some where these are given.
 
         Raises:
             ExpressionError: there is no such function, or what is called is not a name.
@@ -111,7 +111,7 @@ class Skeleton:
         token = self.token(node)
         if not isinstance(node.func, ast.Name) or token.kind != "name":
             raise unexpected(self.sign(node.func))
-        if token.text not in functions:
+        if functions is not None and token.text not in functions:
             raise ExpressionError(f"no function {token.text!r}{meant(token.text, functions)}", token.column)
         return token
 

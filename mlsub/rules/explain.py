@@ -12,8 +12,7 @@ import msgspec
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Blocks
 from mlsub.io.data import shipped
-from mlsub.rounds import Round, usages
-from mlsub.rounds.names import all_rounds
+from mlsub.rounds import Round, all_rounds, usages
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.base import Aspect
 from mlsub.rules.aspects.count import AnyOf, Repeated

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import asdict
 
 from mlsub.divisions import DivisionName
 from mlsub.io.data import shipped
 from mlsub.io.documents import Form, read_as, read_document
 from mlsub.io.errors import MlsubError
-from mlsub.io.problems import FileProblemsError, Problem, meant
+from mlsub.io.problems import FileProblemsError, Flaw, Problem, meant
 from mlsub.io.read import read_text, with_place
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
 from mlsub.submission.organisations import organisation
@@ -50,11 +49,7 @@ RoundName = Annotated[
 Text = Annotated[str, Meta(min_length=1, max_length=400)]
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mapping of a list of IDs."""
-
-
-class Named(_Part, frozen=True, kw_only=True):
+class Named(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Results: those of one system, as its folder is called, or of one benchmark or division alone."""
 
     organisation: Text
@@ -69,7 +64,7 @@ class One(Named, frozen=True, kw_only=True):
     id: ResultId
 
 
-class Group(_Part, frozen=True, kw_only=True):
+class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """IDs that a source gives to several results together: each result has one of them."""
 
     ids: Annotated[tuple[ResultId, ...], Meta(min_length=1, max_length=1000)]
@@ -77,7 +72,7 @@ class Group(_Part, frozen=True, kw_only=True):
     why: Annotated[Text | None, Meta(description="What shows that the IDs are of these results.")] = None
 
 
-class RoundIds(_Part, frozen=True, kw_only=True):
+class RoundIds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The IDs of a round's results."""
 
     round: RoundName
@@ -87,13 +82,13 @@ class RoundIds(_Part, frozen=True, kw_only=True):
     groups: Annotated[tuple[Group, ...], Meta(max_length=1000)] = ()
 
 
-class IdList(_Part, frozen=True, kw_only=True):
+class IdList(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A list of the IDs of results."""
 
     rounds: Annotated[tuple[RoundIds, ...], Meta(min_length=1, max_length=100)]
 
 
-class _CsvRow(One, frozen=True, kw_only=True):
+class _Row(One, frozen=True, kw_only=True):
     """A row of a table of IDs."""
 
     round: RoundName
@@ -119,15 +114,8 @@ class ResultIds(msgspec.Struct, frozen=True):
         return " or ".join([", ".join(self.ids[:-1]), self.ids[-1]] if len(self.ids) > 1 else self.ids)
 
 
-class _Key(msgspec.Struct, frozen=True):
-    """Whose an ID is; organisations by their names, however they are spelled."""
-
-    usage: str
-    round: str
-    organisation: str
-    system: str
-    benchmark: str | None
-    division: str | None
+#: Whose an ID is: usage, round, and results with the one name of their organisation.
+_Key = tuple[str, str, Named]
 
 
 class Ids:
@@ -139,7 +127,7 @@ class Ids:
     def of(
         self, usage: str, round_name: str, organisation_folder: str, system: str, benchmark: str, division: str | None
     ) -> ResultIds | None:
-        """The ID of a result, or those of which one is its own; None where the list has none.
+        """Return the ID of a result, or those of which one is its own; None where the list has none.
 
         Args:
             usage: ``training`` or ``hpc``.
@@ -149,16 +137,16 @@ class Ids:
             benchmark: the name of the benchmark's folder.
             division: ``closed`` or ``open``; None where the result states none.
         """
-        name = organisation(organisation_folder)
+        named = Named(organisation=organisation(organisation_folder), system=system)
         keys = [
-            _Key(usage, round_name, name, system, bench, div)
+            (usage, round_name, msgspec.structs.replace(named, benchmark=bench, division=div))
             for bench in (benchmark, None)
             for div in dict.fromkeys((division, None))
         ]
         return next((self._known[key] for key in keys if key in self._known), None)
 
     def astray(self, systems: Iterable[tuple[str, str, str, str]]) -> Iterator[str]:
-        """What is wrong with IDs of systems that are not there, although their organisations are, in a line each.
+        """Yield a line for each ID of a system that is not there, although its organisation is.
 
         Args:
             systems: the systems that are there: usage, round, and the folders of organisation and system.
@@ -166,26 +154,26 @@ class Ids:
         known: dict[tuple[str, str, str], set[str]] = {}
         for usage, round_name, folder, system in systems:
             known.setdefault((usage, round_name, organisation(folder)), set()).add(system)
-        for key, ids in self._known.items():
-            there = known.get((key.usage, key.round, key.organisation))
-            if there is not None and key.system not in there:
-                hint = meant(key.system, sorted(there)[:_MOST])
-                yield f"{ids.shown}: {key.organisation} has no {key.system} in v{key.round}{hint}"
+        for (usage, round_name, of), ids in self._known.items():
+            there = known.get((usage, round_name, of.organisation))
+            if there is not None and of.system not in there:
+                hint = meant(of.system, sorted(there)[:_MOST])
+                yield f"{ids.shown}: {of.organisation} has no {of.system} in v{round_name}{hint}"
 
 
 @lru_cache(maxsize=1)
 def shipped_ids() -> Ids:
-    """The IDs that published documents cite, as far as a result can be found for each."""
+    """Return the IDs that published documents cite, as far as a result can be found for each."""
     return ids_of(shipped(__file__, _SHIPPED, IdList))
 
 
 def ids_of(listed: IdList) -> Ids:
-    """What a list that holds together says."""
-    return Ids({key: ids for _, key, ids in _steps(listed)})
+    """Return what a list that holds together says."""
+    return Ids({key: ids for one in listed.rounds for _, key, ids in _results(one)})
 
 
 def read_ids(file: Path, overlay: str | None = None) -> Ids:
-    """A list of IDs: YAML, or a table in CSV.
+    """Return a list of IDs: YAML, or a table in CSV.
 
     Args:
         file: YAML by its name (``.yaml``, ``.yml``), see :func:`ids_schema`; any other is CSV with the columns id,
@@ -198,98 +186,80 @@ def read_ids(file: Path, overlay: str | None = None) -> Ids:
     if file.suffix.lower() not in (".yaml", ".yml"):
         return _read_table(file, overlay)
     listed, tree = read_document(file, FORM)
-    for number, one in enumerate(listed.rounds):
-        for steps, message in _unknown(one, overlay):
-            tree.report(message, "rounds", number, *steps)
-    known = _Known()
-    for steps, key, ids in _steps(listed):
-        for message in known.take(key, ids):
-            tree.report(message, *steps)
+    for steps, message in _find_flaws(listed.rounds, overlay):
+        tree.report(message, "rounds", *steps)
     tree.raise_problems()
-    return Ids(known.ids)
+    return ids_of(listed)
 
 
 def ids_schema() -> dict[str, Any]:
-    """The JSON Schema of lists of IDs, for editors as well."""
+    """Return the JSON Schema of lists of IDs, for editors as well."""
     return FORM.schema()
 
 
-class _Known:
-    """The IDs of a list as they are read; a result has one, and an ID is of one system."""
+def _results(one: RoundIds) -> Iterator[tuple[tuple[str | int, ...], _Key, ResultIds]]:
+    """Yield the results of a round: the steps to each, whose it is, and its IDs."""
 
-    def __init__(self) -> None:
-        self.ids: dict[_Key, ResultIds] = {}
-        self._owners: dict[tuple[str, str], _Key] = {}
+    def key(named: Named) -> _Key:
+        name = organisation(named.organisation)
+        of = Named(organisation=name, system=named.system, benchmark=named.benchmark, division=named.division)
+        return one.usage, str(normalise_round(one.round)), of
 
-    def take(self, key: _Key, ids: ResultIds) -> Iterator[str]:
-        """Take what a list says of some results; say what contradicts what it said before."""
-        before = self.ids.setdefault(key, ids)
-        if before.ids != ids.ids:
-            yield f"the result has {before.shown} already"
-        if len(ids.ids) == 1:
-            owner = self._owners.setdefault((key.usage, ids.ids[0]), key)
-            if (owner.organisation, owner.system) != (key.organisation, key.system):
-                yield f"{ids.ids[0]} is the ID of {owner.organisation}/{owner.system} already"
-
-
-def _steps(listed: IdList) -> Iterator[tuple[tuple[str | int, ...], _Key, ResultIds]]:
-    """Whose each ID is, with the path of the place that says so."""
-    for number, one in enumerate(listed.rounds):
-        for at, result in enumerate(one.results):
-            yield ("rounds", number, "results", at), _key(one, result), ResultIds((result.id,), one.source)
-        for at, group in enumerate(one.groups):
-            ids = ResultIds(tuple(dict.fromkeys(group.ids)), one.source, group.why)
-            for place, named in enumerate(group.results):
-                yield ("rounds", number, "groups", at, "results", place), _key(one, named), ids
-
-
-def _key(of: RoundIds | _CsvRow, named: Named) -> _Key:
-    name = organisation(named.organisation)
-    return _Key(of.usage, str(normalise_round(of.round)), name, named.system, named.benchmark, named.division)
-
-
-def _unknown(one: RoundIds, overlay: str | None) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Names of a round that are not known, and IDs of another round."""
-    name = str(normalise_round(one.round))
-    if one.usage not in usages():
-        yield ("usage",), f"unknown usage {one.usage!r}{meant(one.usage, usages())}"
-        return
-    if name not in known_rounds(one.usage, overlay):
-        yield ("round",), f"unknown round {name!r}{meant(name, known_rounds(one.usage, overlay))}"
-        return
-    benchmarks = get_round(one.usage, name, overlay).benchmarks
-    for steps, ids, named in _places(one):
-        for text in ids:
-            if not text.startswith(f"{name}-"):
-                yield steps, f"{text} is not an ID of v{name}"
-        if named.benchmark is not None and named.benchmark not in benchmarks:
-            yield (*steps, "benchmark"), f"v{name} has no {named.benchmark!r}{meant(named.benchmark, benchmarks)}"
-
-
-def _places(one: RoundIds) -> Iterator[tuple[tuple[str | int, ...], Iterable[str], Named]]:
     for at, result in enumerate(one.results):
-        yield ("results", at), (result.id,), result
+        yield ("results", at), key(result), ResultIds((result.id,), one.source)
     for at, group in enumerate(one.groups):
+        ids = ResultIds(tuple(dict.fromkeys(group.ids)), one.source, group.why)
         for place, named in enumerate(group.results):
-            yield ("groups", at, "results", place), group.ids if not place else (), named
+            yield ("groups", at, "results", place), key(named), ids
+
+
+def _find_flaws(rounds: Sequence[RoundIds], overlay: str | None) -> Iterator[Flaw]:
+    """Yield unknown names, IDs of another round, a result with two IDs, and an ID of two systems."""
+    known: dict[_Key, ResultIds] = {}
+    owners: dict[tuple[str, str], Named] = {}
+    for number, one in enumerate(rounds):
+        name, benchmarks = str(normalise_round(one.round)), None
+        if one.usage not in usages():
+            yield (number, "usage"), f"unknown usage {one.usage!r}{meant(one.usage, usages())}"
+        elif name not in (rounds_ := known_rounds(one.usage, overlay)):
+            yield (number, "round"), f"unknown round {name!r}{meant(name, rounds_)}"
+        else:
+            benchmarks = get_round(one.usage, name, overlay).benchmarks
+        for steps, key, ids in _results(one):
+            of = key[2]
+            if benchmarks is not None:
+                # Those of a group stand at its first result.
+                listed = ids.ids if steps[0] == "results" or steps[-1] == 0 else ()
+                for text in (one_id for one_id in listed if not one_id.startswith(f"{name}-")):
+                    yield (number, *steps), f"{text} is not an ID of v{name}"
+                if of.benchmark is not None and of.benchmark not in benchmarks:
+                    hint = meant(of.benchmark, benchmarks)
+                    yield (number, *steps, "benchmark"), f"v{name} has no {of.benchmark!r}{hint}"
+            before = known.setdefault(key, ids)
+            if before.ids != ids.ids:
+                yield (number, *steps), f"the result has {before.shown} already"
+            owner = owners.setdefault((one.usage, ids.ids[0]), of) if len(ids.ids) == 1 else of
+            if (owner.organisation, owner.system) != (of.organisation, of.system):
+                yield (number, *steps), f"{ids.ids[0]} is the ID of {owner.organisation}/{owner.system} already"
 
 
 def _read_table(file: Path, overlay: str | None) -> Ids:
-    known, problems = _Known(), list[Problem]()
+    """Return the IDs of a table; each row is a round with one result."""
+    rounds: list[RoundIds] = []
+    lines: list[int] = []
+    problems: list[Problem] = []
     for line, fields in _rows(file):
-        row, flaws = read_as(fields, _CsvRow)
-        said = [with_place(place, message) for place, message in flaws]
+        row, flaws = read_as(fields, _Row)
+        problems += [Problem(str(file), line, with_place(*flaw)) for flaw in flaws]
         if row is not None:
-            one = One(**{name: value for name, value in asdict(row).items() if name not in ("round", "usage")})
-            listed = RoundIds(round=row.round, usage=row.usage, results=(one,))
-            said += [with_place(steps[2:], message) for steps, message in _unknown(listed, overlay)]
-            said += known.take(_key(row, row), ResultIds((row.id,)))
-        problems += [Problem(str(file), line, message) for message in said]
-        if len(problems) >= _MOST:
-            break
+            rounds.append(RoundIds(round=row.round, usage=row.usage, results=(row,)))
+            lines.append(line)
+    for (number, *steps), message in _find_flaws(rounds, overlay):
+        place = steps[2:] if steps[0] == "results" else steps
+        problems.append(Problem(str(file), lines[int(number)], with_place(place, message)))
     if problems:
-        raise FileProblemsError(tuple(problems))
-    return Ids(known.ids)
+        raise FileProblemsError(sorted(problems, key=lambda problem: problem.line or 0)[:_MOST])
+    return ids_of(IdList(rounds=tuple(rounds)))
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -300,7 +270,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
         heads = [head.strip().lower() for head in next(lines, [])]
         if not set(_COLUMNS) <= set(heads) or len(set(heads)) < len(heads):
             raise MlsubError(f"{file}:1: a table with the columns {', '.join(_COLUMNS)}, each once, is needed")
-        columns = _CsvRow.__struct_fields__
+        columns = _Row.__struct_fields__
         for head in heads:
             if head not in columns and ". Did" in (hint := meant(head[:40], columns)):
                 raise MlsubError(f"{file}:1: unknown column {head[:40]!r}{hint}")

@@ -144,7 +144,7 @@ REFUSED = [
     (["new", "--from", "ipu-pod16", "--set", "cooling"], "mlsub system new: --set 'cooling' has no equals sign;"),
     (["new", "--from", "ipu-pod16", "-o", "/dev/null/x.json"], "mlsub system new: /dev/null cannot be written: "),
     (["capture", "--merge"], "mlsub system capture: --merge needs captures; name their files."),
-    (["capture", "--merge", "gone.json"], "mlsub system capture: There is no gone.json."),
+    (["capture", "--merge", "gone.json"], "mlsub system capture: gone.json:1: cannot be read: "),
     (["capture", "x.json"], "mlsub system capture: x.json: files are joined with --merge, and written with -o."),
     (["capture", "--hosts", "-x"], "mlsub system capture: --hosts: '-x' is not a host name."),
     (["capture", "--merge", "--hosts", "a"], "mlsub system capture: --merge and --hosts exclude each other"),

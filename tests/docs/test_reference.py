@@ -11,8 +11,7 @@ import yaml
 
 from docs.reference import COMMANDS, INDEX, RULES, START, build, documentation, generate
 from mlsub.cli import main
-from mlsub.rounds import usages
-from mlsub.rounds.names import all_rounds
+from mlsub.rounds import all_rounds, usages
 from mlsub.rules.explain import rule_ids
 from tests.commands.runner import REPOSITORY, call
 

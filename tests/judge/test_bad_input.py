@@ -173,7 +173,11 @@ def test_a_log_that_goes_away_before_its_second_reading_is_unreadable(tmp_path: 
             raise MlsubError("Stale file handle")
         return io.BytesIO(joined([*GOOD[2:], *GOOD[:2]]))
 
-    with patch.multiple(events, open_log=open_once, BATCH=1), patch.object(rules, "MAX_HELD", 10):
+    with (
+        patch.object(events, "open_log", open_once),
+        patch.multiple(rules, MAX_HELD=10),
+        patch.object(reader, "CHUNK", 90),
+    ):
         report = judged(tmp_path / "result_0.txt")
     assert len(opened) == 2
     assert "log.unreadable" in rules_of(report)
@@ -362,7 +366,7 @@ def test_a_log_that_names_itself_too_late_to_be_held_is_judged_the_same(
 ) -> None:
     data = joined([*lines, *names])
     held = judged_bytes(tmp_path, data)
-    with patch.object(rules, "MAX_HELD", 10), patch.object(events, "BATCH", 1):
+    with patch.object(rules, "MAX_HELD", 10), patch.object(reader, "CHUNK", 90):
         assert judged_bytes(tmp_path, data) == held
 
 

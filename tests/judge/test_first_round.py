@@ -10,8 +10,7 @@ import pytest
 import mlsub
 from mlsub.findings import Kind, Verdict
 from mlsub.log.event import decode_mll
-from mlsub.rounds import get_round, usages
-from mlsub.rounds.names import all_rounds
+from mlsub.rounds import all_rounds, get_round, usages
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import SystemFacts, facts_of

@@ -140,7 +140,7 @@ def test_entries_do_not_share_their_seeds(tmp_path: Path) -> None:
     assert outcome.rules() == set()
 
 
-FULL_OF_SEEDS = "mlsub.log.parts.MAX_SEEDS"
+FULL_OF_SEEDS = "mlsub.log.run.MAX_SEEDS"
 
 
 def _crowded(*own: int) -> dict[str, list[Record] | Record]:

@@ -1,25 +1,44 @@
-"""Events pushed to folds without a log around them."""
+"""Events pushed to folds, and records read, without a log around them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from mlsub.log.event import ALONE, Batch, Event
+from mlsub.log.event import Defect, Event, Records, decode_all
 from mlsub.log.events import Fold, LogReader, Tally
-from mlsub.log.reading import ReadingFold
+from mlsub.log.reading import ALONE, ReadingFold
 
 
 def push(events: Iterable[Event], *folds: Fold, tally: Tally | None = None) -> None:
     """Push events as the reader does: each to the folds that ask for its key."""
-    made = list(events)
-    LogReader(folds, tally=tally).take(Batch([event.line for event in made], [], b"", [*made], []))
+    made = Records()
+    made.decoded = list(events)
+    made.lines = [event.line for event in made.decoded]
+    LogReader(folds, tally=tally).take(made)
 
 
-def take(reading: ReadingFold, batch: Batch) -> None:
+def decoded(texts: Sequence[bytes], first: int = 1, *, joined: bool = False) -> Records:
+    """Decode records that stand in lines from some on; joined as the reader does with objects."""
+    made = Records(list(range(first, first + len(texts))), list(texts), b"\n".join(texts) if joined else b"")
+    decode_all(made)
+    for line, one in zip(made.lines, made.decoded, strict=True):
+        if isinstance(one, Event):
+            one.line = line
+    return made
+
+
+def take(reading: ReadingFold, line: int, text: bytes, event: Event | Defect) -> None:
+    """Have one record read as the fold of a run does."""
+    made = Records([line], [text], text)
+    made.decoded, made.defects = [event], [0] if isinstance(event, Defect) else []
+    take_all(reading, made)
+
+
+def take_all(reading: ReadingFold, records: Records) -> None:
     """Have records read as the fold of a run does."""
     named = []
-    for line, event in zip(batch.lines, batch.decoded, strict=True):
+    for line, event in zip(records.lines, records.decoded, strict=True):
         if isinstance(event, Event) and isinstance(event.key, str) and event.key in ALONE:
             event.line = line
             named.append(event)
-    reading.take(batch, named)
+    reading.take(records, named)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from itertools import chain
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,9 +15,10 @@ from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
 from mlsub.io.data import MAX_LEVELS
 from mlsub.io.show import readable
-from mlsub.log.event import Defect, Event, batch_of, decode, decode_all
+from mlsub.log.event import Defect, Event, decode
 from mlsub.log.reader import TOKEN, RecordCutter, read_records
 from tests.effort import effort
+from tests.log.pushing import decoded
 from tests.log.test_events import KeepingReader, Kept
 
 FEW = settings(derandomize=True, deadline=None, max_examples=400)
@@ -112,7 +112,7 @@ def official_reading(path: Path) -> list[str]:
 def our_reading(data: bytes) -> list[str]:
     """The same of our reader and decoder."""
     read = []
-    for line, text, hidden, too_long in chain.from_iterable(read_records(io.BytesIO(data))):
+    for line, text, hidden, too_long in read_records(io.BytesIO(data)):
         assert not too_long
         if not hidden:
             event = decode(line, text)
@@ -125,14 +125,12 @@ def our_reading(data: bytes) -> list[str]:
 @FEW
 @given(texts=st.lists(st.one_of(objects(), st.sampled_from([*NOT_OBJECTS, *AROUND])), max_size=8))
 def test_decoding_many_records_at_once_gives_what_decoding_each_does(texts: list[bytes]) -> None:
-    lines = range(1, len(texts) + 1)
     whole = all(text.startswith(b"{") and text.endswith(b"}") for text in texts)
-    found = decode_all(lines, texts, b"\n".join(texts) if whole else None)
-    for line, event in zip(lines, found.decoded, strict=True):
-        if isinstance(event, Event):
-            event.line = line
-    each = list(map(decode, lines, texts))
-    assert repr(found) == repr(batch_of(lines, texts, each))
+    found = decoded(texts, joined=whole)
+    each = [decode(line, text) for line, text in enumerate(texts, 1)]
+    assert repr(found.decoded) == repr(each)
+    assert found.defects == [place for place, one in enumerate(each) if isinstance(one, Defect)]
+    assert found.joined == b"\n".join(texts)
 
 
 WHOLE = b'{"time_ms": 7, "key": "k", "value": 1, "metadata": {}}'
@@ -151,12 +149,8 @@ WHOLE = b'{"time_ms": 7, "key": "k", "value": 1, "metadata": {}}'
 )
 def test_a_text_is_one_record_though_many_are_decoded_in_one_piece(texts: list[bytes]) -> None:
     """In that piece line feeds are space, and a record may follow another one behind any space, or none."""
-    lines = range(3, 3 + len(texts))
-    found = decode_all(lines, texts, b"\n".join(texts)).decoded
-    for line, event in zip(lines, found, strict=True):
-        if isinstance(event, Event):
-            event.line = line
-    assert found == list(map(decode, lines, texts))
+    found = decoded(texts, 3, joined=True).decoded
+    assert found == [decode(line, text) for line, text in enumerate(texts, 3)]
 
 
 @settings(FEW, max_examples=effort(80, 2_000))
@@ -170,7 +164,7 @@ def test_the_short_way_reads_what_the_long_way_reads(parts: list[bytes]) -> None
         return repr((events.events, made.found))
 
     short = reading()
-    with patch.object(RecordCutter, "_plain_lines", lambda *_: False):
+    with patch.object(RecordCutter, "_plain_records", lambda *_: None):
         assert short == reading()
 
 
@@ -278,16 +272,11 @@ def test_a_record_that_cannot_be_used_is_named_with_its_rule_line_and_key(
 @pytest.mark.parametrize("inside", [b"", b'"\xc3\xbc"', b'"["'])
 def test_levels_are_counted_alike_on_every_way_through_the_decoder(inside: bytes) -> None:
     texts = [record(), *(record(value=b"[" * n + inside + b"]" * n) for n in (DEEPEST, DEEPEST + 1)), record()]
-    lines = list(range(1, len(texts) + 1))
-    wanted = [decode(line, text) for line, text in zip(lines, texts, strict=True)]
+    wanted = [decode(line, text) for line, text in enumerate(texts, 1)]
     assert [isinstance(one, Event) for one in wanted] == [True, True, False, True]
-    for joined in (None, b"\n".join(texts)):
-        batch = decode_all(lines, texts, joined)
-        assert batch.defects == [2]
-        for line, one, known in zip(lines, batch.decoded, wanted, strict=True):
-            if isinstance(one, Event):
-                one.line = line
-            assert one == known
+    for joined in (False, True):
+        found = decoded(texts, joined=joined)
+        assert (found.defects, found.decoded) == ([2], wanted)
 
 
 @pytest.mark.parametrize("behind", [b"x", b" Epoch 3: 100%", b"{}", b"\x00", b" \xe2\x96\x88"])

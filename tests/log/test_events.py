@@ -122,7 +122,7 @@ def test_a_record_is_too_long_from_its_first_byte_beyond_the_bound_on(data: byte
     with patch.multiple(reader, CHUNK=16, MAX_RECORD=64, _HEAD=16):
         cutter = RecordCutter()
         batches = [cutter.feed(piece) for piece in cut(data, sizes)]
-        found = [RawRecord(*record) for batch in (*batches, cutter.close()) for record in batch]
+        found = [RawRecord(*record) for records in (*batches, cutter.close()) for record in records]
     assert found == [
         one._replace(text=one.text[:16], too_long=True) if len(one.text) > 64 else one for one in expected_records(data)
     ]
@@ -133,7 +133,7 @@ def test_small_pieces_of_a_long_line_are_put_together_first() -> None:
     with patch.object(RecordCutter, "_shorten", lambda self, _: looks.append(len(self._rest))):
         for _ in range(3 * 1024):
             assert list(cutter.feed(b"x" * 1024)) == []
-    assert len(looks) == 3
+    assert len(looks) == 2
 
 
 @FEW

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.log import reader
-from mlsub.log.reader import TOKEN, foreign_encoding, read_records
+from mlsub.log.reader import TOKEN, RecordCutter, chunks, foreign_encoding, read_records
 
 FEW = settings(derandomize=True, max_examples=150)
 MIB = 1 << 20
@@ -38,7 +38,10 @@ class RawRecord(NamedTuple):
 
 
 def records(stream: Any, encoding: str | None = None) -> list[RawRecord]:
-    return [RawRecord(*record) for batch in read_records(stream, encoding) for record in batch]
+    if encoding is None:
+        return [RawRecord(*record) for record in read_records(stream)]
+    cutter = RecordCutter(encoding=encoding)
+    return [RawRecord(*record) for batch in (*map(cutter.feed, chunks(stream)), cutter.close()) for record in batch]
 
 
 def expected_records(data: bytes) -> list[RawRecord]:
@@ -72,21 +75,21 @@ def test_a_carriage_return_ends_a_text_wherever_it_stands() -> None:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("around", [b"", b"0: ", b"text\n"])
 def test_texts_that_are_objects_come_joined(end: bytes, around: bytes) -> None:
-    found, _ = read_records(io.BytesIO((around + TOKEN + RECORD + end) * 2))
+    found = RecordCutter().feed((around + TOKEN + RECORD + end) * 2)
     assert found.joined == RECORD + b"\n" + RECORD
 
 
 @pytest.mark.parametrize("text", [b" " + RECORD, RECORD + b" ", b"", b"1", RECORD + b"x", b"x" + RECORD])
 def test_texts_of_which_one_is_not_an_object_do_not_come_joined(text: bytes) -> None:
-    found, _ = read_records(io.BytesIO(TOKEN + RECORD + b"\n" + TOKEN + text + b"\n"))
-    assert (found.joined, found.texts) == (None, [RECORD, text])
+    found = RecordCutter().feed(TOKEN + RECORD + b"\n" + TOKEN + text + b"\n")
+    assert (found.joined, found.texts) == (b"", [RECORD, text])
 
 
 class Chunks:
     """A stream that hands out given chunks, whatever size is asked for; a pipe or an archive does so too."""
 
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._chunks = iter(pieces)
 
     def read(self, _size: int = -1) -> bytes:
         return next(self._chunks, b"")

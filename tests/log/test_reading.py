@@ -13,23 +13,22 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import manner_of
 from mlsub.log import reading as reading_module
-from mlsub.log.event import Event, batch_of, decode, decode_all
-from mlsub.log.reading import MAX_STEPS, MAX_STOPS, Count, ReadingFold, Stop
+from mlsub.log.event import Event, decode
+from mlsub.log.reading import MAX_STEPS, MAX_STOPS, Reading, ReadingFold, Stop
 from tests.convergence.odd_logs import Record, record
-from tests.log.pushing import take
+from tests.log.pushing import decoded, take, take_all
 
 OLD, NEW = ("training", "2.1"), ("training", "6.0")
 
 
-def reading(made: list[Record | str], of: tuple[str, str] = NEW, *, samples: bool = False) -> Count:
+def reading(made: list[Record | str], of: tuple[str, str] = NEW, *, samples: bool = False) -> Reading:
     """What the checker of a round reads of some records."""
     fold = ReadingFold(manner_of(*of))
     for line, one in enumerate(made, 1):
         text = (one if isinstance(one, str) else json.dumps(one)).encode()
         event = decode(line, text)
-        take(fold, batch_of([line], [text], [event]))
-    found = fold.finish()
-    return found.by_samples if samples else found.usual
+        take(fold, line, text, event)
+    return fold.finish()[samples]
 
 
 def evaluated(point: Any, key: str = "eval_accuracy", unit: str = "epoch_num", value: Any = 0.9) -> Record:
@@ -44,7 +43,7 @@ def stopped(status: Any = "success", key: str = "run_stop") -> Record:
     return record(key, None, status=status)
 
 
-def points(count: Count) -> list[Any]:
+def points(count: Reading) -> list[Any]:
     return [stop.value if stop.kind == "point" else stop.kind for stop in count.stops]
 
 
@@ -115,7 +114,7 @@ def test_to_v30_any_mention_stops_the_run_and_from_v31_only_the_key() -> None:
     assert points(reading([*made[:2]], ("training", "3.0"))) == [5]
     crash = reading([*made], ("training", "3.0")).crash
     assert crash is not None and crash.error == "KeyError: 'status'"
-    assert reading([*made], ("training", "3.1")) == Count(last=Stop("point", 3, 9))
+    assert reading([*made], ("training", "3.1")) == Reading(last=Stop("point", 3, 9))
 
 
 @pytest.mark.parametrize(
@@ -202,11 +201,11 @@ def test_a_reading_is_as_long_as_its_bound_allows(more: int, monkeypatch: pytest
     monkeypatch.setattr("mlsub.log.reading.MAX_STEPS", 10)
     fold = ReadingFold(manner_of("training", "5.0"))
     named = Event(time_ms=0, key="", value="stable_diffusion", metadata={})
-    take(fold, batch_of([1], [b"submission_benchmark"], [named]))
+    take(fold, 1, b"submission_benchmark", named)
     for step in range(10 + more):
         metadata = {"samples_count": step, "metric": "FID"}
-        take(fold, batch_of([2], [b"eval_accuracy"], [Event(time_ms=0, key="", value=1.0, metadata=metadata)]))
-    assert (fold.finish().usual.beyond is not None) == bool(more)
+        take(fold, 2, b"eval_accuracy", Event(time_ms=0, key="", value=1.0, metadata=metadata))
+    assert (fold.finish()[0].beyond is not None) == bool(more)
 
 
 def test_a_reading_is_bounded_and_says_so() -> None:
@@ -214,14 +213,11 @@ def test_a_reading_is_bounded_and_says_so() -> None:
     assert len(stops.stops) == MAX_STOPS and stops.beyond == f"{MAX_STOPS} records of run_stop"
     assert reading([evaluated(5), *[stopped()] * (MAX_STOPS + 1)]).beyond is None
     fold = ReadingFold(manner_of("training", "5.0"))
-    take(
-        fold,
-        batch_of([1], [b"submission_benchmark"], [Event(time_ms=0, key="", value="stable_diffusion", metadata={})]),
-    )
+    take(fold, 1, b"submission_benchmark", Event(time_ms=0, key="", value="stable_diffusion", metadata={}))
     for step in range(MAX_STEPS + 2):
         metadata = {"samples_count": step, "metric": "FID"}
-        take(fold, batch_of([2], [b"eval_accuracy"], [Event(time_ms=0, key="", value=1.0, metadata=metadata)]))
-    assert fold.finish().usual.beyond == f"{MAX_STEPS} evaluated steps"
+        take(fold, 2, b"eval_accuracy", Event(time_ms=0, key="", value=1.0, metadata=metadata))
+    assert fold.finish()[0].beyond == f"{MAX_STEPS} evaluated steps"
 
 
 NAMES = ("global_batch_size", "submission_benchmark", "train_samples", "run_stop", "eval_error", "eval_accuracy")
@@ -269,13 +265,13 @@ def texts(draw: st.DrawFn) -> bytes:
 def test_looking_for_names_in_keys_first_reads_what_looking_in_each_text_does(
     texts: list[bytes], of: tuple[str, str]
 ) -> None:
-    batch = decode_all(range(1, len(texts) + 1), texts)
+    batch = decoded(texts)
     fold, plain, single = (ReadingFold(manner_of(*of)) for _ in range(3))
-    take(fold, batch)
+    take_all(fold, batch)
     with patch.object(reading_module, "mentions_only", lambda *_: False):
-        take(plain, batch)
+        take_all(plain, batch)
         for line, text in zip(batch.lines, texts, strict=True):
-            take(single, decode_all([line], [text]))
+            take_all(single, decoded([text], line))
     assert repr(fold.finish()) == repr(plain.finish()) == repr(single.finish())
 
 
@@ -300,10 +296,10 @@ def test_evaluations_in_a_row_read_as_one_by_one(of: tuple[str, str], name: str)
             made = [named(name), *plain[:place], middle, *plain[place:], stopped(), evaluated(9), middle]
             texts = [(one if isinstance(one, str) else json.dumps(one)).encode() for one in made]
             at_once = ReadingFold(manner_of(*of))
-            take(at_once, decode_all(range(1, len(texts) + 1), texts))
+            take_all(at_once, decoded(texts))
             found = at_once.finish()
-            assert repr(found.usual) == repr(reading([*made], of))
-            assert repr(found.by_samples) == repr(reading([*made], of, samples=True))
+            assert repr(found[0]) == repr(reading([*made], of))
+            assert repr(found[1]) == repr(reading([*made], of, samples=True))
 
 
 @pytest.mark.parametrize("of", [OLD, ("training", "3.0"), NEW])
@@ -313,8 +309,8 @@ def test_whether_train_samples_may_count_depends_on_what_comes_before_the_name(o
     for made in permutations([record("global_batch_size", 8), *records]):
         texts = [json.dumps(one).encode() for one in made]
         at_once, single = ReadingFold(manner_of(*of)), ReadingFold(manner_of(*of))
-        take(at_once, decode_all(range(1, len(texts) + 1), texts))
+        take_all(at_once, decoded(texts))
         with patch.object(reading_module, "mentions_only", lambda *_: False):
             for line, text in enumerate(texts, 1):
-                take(single, decode_all([line], [text]))
+                take_all(single, decoded([text], line))
         assert repr(at_once.finish()) == repr(single.finish())

@@ -14,8 +14,7 @@ from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_
 from mlsub.log import run as run_module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
-from mlsub.log.parts import MAX_SEEDS
-from mlsub.log.run import ClockStep, Run, RunFold, expected_event_type
+from mlsub.log.run import MAX_SEEDS, Run, RunFold, expected_event_type
 from tests.log.pushing import push
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)
@@ -101,8 +100,8 @@ def test_minutes_are_not_rounded() -> None:
 def test_each_step_of_the_clock_backwards_is_counted_with_the_first_and_the_worst(times: list[float]) -> None:
     run = fold(*(event("k", line=line, time_ms=time_ms) for line, time_ms in enumerate(times, 10)))
     steps = [(line, a - b) for line, (a, b) in enumerate(pairwise(times), 11) if b < a]
-    expected = ClockStep(len(steps), steps[0][0], max(by for _, by in steps)) if steps else None
-    assert run.clock == expected
+    expected = (len(steps), steps[0][0], max(by for _, by in steps)) if steps else (0, 0, 0.0)
+    assert (run.timeline.steps, run.timeline.step_line, run.timeline.worst_step) == expected
     assert run.timeline.events == len(times)
 
 
@@ -252,7 +251,7 @@ def test_the_timeline_has_first_times_and_counts() -> None:
 def test_nothing_folds_to_a_run_without_facts() -> None:
     run = fold()
     assert (run.timeline.first, run.timeline.last, run.timeline.events) == (None, None, 0)
-    assert (run.identity, run.hyperparameters, run.evaluations, run.seeds, run.clock) == ({}, {}, (), (), None)
+    assert (run.identity, run.hyperparameters, run.evaluations, run.seeds, run.timeline.steps) == ({}, {}, (), (), 0)
     assert (run.minutes, run.status, run.converged) == (None, None, False)
 
 

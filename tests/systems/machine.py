@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-LSCPU = {
-    "CPU(s):": "256", "Model name:": "AMD EPYC 7742 64-Core Processor", "Thread(s) per core:": "2",
-    "Core(s) per socket:": "64", "Socket(s):": "2", "CPU max MHz:": "2250.0000",
-    "L1d cache:": "4 MiB (128 instances)", "L1i cache:": "4 MiB (128 instances)",
-    "L2 cache:": "64 MiB (128 instances)", "L3 cache:": "512 MiB (32 instances)",
-}  # fmt: skip
-LSBLK = [
-    {"name": "nvme0n1", "type": "disk", "size": 1920383410176, "rota": False, "tran": "nvme", "rm": False},
-    {"name": "nvme1n1", "type": "disk", "size": 1920383410176, "rota": False, "tran": "nvme", "rm": False},
-    {"name": "sda", "type": "disk", "size": "8001563222016", "rota": "1", "tran": "sata", "rm": "0"},
-    {"name": "sdb", "type": "disk", "size": 16008609792, "rota": True, "tran": "usb", "rm": True},
-    {"name": "loop0", "type": "loop", "size": 4096, "rota": False, "tran": None, "rm": False},
-    {"name": "zram0", "type": "disk", "size": 8589934592, "rota": False, "tran": None, "rm": False},
-]
+LSCPU = """\
+CPU(s):              256
+Model name:          AMD EPYC 7742 64-Core Processor
+Thread(s) per core:  2
+Core(s) per socket:  64
+Socket(s):           2
+CPU max MHz:         2250.0000
+L1d cache:           4 MiB (128 instances)
+L1i cache:           4 MiB (128 instances)
+L2 cache:            64 MiB (128 instances)
+L3 cache:            512 MiB (32 instances)
+"""
+LSBLK = """\
+NAME="nvme0n1" TYPE="disk" SIZE="1920383410176" ROTA="0" TRAN="nvme" RM="0"
+NAME="nvme1n1" TYPE="disk" SIZE="1920383410176" ROTA="0" TRAN="nvme" RM="0"
+NAME="sda" TYPE="disk" SIZE="8001563222016" ROTA="1" TRAN="sata" RM="0"
+NAME="sdb" TYPE="disk" SIZE="16008609792" ROTA="1" TRAN="usb" RM="1"
+NAME="loop0" TYPE="loop" SIZE="4096" ROTA="0" TRAN="" RM="0"
+NAME="zram0" TYPE="disk" SIZE="8589934592" ROTA="0" TRAN="" RM="0"
+"""
 GPU = "NVIDIA A100-SXM4-80GB, 81920, 1410, 4, 16, 470.57.02"
 TOPOLOGY = """\
 \tGPU0\tGPU1\tmlx5_0\tCPU Affinity\tNUMA Affinity
@@ -79,9 +84,8 @@ class Machine:
 
     def usual(self) -> None:
         """A host with two processors, disks and adapters."""
-        rows = [{"field": name, "data": value} for name, value in LSCPU.items()]
-        self.tool("lscpu", json.dumps({"lscpu": rows}))
-        self.tool("lsblk", json.dumps({"blockdevices": LSBLK}))
+        self.tool("lscpu", LSCPU)
+        self.tool("lsblk", LSBLK)
         self.file("proc/meminfo", "MemTotal:       1056458996 kB\nMemFree: 1 kB\n")
         self.file("proc/sys/kernel/random/boot_id", "0b1c\n")
         self.file("etc/os-release", 'NAME="Ubuntu"\nPRETTY_NAME="Ubuntu 20.04.2 LTS"\n')

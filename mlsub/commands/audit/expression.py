@@ -1,20 +1,19 @@
 """Expressions over results: parsed into a checked tree, never run as code.
 
 ``minutes(a) * price / (minutes(b) * 149995)``: numbers, names, text in quotes, ``+ - * /``, comparisons, ``and or not``
-and the functions of functions.yaml. Numbers are exact fractions.
+and the functions of :mod:`mlsub.commands.audit.functions`. Numbers are exact fractions.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 import msgspec
 
-from mlsub.io.data import shipped
 from mlsub.rules.arithmetic import ExpressionError, Language, Skeleton, Token
 
 MAX_LENGTH = 2_000
@@ -28,22 +27,10 @@ _CLAIMS = Language(
 )
 
 
-class Number(msgspec.Struct, frozen=True):
-    """A number as written, exactly."""
+class Constant(msgspec.Struct, frozen=True):
+    """A number as written, exactly, a text in quotes, or ``true`` or ``false``."""
 
-    value: Fraction
-
-
-class Text(msgspec.Struct, frozen=True):
-    """A text in quotes."""
-
-    value: str
-
-
-class Truth(msgspec.Struct, frozen=True):
-    """``true`` or ``false``."""
-
-    value: bool
+    value: Fraction | str | bool
 
 
 class Name(msgspec.Struct, frozen=True):
@@ -70,36 +57,21 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A function, its arguments, and those given by name."""
+    """A function, its arguments, and the texts given by name."""
 
     function: str
     arguments: tuple[Node, ...]
-    named: tuple[tuple[str, Text], ...]
+    named: tuple[tuple[str, str], ...]
     column: int
 
 
-Node = Number | Text | Truth | Name | Negated | Operation | Call
-
-
-class Function(msgspec.Struct, frozen=True):
-    """What a function takes and gives, see functions.yaml; ``unit`` is None where the value may have any or none."""
-
-    takes: tuple[str, ...]
-    gives: str
-    title: str
-    named: tuple[str, ...] = ()
-    unit: str | None = None
-
-
-def functions() -> dict[str, Function]:
-    """Every function by its name."""
-    return shipped(__file__, "functions.yaml", dict[str, Function])
+Node = Constant | Name | Negated | Operation | Call
 
 
 class Expression:
-    """An expression and its tree; ``names`` are those it uses with their columns, in order of appearance.
+    """An expression and its tree; ``names`` are those it uses, in order of appearance.
 
-    Names and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
+    Names, functions and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
 
     Raises:
         ExpressionError: the text does not read as an expression, or is beyond the bounds.
@@ -110,10 +82,7 @@ class Expression:
         self._skeleton = Skeleton(text, _CLAIMS)
         self._names: dict[str, Name] = {}
         self.tree = self._node(self._skeleton.tree)
-        self.names = tuple(self._names.values())
-
-    def __str__(self) -> str:
-        return self.text
+        self.names = tuple(self._names)
 
     def _node(self, node: ast.expr) -> Node:
         """Take a node that claims may hold into the tree, and refuse all others."""
@@ -134,18 +103,19 @@ class Expression:
                     raise ExpressionError("comparisons cannot be chained; join two with 'and'", column)
                 return self._joined([left, right])
             case ast.Call():
-                name = self._skeleton.function(node, functions())
+                name = self._skeleton.function(node)
                 arguments = tuple(self._node(argument) for argument in node.args)
-                return Call(name.text, arguments, tuple(self._named(name.text, node)), name.column)
+                named = tuple(self._named(name.text, argument) for argument in node.keywords)
+                return Call(name.text, arguments, named, name.column)
         raise self._skeleton.refusal(node)
 
     def _operand(self, token: Token) -> Node:
         if token.kind == "number":
-            return Number(Fraction(token.text))
+            return Constant(Fraction(token.text))
         if token.kind == "text":
-            return Text(token.text[1:-1])
+            return Constant(token.text[1:-1])
         if token.text in ("true", "false"):
-            return Truth(token.text == "true")
+            return Constant(token.text == "true")
         return self._names.setdefault(token.text, Name(token.text, token.column))
 
     def _joined(self, operands: list[ast.expr]) -> Node:
@@ -155,13 +125,17 @@ class Expression:
             tree = Operation(sign.text, tree, self._node(after), sign.column)
         return tree
 
-    def _named(self, function: str, node: ast.Call) -> Iterator[tuple[str, Text]]:
-        for argument in node.keywords:
-            value = self._node(argument.value)
-            if not isinstance(value, Text):
-                column = self._skeleton.token(argument.value).column
-                raise ExpressionError(f"{function}: what is given by name is text in quotes", column)
-            yield self._skeleton.token(argument).text, value
+    def _named(self, function: str, argument: ast.keyword) -> tuple[str, str]:
+        token = self._skeleton.token(argument.value)
+        if token.kind != "text" or not isinstance(argument.value, ast.Name):
+            raise ExpressionError(f"{function}: what is given by name is text in quotes", token.column)
+        return self._skeleton.token(argument).text, token.text[1:-1]
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Expression:
+    """The expression that a text is; see :class:`Expression` for errors."""
+    return Expression(text)
 
 
 #: How tightly each sign binds; what stands in brackets binds looser than what it is in.
@@ -171,13 +145,13 @@ _BINDING = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6}
 def spelled(node: Node) -> str:
     """A tree as an expression that reads as the same tree."""
     match node:
-        case Number(value):
+        case Constant(bool() as value):
+            return str(value).lower()
+        case Constant(str() as value):
+            return f'"{value}"' if "'" in value else f"'{value}'"
+        case Constant(Fraction() as value):
             with localcontext(prec=2 * MAX_LENGTH):
                 return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
-        case Text(value):
-            return f'"{value}"' if "'" in value else f"'{value}'"
-        case Truth(value):
-            return str(value).lower()
         case Name(name):
             return name
         case Negated(sign, of):
@@ -186,8 +160,9 @@ def spelled(node: Node) -> str:
             binding = _BINDING.get(sign, 4)
             return f"{_within(left, binding)} {sign} {_within(right, binding + 1)}"
         case Call(function, arguments, named):
-            given = [*map(spelled, arguments), *(f"{name}={spelled(value)}" for name, value in named)]
+            given = [*map(spelled, arguments), *(f"{name}={spelled(Constant(value))}" for name, value in named)]
             return f"{function}({', '.join(given)})"
+    raise TypeError(node)
 
 
 def _within(node: Node, binding: int) -> str:

@@ -14,7 +14,6 @@ logged. (MLCommons logging issue 210 mentions timestamps updated by hand.)
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -22,133 +21,20 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.model import Result
-from mlsub.commands.audit.verdict import Rcp, ResultFacts
+from mlsub.commands.audit.claims import Result
+from mlsub.commands.audit.places import RoundFolder, folder_of
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import USUAL
-from mlsub.divisions import division_name
 from mlsub.io.errors import MlsubError
-from mlsub.io.problems import meant
-from mlsub.io.show import flat
+from mlsub.judge.result import Result as Entry
 from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
-from mlsub.submission.find import is_folder, organisations
-from mlsub.submission.organisations import organisation
-from mlsub.submission.report import EntryResult
 from mlsub.systems.description import read_description
-from mlsub.systems.fields import count
-from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs, find_places, in_one_line
-
-
-class RoundFolder(msgspec.Struct, frozen=True):
-    """The organisations of one round, by name; ``base`` is the folder that was given."""
-
-    usage: str
-    round: str
-    base: Path
-    organisations: dict[str, Path]
-
-
-def round_folders(paths: Sequence[str]) -> tuple[RoundFolder, ...]:
-    """The rounds that lie at the paths; a part of an organisation stands for the whole.
-
-    Raises:
-        MlsubError: there is no such path, or it holds no results of a known round.
-    """
-    return tuple(folder for path in paths for folder in _rounds_at(path))
-
-
-def _rounds_at(path: str) -> Iterator[RoundFolder]:
-    found, failed = find_places([path], Settings())
-    if not found:
-        raise MlsubError(*(in_one_line(place.problem) for place in failed if place.problem))
-    for one in found:
-        inside = [place.organisation for place in organisations(one)]
-        known = {folder.name: folder for folder in inside if folder is not None}
-        yield RoundFolder(one.usage, one.round, Path(path), known)
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        return sorted(child for child in folder.iterdir() if is_folder(child))
-    except (OSError, ValueError):
-        return []
-
-
-def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
-    """The folder of a result's logs.
-
-    Raises:
-        MlsubError: there is none; the text says at which step it is lost.
-    """
-    here = _of_round(result.usage, result.round, rounds)
-    if result.path is not None:
-        return _by_path(result, here)
-    organisation = organisation_of(result.submitter or "", here, f"v{result.round}")
-    system = _step(organisation / "results", result.system or "", "system")
-    if result.scaling is not None:
-        system = _step(system, result.scaling, "scaling")
-    return _step(system, result.benchmark or "", "benchmark")
-
-
-def _of_round(usage: str, round_: str, rounds: Sequence[RoundFolder]) -> list[RoundFolder]:
-    here = [one for one in rounds if (one.usage, one.round) == (usage, round_)]
-    if not here:
-        there = ", ".join(dict.fromkeys(f"v{one.round}" for one in rounds))
-        raise MlsubError(f"no results of {usage} round v{round_}; there are those of {there}")
-    return here
-
-
-def organisation_of(name: str, here: Sequence[RoundFolder], shown: str) -> Path:
-    """The folder of an organisation in one round.
-
-    Raises:
-        MlsubError: it has none.
-    """
-    for one in here:
-        if name in one.organisations:
-            return one.organisations[name]
-    known = [other for one in here for other in one.organisations]
-    raise MlsubError(f"no submitter {name!r} in {shown}{_meant(name, known)}")
-
-
-def submitter_folder(round_: str, submitter: str, rounds: Sequence[RoundFolder]) -> Path:
-    """The folder of an organisation in a round of training, ``1.0``.
-
-    Raises:
-        MlsubError: the round or the organisation is not there.
-    """
-    return organisation_of(submitter, _of_round("training", round_, rounds), f"v{round_}")
-
-
-def _by_path(result: Result, here: Iterable[RoundFolder]) -> Path:
-    for one in here:
-        folder = one.base / (result.path or "")
-        if is_folder(folder):
-            return Path(os.path.abspath(folder))  # noqa: PTH100  (without "..", links keep their names)
-    raise MlsubError(f"no folder {result.path} below {', '.join(dict.fromkeys(str(one.base) for one in here))}")
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    """A did-you-mean: first a folder of the same name in another spelling."""
-    same = next((one for one in known if _bare(one) == _bare(name)), None)
-    return meant(name, known) if same is None else f". Did you mean {same}?"
-
-
-def _bare(name: str) -> str:
-    return flat(organisation(name)).replace(" ", "")
-
-
-def _step(folder: Path, name: str, kind: str) -> Path:
-    if is_folder(folder / name):
-        return folder / name
-    known = [child.name for child in _folders(folder)]
-    hint = _meant(name, known) if known else "; the folder is empty"
-    raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")
-
+from mlsub.systems.fields import category, count
+from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
 TITLES = {
@@ -161,18 +47,83 @@ TITLES = {
 SHORT = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """One result as its files have it; where it is not found, there is neither description nor log."""
+class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A result; where it is not ``found``, ``reason`` says why, and what follows is unknown. Times are in minutes.
+
+    Who, what and on what is what the claims file and the folders say: ``system`` is the folder's name, ``system_name``
+    the description's, ``category`` its availability as in the results table, ``chips`` the accelerators that it counts
+    (host processors, where it has none). ``reviewed`` says that MLCommons reviewed the result, ``power`` that it has a
+    power measurement, ``notes`` is what the description says of it, ``id`` its MLPerf ID.
+
+    ``rcp`` is the verdict of the convergence test, and ``rcp_factor`` takes the time to the mean of the reference.
+    ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their files, null
+    for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs, null where
+    they were not; ``scaling_json`` the factor of that file.
+    """
+
+    name: str
+    usage: str = "training"
+    round: str
+    submitter: str | None = None
+    system: str | None = None
+    benchmark: str | None = None
+    division: str | None = None
+    id: str | None = None
+    reviewed: bool = True
+    found: bool = False
+    reason: str | None = None
+    path: str | None = None
+    system_name: str | None = None
+    accelerator_model_name: str | None = None
+    host_processor_model_name: str | None = None
+    framework: str | None = None
+    category: str | None = None
+    chips: int | None = None
+    power: bool | None = None
+    notes: str | None = None
+    division_in_logs: tuple[str, ...] = ()
+    runs: int | None = None
+    converged: int | None = None
+    rcp: str | None = None
+    rcp_factor: Fraction | None = None
+    edit_factor: Fraction | None = None
+    scaling_json: Fraction | None = None
+    published_source: str | None = None
+    minutes: dict[str, Fraction | None] = {}
+    run_minutes: tuple[Fraction | None, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class Facts(ResultFacts, frozen=True, kw_only=True):
+    """The same with the result as it is named, its system's description and its logs."""
 
     result: Result
-    shown: ResultFacts
     description: Mapping[str, Any] = {}
     logs: tuple[LogReport, ...] = ()
 
     @property
-    def converged(self) -> list[Run]:
+    def shown(self) -> ResultFacts:
+        """The part that is shown."""
+        return msgspec.convert(self, ResultFacts, from_attributes=True)
+
+    @property
+    def converging(self) -> list[Run]:
         """The runs that reached the target."""
         return [log.run for log in self.logs if log.run.converged]
+
+    def text(self, field: str) -> str | None:
+        """A field of the description, where it is text."""
+        value = self.description.get(field)
+        return value if isinstance(value, str) else None
+
+    def hyperparameters(self, name: str) -> tuple[Any, ...]:
+        """The distinct values of a logged hyperparameter over the runs, in the order of the runs."""
+        distinct: dict[str, Any] = {}
+        for log in self.logs:
+            if name in log.run.hyperparameters:
+                value = log.run.hyperparameters[name]
+                distinct.setdefault(repr(value)[:1000], value)
+        return tuple(distinct.values())
 
 
 def score_words(basis: str) -> str:
@@ -191,7 +142,7 @@ def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
     """
     if asked:
         return tuple(basis for basis in TITLES if basis in asked)
-    return ("published", "unscaled") if any(one.shown.edit_factor is not None for one in facts) else ("published",)
+    return ("published", "unscaled") if any(one.edit_factor is not None for one in facts) else ("published",)
 
 
 def gather(
@@ -209,101 +160,123 @@ def gather(
         checked: what has been read already by the rules and reference points that ship.
     """
     found: dict[str, Facts] = {}
-    missing: dict[tuple[str, str], dict[str, tuple[Result, Path]]] = {}
+    missing: dict[tuple[str, str], list[tuple[Result, Path]]] = {}
     for result in results:
         try:
             folder = folder_of(result, rounds)
         except MlsubError as error:
-            found[result.name] = _missing(result, str(error))
+            found[result.name] = _missing(result, None, str(error))
             continue
         if (known := _facts(result, folder, checked)) is not None:
             found[result.name] = known
         else:
-            missing.setdefault((result.usage, result.round), {})[result.name] = (result, folder)
+            missing.setdefault((result.usage, result.round), []).append((result, folder))
     for (usage, name), wanted in missing.items():
         of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, trace=False)
-        read = check_with_logs(sorted({folder for _, folder in wanted.values()}), of)
-        for result, folder in wanted.values():
+        read = check_with_logs(sorted({folder for _, folder in wanted}), of)
+        for result, folder in wanted:
             none = f"no result log in {folder.parent.name}/{folder.name}"
-            found[result.name] = _facts(result, folder, read) or _missing(result, none)
+            found[result.name] = _facts(result, folder, read) or _missing(result, folder, none)
     return {result.name: found[result.name] for result in results}
 
 
-def _named(result: Result) -> dict[str, Any]:
-    return {key: getattr(result, key) for key in ("name", "round", "submitter", "system", "benchmark")}
+def _named(result: Result, folder: Path | None) -> dict[str, Any]:
+    """What the claims file and the folders say."""
+    below = 3 if result.scaling else 2
+    return {
+        "result": result,
+        "name": result.name,
+        "usage": result.usage,
+        "round": result.round,
+        "submitter": result.submitter or (folder.parents[below].name if folder else None),
+        "system": result.system or (folder.parents[below - 2].name if folder else None),
+        "benchmark": result.benchmark or (folder.name if folder else None),
+        "id": result.id,
+        "reviewed": result.reviewed and result.usage != "rehearsal",
+        "power": (folder / "power").is_dir() if folder else None,
+    }
 
 
-def _missing(result: Result, reason: str) -> Facts:
-    shown = ResultFacts(**_named(result), division=result.division, found=False, reason=reason)
-    return Facts(result=result, shown=shown)
+def _missing(result: Result, folder: Path | None, reason: str) -> Facts:
+    return Facts(**_named(result, folder), division=result.division, reason=reason)
 
 
 def _facts(result: Result, folder: Path, checked: Sequence[Checked]) -> Facts | None:
     for part in checked:
-        for entry in part.report.entries:
-            same = (part.report.usage, part.report.round) == (result.usage, result.round)
-            if same and Path(part.report.root) / entry.path == folder:
-                logs = tuple(log for log in part.logs if log.path.rpartition("/")[0] == entry.path)
-                return _of_entry(result, folder, entry, logs)
+        report, root = part.report, Path(part.report.root)
+        same = (report.usage, report.round) == (result.usage, result.round)
+        if same and any(root / entry.path == folder for entry in report.entries):
+            return next(_of_entry(result, entry) for entry in part.results if entry.folder == folder)
     return None
 
 
-def _of_entry(result: Result, folder: Path, entry: EntryResult, logs: tuple[LogReport, ...]) -> Facts:
-    division = division_name(entry.division)
+def _of_entry(result: Result, entry: Entry) -> Facts:
+    division, round_ = entry.division_name, get_round(result.usage, result.round)
     if result.division is not None and division is not None and result.division != division:
-        return _missing(result, f"the file says division {result.division}, the system description {division}")
-    times = [None if (duration := log.run.duration_ms) is None else Fraction(duration) / 60_000 for log in logs]
-    round_ = get_round(result.usage, result.round)
-    minutes = tuple(time if log.counts_in(round_) else None for log, time in zip(logs, times, strict=True))
-    shown = ResultFacts(
-        **_named(result),
+        reason = f"the file says division {result.division}, the system description {division}"
+        return _missing(result, entry.folder, reason)
+    file = entry.folder.parents[3 if entry.scaling_type else 2] / "systems" / f"{entry.system}.json"
+    found = Facts(
+        **_named(result, entry.folder),
         division=division,
         found=True,
         path=entry.path,
-        division_in_logs=tuple(sorted({log.division for log in logs if log.division})),
-        runs=len(logs),
+        division_in_logs=tuple(sorted({log.division for log in entry.logs if log.division})),
+        runs=len(entry.logs),
         converged=entry.converged,
-        rcp=Rcp(entry.rcp.verdict, _rcp_factor(entry)),
-        edit_factor=edit_factor([lengths_of(log.run) for log in logs]),
+        rcp=entry.rcp.verdict,
+        rcp_factor=_rcp_factor(entry),
+        edit_factor=edit_factor([lengths_of(log.run) for log in entry.logs]),
         scaling_json=exact(entry.score.scaling) if entry.score.scaling_file else None,
-        published_source=result.published_source,
-        run_minutes=minutes,
-    )
-    shown = msgspec.structs.replace(shown, minutes=_scores(result, entry, shown, logs))
-    file = folder.parents[3 if entry.scaling_type else 2] / "systems" / f"{entry.system}.json"
-    return Facts(
-        result=result,
-        shown=msgspec.structs.replace(shown, remarks=tuple(_remarks(shown))),
+        published_source=result.published.source if result.published else None,
+        run_minutes=tuple(_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in entry.logs),
         description=read_description(file, file.name, round_).content or {},
-        logs=logs,
+        logs=entry.logs,
+    )
+    return msgspec.structs.replace(
+        found,
+        system_name=found.text("system_name") or None,
+        category=category(status) if (status := found.text("status")) is not None else None,
+        # Host processors do the computing where there are no accelerators.
+        chips=product(found.description, "number_of_nodes", "accelerators_per_node")
+        or product(found.description, "number_of_nodes", "host_processors_per_node")
+        or None,
+        notes=found.text("notes"),
+        accelerator_model_name=found.text("accelerator_model_name"),
+        host_processor_model_name=found.text("host_processor_model_name"),
+        framework=found.text("framework"),
+        minutes=_scores(found, entry),
+        remarks=tuple(_remarks(found)),
     )
 
 
-def _scores(
-    result: Result, entry: EntryResult, shown: ResultFacts, logs: Sequence[LogReport]
-) -> dict[str, Fraction | None]:
+def _minutes(milliseconds: float | None) -> Fraction | None:
+    return None if milliseconds is None else Fraction(milliseconds) / 60_000
+
+
+def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
     """The time to train on each basis; None where there is none."""
-    mean = _olympic_mean(result, entry, shown.run_minutes)
+    table = facts.result.published.amount if facts.result.published else None
+    mean = _olympic_mean(entry, facts.run_minutes)
     if mean is None:
-        return {**dict.fromkeys(TITLES), "published": result.published}
+        return {**dict.fromkeys(TITLES), "published": table}
     unscaled = mean
-    if shown.edit_factor is not None:
-        round_ = get_round(result.usage, result.round)
-        before = [Fraction(lengths_of(log.run)[1]) / 60_000 if log.counts_in(round_) else None for log in logs]
-        unscaled = _olympic_mean(result, entry, before) or mean
+    if facts.edit_factor is not None:
+        round_ = get_round(entry.usage, entry.round)
+        before = [_minutes(lengths_of(log.run)[1]) if log.counts_in(round_) else None for log in entry.logs]
+        unscaled = _olympic_mean(entry, before) or mean
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
-    published = result.published if result.published is not None else mean * (shown.scaling_json or 1)
-    factor = shown.rcp.factor if shown.rcp else None
-    scores = published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (factor or 1)
+    published = table if table is not None else mean * (facts.scaling_json or 1)
+    scores = published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (facts.rcp_factor or 1)
     return dict(zip(TITLES, scores, strict=True))
 
 
-def _olympic_mean(result: Result, entry: EntryResult, minutes: Sequence[Fraction | None]) -> Fraction | None:
+def _olympic_mean(entry: Entry, minutes: Sequence[Fraction | None]) -> Fraction | None:
     """The olympic mean as the official tool has it, but exact."""
     if entry.score.unscaled is None:
         return None
     try:
-        dropped = benchmark(result.usage, result.round, entry.benchmark).forgiven
+        dropped = benchmark(entry.usage, entry.round, entry.benchmark).forgiven
     except KeyError:
         return exact(entry.score.unscaled)
     if entry.scaling_type == "weak":
@@ -314,7 +287,7 @@ def _olympic_mean(result: Result, entry: EntryResult, minutes: Sequence[Fraction
 
 
 def edit_factor(lengths: Sequence[tuple[float, float]]) -> Fraction | None:
-    """The factor that all runs of these lengths were multiplied by, as ``mlsub inspect`` finds it, or None."""
+    """The factor that all runs of these lengths were multiplied by, as ``mlsub review`` finds it, or None."""
     stretch = stretch_of_lengths(lengths)
     # The decimals that somebody wrote down, not what binary makes of them.
     return None if stretch is None else Fraction(repr(stretch.factor))
@@ -328,7 +301,7 @@ def lengths_of(run: Run) -> tuple[float, float]:
     return stop - start, last - start
 
 
-def _rcp_factor(entry: EntryResult) -> Fraction | None:
+def _rcp_factor(entry: Entry) -> Fraction | None:
     """The factor to the reference's mean; BERT by the count that decided, or by the other where that one rejects it."""
     answers = (entry.rcp, entry.rcp.also) if entry.rcp.verdict == "pass" else (entry.rcp.also, entry.rcp)
     for one in answers:
@@ -337,21 +310,21 @@ def _rcp_factor(entry: EntryResult) -> Fraction | None:
     return None
 
 
-def _remarks(shown: ResultFacts) -> Iterator[str]:
+def _remarks(facts: Facts) -> Iterator[str]:
     """What a reader of its figures should know of a result."""
-    if shown.edit_factor is not None:
-        yield f"all its times were multiplied by {fixed(shown.edit_factor)} after the runs"
-    if shown.rcp and shown.rcp.verdict == "fail":
-        factor = "" if shown.rcp.factor is None else f", factor to the mean {fixed(shown.rcp.factor)}"
+    if facts.edit_factor is not None:
+        yield f"all its times were multiplied by {fixed(facts.edit_factor)} after the runs"
+    if facts.rcp == "fail":
+        factor = "" if facts.rcp_factor is None else f", factor to the mean {fixed(facts.rcp_factor)}"
         yield f"converges faster than its reference allows{factor}"
-    if (shown.converged or 0) < (shown.runs or 0):
-        yield f"{shown.converged} of {shown.runs} runs converged"
-    if shown.published_source is not None:
-        yield f"published: {shown.published_source}"
-    elif shown.scaling_json is not None:
-        yield f"published with the factor {fixed(shown.scaling_json)} of scaling.json"
-    if shown.division is not None and shown.division_in_logs and shown.division_in_logs != (shown.division,):
-        yield f"the logs say division {', '.join(shown.division_in_logs)}"
+    if (facts.converged or 0) < (facts.runs or 0):
+        yield f"{facts.converged} of {facts.runs} runs converged"
+    if facts.published_source is not None:
+        yield f"published: {facts.published_source}"
+    elif facts.scaling_json is not None:
+        yield f"published with the factor {fixed(facts.scaling_json)} of scaling.json"
+    if facts.division is not None and facts.division_in_logs and facts.division_in_logs != (facts.division,):
+        yield f"the logs say division {', '.join(facts.division_in_logs)}"
 
 
 def exact(value: float) -> Fraction:
@@ -367,16 +340,6 @@ def exact(value: float) -> Fraction:
     bits = Fraction(value)
     near = bits.limit_denominator(1_000_000)
     return near if float(near) == value else bits
-
-
-def hyperparameters(facts: Facts, name: str) -> tuple[Any, ...]:
-    """The distinct values of a logged hyperparameter over the runs, in the order of the runs."""
-    distinct: dict[str, Any] = {}
-    for log in facts.logs:
-        if name in log.run.hyperparameters:
-            value = log.run.hyperparameters[name]
-            distinct.setdefault(repr(value)[:1000], value)
-    return tuple(distinct.values())
 
 
 def product(description: Mapping[str, Any], *fields: str) -> int | None:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from mlsub.commands.audit.evaluate import Band, EvaluationError, World, evaluate
-from mlsub.commands.audit.expression import Call, Expression, Name, Negated, Node, Operation, Truth
-from mlsub.commands.audit.model import Input
+from mlsub.commands.audit.claims import Input
+from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.expression import Call, Name, Negated, Node, Operation, parse
+from mlsub.commands.audit.functions import Band, EvaluationError
 from mlsub.commands.audit.verdict import BreakEven, Outcome
 from mlsub.commands.audit.wording import Interval
 
@@ -21,24 +22,24 @@ _MOST = 200
 _Curve = Callable[[Fraction], Fraction]
 
 
-def break_even(expr: Expression, headline: Outcome, window: Interval | None, world: World) -> tuple[BreakEven, ...]:
+def break_even(expr: str, headline: Outcome, window: Interval | None, world: World) -> tuple[BreakEven, ...]:
     """Where each uncertain input takes a reading of a claim to an end of what is accepted, the others as stated.
 
     Only where the figure is linear in the input, or one over it is: then the answer is exact.
     """
     found: list[BreakEven] = []
-    uncertain = [given for given in world.file.inputs_in(expr) if given.plus_minus]
+    uncertain = [given for given in world.file.inputs_in(expr) if given.spread]
     for given in uncertain[:MAX_INPUTS]:
 
         def curve(x: Fraction, name: str = given.name) -> Fraction:
-            answer = evaluate(expr.tree, world, headline.basis, instead={name: x})
+            answer = evaluate(parse(expr).tree, world, headline.basis, instead={name: x})
             if not isinstance(answer, Band):
                 raise EvaluationError("not a number")
             return answer.low
 
         try:
-            if window is not None and given.value != 0:
-                nominal = curve(given.value)
+            if window is not None and given.amount != 0:
+                nominal = curve(given.amount)
                 # A figure in another unit than its expression's, a percentage say, is a multiple of it.
                 scale = Fraction(headline.value) / nominal if nominal else Fraction(1)
                 found.extend(_solved(given, window, curve, scale))
@@ -49,13 +50,13 @@ def break_even(expr: Expression, headline: Outcome, window: Interval | None, wor
 
 def _solved(given: Input, window: Interval, curve: _Curve, scale: Fraction) -> Iterator[BreakEven]:
     for bound in (window.low, window.high):
-        at = None if bound is None else _crossing(curve, given.value, bound / scale)
+        at = None if bound is None else _crossing(curve, given.amount, bound / scale)
         if bound is not None and at is not None and at > 0:
             yield BreakEven(
                 input=given.name,
                 unit=given.unit,
                 at=at,
-                stated=given.value,
+                stated=given.amount,
                 bound=bound,
                 within_uncertainty=given.low <= at <= given.high,
             )
@@ -102,7 +103,7 @@ class _Folding:
             case Name(name) if name in self._world.file.inputs:
                 return [name]
             case Name(name) if name in self._world.file.values:
-                return self.of(self._world.file.values[name].tree)
+                return self.of(parse(self._world.file.values[name]).tree)
             case Negated(sign, of):
                 return self._joined("neg" if sign == "-" else sign, node, [of])
             case Operation(sign, left, right):
@@ -115,8 +116,7 @@ class _Folding:
 
     def _joined(self, sign: str, node: Node, parts: Sequence[Node]) -> Folded:
         """The parts, or where no input is in any of them what they come to."""
-        found = [one if isinstance(one, Truth) else self.of(one) for one in parts]
-        kept = [one.value if isinstance(one, Truth) else one for one in found]
+        kept = [self.of(one) for one in parts]
         return [sign, *kept] if any(isinstance(one, list) for one in kept) else self._value(node)
 
     def _value(self, node: Node) -> float | bool:

@@ -7,16 +7,15 @@ from fractions import Fraction
 
 import msgspec
 
-from mlsub.commands.audit.evaluate import Band, EvaluationError, NoBasisError, NotThereError, World, evaluate
-from mlsub.commands.audit.expression import Call, Expression
-from mlsub.commands.audit.facts import Facts, deciding, hyperparameters, score_words
+from mlsub.commands.audit.claims import Claim, Reading
+from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.expression import Call, parse
+from mlsub.commands.audit.facts import TITLES, Facts, deciding, score_words
+from mlsub.commands.audit.functions import Band, EvaluationError, NothingSaidError, NotThereError
 from mlsub.commands.audit.inputs import break_even
-from mlsub.commands.audit.kinds import BASES
-from mlsub.commands.audit.lookups import NothingSaidError
-from mlsub.commands.audit.model import Claim, Reading, Stated
 from mlsub.commands.audit.subject import contradicts, differences, misquoted, statements, wording_differs
 from mlsub.commands.audit.verdict import Change, ClaimVerdict, Judged, Near, Outcome, Variant
-from mlsub.commands.audit.wording import Interval, accepted, halfway, truncated, understated
+from mlsub.commands.audit.wording import Interval, Stated, accepted, fits, truncated, understated
 from mlsub.io.show import readable, show
 
 #: Fields of a system description that are shown where everything is asked for.
@@ -44,7 +43,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     other one before. ``bases`` are those that decide.
     """
 
-    expr: Expression
+    expr: str
     label: str | None
     decides: bool
     factor: Fraction
@@ -56,10 +55,10 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     def variant(self, world: World) -> Variant:
         """What the reading comes to on every basis."""
         outcomes: list[Outcome] = []
-        for basis in (*self.bases, *(basis for basis in BASES if basis not in self.bases)):
+        for basis in (*self.bases, *(basis for basis in TITLES if basis not in self.bases)):
             try:
                 value = self._value(world, basis)
-            except NoBasisError:
+            except NothingSaidError:
                 if basis == self.bases[0]:
                     raise
                 continue
@@ -72,9 +71,9 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         spreads = [self._spread(world, outcome.basis) for outcome in counted]
         holds = counted[0].holds if len({outcome.holds for outcome in counted}) == 1 else None
         uncertain = spreads[0] if isinstance(spreads[0], Band) and not spreads[0].certain else None
-        inputs = [one.name for one in world.file.inputs_in(self.expr) if one.plus_minus]
+        inputs = [one.name for one in world.file.inputs_in(self.expr) if one.spread]
         return Variant(
-            expr=self.expr.text,
+            expr=self.expr,
             label=self.label,
             decides=self.decides,
             holds=holds,
@@ -86,7 +85,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _value(self, world: World, basis: str, *, spread: bool = False) -> Band | bool | None:
-        answer = evaluate(self.expr.tree, world, basis, spread=spread)
+        answer = evaluate(parse(self.expr).tree, world, basis, spread=spread)
         if isinstance(answer, str):
             raise EvaluationError("text is compared with a value")
         return Band(self._in_unit(answer.low), self._in_unit(answer.high)) if isinstance(answer, Band) else answer
@@ -109,31 +108,19 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     def _outcome(self, basis: str, value: Band | bool | None) -> Outcome:
         decides, stated = basis in self.bases, self.stated
         if isinstance(value, Band) and self.window is not None:
-            cut = value.low not in self.window and _in(value.low, truncated(stated))
-            holds = cut or self._fits(value.low)
+            cut_off = truncated(stated)
+            cut = value.low not in self.window and cut_off is not None and value.low in cut_off
+            holds = fits(stated, value.low)
             return Outcome(basis=basis, value=value.low, holds=holds, decides=decides, truncated=cut)
-        if isinstance(value, Band) or isinstance(stated.value, Fraction):
+        if isinstance(value, Band) or isinstance(stated.amount, Fraction):
             raise EvaluationError("a number is compared with true or false")
-        return Outcome(basis=basis, value=bool(value), holds=value == stated.value, decides=decides)
+        return Outcome(basis=basis, value=bool(value), holds=value == stated.amount, decides=decides)
 
     def _inside(self, spread: Band | bool | None) -> bool:
         """Whether all that the inputs' uncertainty allows is accepted."""
         if not isinstance(spread, Band) or self.window is None:
-            return spread == self.stated.value
-        ends = (spread.low, spread.high)
-        return all(self._fits(end) or _in(end, truncated(self.stated)) for end in ends)
-
-    def _fits(self, number: Fraction) -> bool:
-        return _in(number, self.window) or number == halfway(self.stated)
-
-
-def fits(stated: Stated, number: Fraction) -> bool:
-    """Whether a statement allows a number, rounded or with its digits cut off."""
-    return any(_in(number, one) for one in (accepted(stated), truncated(stated))) or number == halfway(stated)
-
-
-def _in(number: Fraction, interval: Interval | None) -> bool:
-    return interval is not None and number in interval
+            return spread == self.stated.amount
+        return all(fits(self.stated, end) for end in (spread.low, spread.high))
 
 
 def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial]:
@@ -149,13 +136,13 @@ def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial
     Raises:
         NotThereError: a result is not among those given.
     """
-    stated = claim.stated
+    stated = claim.figure
     if stated is None:
         return
-    window = None if isinstance(stated.value, bool) else accepted(stated)
+    window = accepted(stated)
     found = labels([reading.expr for reading in claim.judged], world)
     for reading, other in zip(claim.judged, found, strict=True):
-        tree = reading.expr.tree
+        tree = parse(reading.expr).tree
         own = tree.function if stated.unit == "%" and isinstance(tree, Call) else None
         kinds: list[str | None] = [None]
         if own in ("reduction", "speedup"):
@@ -236,8 +223,8 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
 
 
 def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged:
-    stated = claim.stated
-    window = accepted(stated) if stated is not None and not isinstance(stated.value, bool) else None
+    stated = claim.figure
+    window = accepted(stated) if stated is not None else None
     judged = Judged(claim=claim, verdict=ClaimVerdict.NOT_VERIFIABLE, accepted=window)
     if stated is None or claim.expr is None:
         reason = claim.unverifiable or "the statements agree, and nothing here decides which value is true"
@@ -246,7 +233,7 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
         tried = [(trial, trial.variant(world)) for trial in trials(claim, world, asked)]
     except NotThereError as error:
         return msgspec.structs.replace(judged, verdict=ClaimVerdict.NOT_CHECKED, reason=str(error.args[0]))
-    except (NothingSaidError, NoBasisError) as error:
+    except NothingSaidError as error:
         return msgspec.structs.replace(judged, reason=str(error.args[0]))
     verdict, only_for = verdict_of([variant for _, variant in tried])
     # The reading to explain further: the first that holds, else the first that counts.
@@ -281,15 +268,15 @@ def _notes(stated: Stated, best: Variant, variants: Collection[Variant]) -> Iter
 
 
 def _near(reading: Reading, world: World) -> Near:
-    expr = reading.expr.text
+    expr = reading.expr
     try:
-        answer = evaluate(reading.expr.tree, world, "published")
-    except (NotThereError, NothingSaidError, NoBasisError) as error:
+        answer = evaluate(parse(expr).tree, world, "published")
+    except (NotThereError, NothingSaidError) as error:
         return Near(expr=expr, label=reading.label, value=None, reason=str(error.args[0]))
     return Near(expr=expr, label=reading.label, value=answer.low if isinstance(answer, Band) else answer)
 
 
-def labels(expressions: Sequence[Expression], world: World) -> list[str | None]:
+def labels(expressions: Sequence[str], world: World) -> list[str | None]:
     """What distinguishes each reading from the others: division, system, benchmark, ...; None for a single one."""
     if len(expressions) < 2:
         return [None] * len(expressions)
@@ -297,18 +284,18 @@ def labels(expressions: Sequence[Expression], world: World) -> list[str | None]:
         values = [_described(expression, key, world) for expression in expressions]
         if len(set(values)) == len(values):
             return [f"{key} {value}" for value in values]
-    return [expression.text for expression in expressions]
+    return list(expressions)
 
 
-def _described(expression: Expression, key: str, world: World) -> str:
-    known = [facts.shown for name in world.file.results_in(expression) if (facts := world.facts[name]).shown.found]
+def _described(expression: str, key: str, world: World) -> str:
+    known = [facts for facts in world.facts_in(expression) if facts.found]
     return "/".join(dict.fromkeys(str(value) for one in known if (value := getattr(one, key))))
 
 
 def changes(claim: Claim, world: World) -> tuple[Change, ...]:
     """What differs between the first two results of a claim, of the names that its context asks for."""
-    named = world.file.results_in(claim.expr) if claim.expr else ()
-    known = [facts for name in named[:2] if (facts := world.facts[name]).shown.found]
+    expr = claim.figures[0].expr
+    known = [facts for facts in (world.facts_in(expr)[:2] if expr else ()) if facts.found]
     if not claim.context or len(known) < 2:
         return ()
     first, second = known
@@ -325,11 +312,11 @@ def _names(*both: Facts) -> Iterator[str]:
 
 def _value(facts: Facts, name: str) -> str:
     if name == "epochs":
-        values = sorted({run.timeline.epochs for run in facts.converged})
+        values = sorted({run.timeline.epochs for run in facts.converging})
         return "-".join(str(value) for value in values) if any(values) else "not stated"
     if name == "division":
-        return facts.shown.division or "not stated"
-    if logged := hyperparameters(facts, name):
+        return facts.division or "not stated"
+    if logged := facts.hyperparameters(name):
         return ", ".join(_plain(value) for value in logged[:5])
     return _plain(facts.description[name]) if name in facts.description else "not stated"
 

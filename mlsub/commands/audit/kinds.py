@@ -10,24 +10,14 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import msgspec
 
-from mlsub.commands.audit.expression import (
-    Call,
-    Expression,
-    Function,
-    Name,
-    Negated,
-    Node,
-    Number,
-    Operation,
-    Text,
-    Truth,
-    functions,
-)
-from mlsub.commands.audit.model import Stated
+from mlsub.commands.audit.expression import Call, Constant, Name, Negated, Node, Operation, parse
+from mlsub.commands.audit.facts import TITLES
+from mlsub.commands.audit.functions import FUNCTIONS, Function
+from mlsub.commands.audit.wording import Stated
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
 from mlsub.rounds import known_rounds, normalise_round
@@ -41,13 +31,6 @@ _MOST = 16
 #: Stated units that a value in minutes is converted to.
 _CONVERTED = ("min", "s", "h")
 _PLAIN = ("x", "%")
-_USUAL = {
-    "%": ("percent", "per cent", "pct"),
-    "x": ("times", "×", "fold"),
-    "min": ("mins", "minute", "minutes"),
-    "h": ("hr", "hrs", "hour", "hours"),
-    "s": ("sec", "secs", "second", "seconds"),
-}
 _VERBS = {"+": "added to", "-": "subtracted from"}
 
 
@@ -92,12 +75,6 @@ def _words() -> dict[str, Unit]:
     }
 
 
-def usual(text: str | None) -> str | None:
-    """A unit that is stated, as ``min``, ``h``, ``s``, ``%`` and ``x`` are written where people write it otherwise."""
-    words = "" if text is None else text.strip().lower()
-    return next((name for name, spelled in _USUAL.items() if words in spelled), text)
-
-
 def misspelt(text: str | None) -> str | None:
     """What was probably meant by a unit with a word in it that is not known; None where nothing is near."""
     for word in re.findall(r"[^\W\d]{4,40}", (text or "").lower()[:200]):
@@ -129,7 +106,7 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
     due = RATIO if stated.unit in _PLAIN else unit_named(stated.unit)
     if due is None and (hint := misspelt(stated.unit)) is not None:
         raise ExpressionError(hint)
-    if unit is None or unit.bare or due is None or isinstance(stated.value, bool):
+    if unit is None or unit.bare or due is None or isinstance(stated.amount, bool):
         return
     if not any(powers in due.choices or (due is RATIO and _cancels(powers)) for powers in unit.choices):
         raise ExpressionError(f"the expression is {_measured(unit)}, and what is stated in {stated.unit}")
@@ -209,8 +186,6 @@ def _name(name: str, scale: Fraction | None) -> str:
     return next((word for word, own in quantity.units.items() if Fraction(own) == scale), quantity.own)
 
 
-#: The scores a result may have; facts.py says what each is.
-BASES = ("published", "unscaled", "expected", "rcp_mean")
 _SHOWN = {
     "any": "a number or text",
     "truth": "true or false",
@@ -227,45 +202,42 @@ class Typed(msgspec.Struct, frozen=True):
     unit: Unit | None = None
 
 
-def type_of(expression: Expression, names: Mapping[str, Typed]) -> Typed:
+def type_of(text: str, names: Mapping[str, Typed]) -> Typed:
     """What an expression's value is.
 
     Args:
-        expression: as it is written.
+        text: as it is written.
         names: the results, inputs and values that it may use.
 
     Raises:
-        ExpressionError: a name is unknown, something is not of the kind that is due, or what is measured in different
-            units is added or compared.
+        ExpressionError: it is no expression, a name is unknown, something is not of the kind that is due, or what is
+            measured in different units is added or compared.
     """
-    found = _typed(expression.tree, names)
+    found = _typed(parse(text).tree, names)
     if found.kind == "result":
-        raise ExpressionError(f"{expression.text} is a result, not a number; minutes({expression.text}) is its time")
+        raise ExpressionError(f"{text} is a result, not a number; minutes({text}) is its time")
     return found
 
 
 def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
     match node:
-        case Number():
-            return Typed("number", BARE)
-        case Text():
-            return Typed("text")
-        case Truth():
-            return Typed("truth")
-        case Name():
-            if node.name in names:
-                return names[node.name]
-            hint = meant(node.name, names) if names else "; the file names none"
-            raise ExpressionError(f"there is no result, input or value {node.name!r}{hint}", node.column)
-        case Negated():
-            kind, inner = "truth" if node.sign == "not" else "number", _typed(node.of, names)
-            _demand(inner.kind, kind, f"after {node.sign!r}", 1)
+        case Constant(value):
+            kind = "truth" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
+            return Typed(kind, BARE if kind == "number" else None)
+        case Name(name, column):
+            if name in names:
+                return names[name]
+            hint = meant(name, names) if names else "; the file names none"
+            raise ExpressionError(f"there is no result, input or value {name!r}{hint}", column)
+        case Negated(sign, of):
+            kind, inner = "truth" if sign == "not" else "number", _typed(of, names)
+            _demand(inner.kind, kind, f"after {sign!r}", 1)
             return Typed(kind, inner.unit)
         case Operation():
             return _operation(node, _typed(node.left, names), _typed(node.right, names))
         case Call():
-            function = functions()[node.function]
-            return Typed(function.gives, _unit_of_call(node, function, _arguments(node, function, names)))
+            return _call(node, names)
+    raise TypeError(node)
 
 
 def _operation(node: Operation, left: Typed, right: Typed) -> Typed:
@@ -285,14 +257,19 @@ def _operation(node: Operation, left: Typed, right: Typed) -> Typed:
     return Typed("number", unit) if node.sign in ("+", "-") else Typed("truth")
 
 
-def _arguments(call: Call, function: Function, names: Mapping[str, Typed]) -> list[Unit | None]:
-    """The units of the arguments, which have to be of the kinds that are due."""
+def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
+    """What a call gives; its arguments have to be of the kinds that are due."""
+    if call.function not in FUNCTIONS:
+        raise ExpressionError(f"no function {call.function!r}{meant(call.function, FUNCTIONS)}", call.column)
+    function = FUNCTIONS[call.function]
     units: list[Unit | None] = []
     for kind, argument in zip(_expected(call, function), call.arguments, strict=True):
         if kind == "basis":
-            _basis(call, argument)
+            if not isinstance(argument, Name) or argument.name not in TITLES:
+                name = argument.name if isinstance(argument, Name) else ""
+                raise ExpressionError(f"{call.function} takes a basis second{meant(name, TITLES)}", call.column)
         elif kind in ("round", "submitter"):
-            _name_of(kind, call, argument)
+            _check_text(kind, call, argument)
         else:
             found = _typed(argument, names)
             _demand(found.kind, kind, f"as an argument of {call.function}", call.column)
@@ -301,46 +278,30 @@ def _arguments(call: Call, function: Function, names: Mapping[str, Typed]) -> li
         if name not in function.named:
             hint = meant(name, function.named) if function.named else "; it takes none by name"
             raise ExpressionError(f"{call.function} takes no {name!r}{hint}", call.column)
-    return units
-
-
-def _unit_of_call(call: Call, function: Function, arguments: list[Unit | None]) -> Unit | None:
     if function.unit == "same":
-        found, *others = arguments
-        for argument in others:
-            found = same("", found, argument, call.column)
-        return found
+        return Typed(function.gives, reduce(lambda one, other: same("", one, other, call.column), units))
     if function.unit == "trainings/price":
-        return combined("/", combined("/", RATIO, unit_named("min")), arguments[1])
-    return RATIO if function.unit == "x" else unit_named(function.unit)
+        return Typed(function.gives, combined("/", combined("/", RATIO, unit_named("min")), units[1]))
+    return Typed(function.gives, RATIO if function.unit == "x" else unit_named(function.unit))
 
 
-def _name_of(kind: str, call: Call, argument: Node) -> None:
-    if not isinstance(argument, Text):
+def _check_text(kind: str, call: Call, argument: Node) -> None:
+    if not isinstance(argument, Constant) or not isinstance(argument.value, str):
         raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
     if kind == "round" and normalise_round(argument.value) not in known_rounds("training"):
         known = [f"v{name}" for name in known_rounds("training")]
         raise ExpressionError(f"there is no round {argument.value!r}{meant(argument.value, known)}", call.column)
 
 
-def _basis(call: Call, argument: Node) -> None:
-    if not isinstance(argument, Name) or argument.name not in BASES:
-        name = argument.name if isinstance(argument, Name) else ""
-        raise ExpressionError(f"{call.function} takes a basis second{meant(name, BASES)}", call.column)
-
-
 def _expected(call: Call, function: Function) -> list[str]:
     """The kinds that are due, one for each argument given."""
-    fixed = [kind.lstrip("?") for kind in function.takes if kind != "..."]
-    least = sum(not kind.startswith("?") for kind in function.takes if kind != "...")
-    given = len(call.arguments)
-    repeats = function.takes[-1] == "..."
+    takes, given = function.takes.split(), len(call.arguments)
+    fixed = [kind.lstrip("?") for kind in takes if kind != "..."]
+    least, repeats = sum(kind[0] not in "?." for kind in takes), takes[-1] == "..."
     if given < least or (given > len(fixed) and not repeats):
         most = "or more" if repeats else f"to {len(fixed)}" if least < len(fixed) else ""
         asked = " ".join(part for part in (str(least), most) if part)
-        raise ExpressionError(
-            f"{call.function} takes {asked} arguments ({', '.join(function.takes)}), not {given}", call.column
-        )
+        raise ExpressionError(f"{call.function} takes {asked} arguments ({', '.join(takes)}), not {given}", call.column)
     return [*fixed[:given], *fixed[-1:] * (given - len(fixed))]
 
 

@@ -9,22 +9,15 @@ from itertools import islice
 
 import msgspec
 
-from mlsub.commands.audit.evaluate import (
-    Answer,
-    Band,
-    EvaluationError,
-    NoBasisError,
-    NotThereError,
-    World,
-    evaluate,
-)
-from mlsub.commands.audit.expression import Call, Expression, Name, Node, Number, Operation, Text, Truth, spelled
-from mlsub.commands.audit.facts import Facts, RoundFolder, gather
-from mlsub.commands.audit.judge import Trial, fits, trials, verdict_of
-from mlsub.commands.audit.lookups import NothingSaidError, result_sets
-from mlsub.commands.audit.model import Claim, Result, Stated
+from mlsub.commands.audit.claims import Claim, Result
+from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.expression import Call, Constant, Name, Node, Operation, parse, spelled
+from mlsub.commands.audit.facts import Facts, gather
+from mlsub.commands.audit.functions import NO_VALUE, Answer, Band, result_sets
+from mlsub.commands.audit.judge import Trial, trials, verdict_of
+from mlsub.commands.audit.places import RoundFolder
 from mlsub.commands.audit.verdict import ClaimVerdict, Instead, Judged, Outcome, Variant
-from mlsub.commands.audit.wording import decimal, fixed, understated
+from mlsub.commands.audit.wording import Stated, decimal, fits, fixed, understated
 from mlsub.io.show import show
 from mlsub.rounds import known_rounds
 from mlsub.rounds.benchmarks import benchmark_of
@@ -38,7 +31,6 @@ _HOLDS = (ClaimVerdict.HOLDS, ClaimVerdict.FRAGILE)
 _RESULTS, _DIGITS = 3, 6
 #: Bases whose figures a statement may be about.
 _SAID = {"published": "published", "unscaled": "unscaled", "expected": "with the expected scaling"}
-_NO_VALUE = (EvaluationError, NoBasisError, NotThereError, NothingSaidError)
 
 
 def would_hold(judged: Judged, world: World, asked: Collection[str] = ()) -> tuple[Instead, ...]:
@@ -65,10 +57,10 @@ def would_hold(judged: Judged, world: World, asked: Collection[str] = ()) -> tup
 
 
 def _of_figure(claim: Claim, judged: Judged, world: World, asked: Collection[str]) -> Iterator[Instead]:
-    stated = claim.stated
+    stated = claim.figure
     if stated is None:
         return
-    if isinstance(stated.value, bool):
+    if isinstance(stated.amount, bool):
         yield from _parts(claim, world, asked)
         return
     counted = [one for one in judged.readings if one.decides]
@@ -93,9 +85,9 @@ def _reworded(stated: Stated, counted: Sequence[Variant]) -> Iterator[Instead]:
 def _allows(stated: Stated, outcome: Outcome) -> bool:
     """Whether a wording allows a figure, and says something of it."""
     value = outcome.value
-    if isinstance(value, bool) or isinstance(stated.value, bool) or not fits(stated, value):
+    if isinstance(value, bool) or isinstance(stated.amount, bool) or not fits(stated, value):
         return False
-    return not understated(stated, value) and not (stated.wording == "under" and value < stated.value * 2 / 3)
+    return not understated(stated, value) and not (stated.wording == "under" and value < stated.amount * 2 / 3)
 
 
 def _labels(variants: Sequence[Variant]) -> str:
@@ -111,12 +103,12 @@ def _read(stated: Stated, one: Variant) -> Instead:
 def _turned(stated: Stated, tried: Sequence[Trial], world: World) -> Iterator[Instead]:
     """The comparison the other way round."""
     for trial in tried:
-        tree = _swapped(trial.expr.tree)
+        tree = _swapped(parse(trial.expr).tree)
         if tree is None or not trial.decides:
             continue
         try:
-            variant = msgspec.structs.replace(trial, expr=Expression(spelled(tree))).variant(world)
-        except _NO_VALUE:
+            variant = msgspec.structs.replace(trial, expr=spelled(tree)).variant(world)
+        except NO_VALUE:
             continue
         if variant.holds:
             statement = f"{stated.words} the other way round: {spelled(tree)}"
@@ -140,7 +132,7 @@ def _of_other_results(claim: Claim, stated: Stated, world: World, asked: Collect
             other = world.with_results({name: facts})
             try:
                 found = [trial.variant(other) for trial in trials(claim, other, asked)]
-            except _NO_VALUE:
+            except NO_VALUE:
                 continue
             # A result beside itself says nothing.
             if _key(facts) not in used and verdict_of(found)[0] in _HOLDS:
@@ -157,9 +149,7 @@ def _key(facts: Facts) -> tuple[str | None, ...]:
 def _where(facts: Facts, before: Facts) -> str:
     """What is different of another result: its round or its division, and its system where that has another name."""
     parts = [
-        f"v{facts.result.round}"
-        if facts.result.round != before.result.round
-        else f"the {facts.shown.division} division"
+        f"v{facts.result.round}" if facts.result.round != before.result.round else f"the {facts.division} division"
     ]
     if facts.result.system != before.result.system:
         parts.append(f"({facts.result.system})")
@@ -184,20 +174,20 @@ def _rounded(stated: Stated, outcome: Outcome) -> str:
     for digits in range(least, _DIGITS + 1):
         text = fixed(Fraction(outcome.value), digits)
         shown = Fraction(text.replace(",", ""))
-        if shown == outcome.value or (shown and (outcome.holds or shown != stated.value)):
+        if shown == outcome.value or (shown and (outcome.holds or shown != stated.amount)):
             break
-    return msgspec.structs.replace(stated, written=text, wording="exact").words
+    return msgspec.structs.replace(stated, value=text, wording="exact").words
 
 
 def _parts(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Instead]:
     """Of a condition of several parts: those that hold, and the sides of each that does not."""
-    stated = claim.stated
+    stated = claim.figure
     for trial in (one for one in trials(claim, world, asked) if one.decides):
-        for part in _joined(trial.expr.tree) if stated is not None and stated.value is True else ():
+        for part in _joined(parse(trial.expr).tree) if stated is not None and stated.amount is True else ():
             try:
                 if evaluate(part, world, trial.bases[0]) is False:
                     yield Instead(how="part", statement=_sides(part, world, trial.bases[0]))
-            except _NO_VALUE:
+            except NO_VALUE:
                 continue
 
 
@@ -214,7 +204,7 @@ def _sides(part: Node, world: World, basis: str) -> str:
     """What a comparison that is not true compares."""
     if not isinstance(part, Operation) or part.sign in ("and", "or"):
         return f"not {spelled(part)}" if isinstance(part, Call | Name) else f"not ({spelled(part)})"
-    sides = (side for side in (part.left, part.right) if not isinstance(side, Number | Text | Truth))
+    sides = (side for side in (part.left, part.right) if not isinstance(side, Constant))
     return ", ".join(f"{spelled(side)} is {_shown(evaluate(side, world, basis))}" for side in sides)
 
 
@@ -243,12 +233,9 @@ def _gathered(name: str, world: World) -> dict[str, Facts]:
     if result.usage != "training" or None in (result.submitter, result.system, result.benchmark):
         return {}
     chosen = [one for place in _places(result, world) for one in place][:_MOST]
-    wanted = [
-        msgspec.structs.replace(one, name=f"{name}@{at}", published=None, published_source=None)
-        for at, one in enumerate(chosen)
-    ]
+    wanted = [msgspec.structs.replace(one, name=f"{name}@{at}", published=None) for at, one in enumerate(chosen)]
     found = gather(wanted, world.rounds, world.settings, world.checked)
-    return {key: facts for key, facts in found.items() if facts.shown.found}
+    return {key: facts for key, facts in found.items() if facts.found}
 
 
 def _places(result: Result, world: World) -> Iterator[list[Result]]:

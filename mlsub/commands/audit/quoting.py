@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.written import Says
+from mlsub.commands.audit.claims import SAYS, Input
+from mlsub.commands.audit.facts import ResultFacts
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import flat, plain
@@ -41,6 +42,25 @@ def flat_document(text: str | None) -> str:
 def document_mentions(text: str | None, wanted: tuple[str, ...]) -> bool:
     """Whether a whole document has one of some names."""
     return mentions(flat_document(text), wanted)
+
+
+#: A line of a document that is a footnote of results.
+FOOTNOTE_LINE = re.compile(
+    r"mlperf\W{0,4}(result\s+)?ids?\s*[:#]|\bentr(?:y|ies)\s*+(?:[:#]\s*+)?\d|(?<![\w.-])\d+\.\d+-\d{3,5}\b|\bretrieved\b|"
+    r"name and logo are|unauthorized use|not verified by|\bverified by (the )?mlcommons|"
+    r"^\s*\[\d+\]\s*(\S+\s+)?mlperf|^\s*\[?footnotes?\b",
+    re.I,
+)
+
+
+@lru_cache(maxsize=8)
+def find_footnote(text: str) -> str | None:
+    """The lines of a document that are footnotes of results, as one text; None where there are none."""
+    lines = [line.strip() for line in text.splitlines() if FOOTNOTE_LINE.search(line) and "mlperf" in line.lower()]
+    lines += [
+        line.strip() for line in text.splitlines() if "unauthorized use" in line.lower() and line.strip() not in lines
+    ]
+    return "\n".join(lines) or None
 
 
 def squashed(text: str) -> str:
@@ -213,44 +233,6 @@ _ALSO = {
 }
 
 
-class Operand(msgspec.Struct, frozen=True, kw_only=True):
-    """A result that a sentence rests on, with what its package says of it; None is unknown.
-
-    ``system`` is the folder's name, ``system_name`` the description's; ``chips`` counts accelerators; ``category`` is
-    the availability category of the results table; ``verified`` says that MLCommons reviewed the result; ``power`` that
-    it has a power measurement; ``notes`` is what the description says of an Open result; ``id`` is its MLPerf ID;
-    ``fields`` are further fields of the description that a reader may want to know of, by name.
-    """
-
-    name: str
-    usage: str = "training"
-    round: str
-    submitter: str | None = None
-    system: str | None = None
-    system_name: str | None = None
-    benchmark: str | None = None
-    division: str | None = None
-    category: str | None = None
-    chips: int | None = None
-    verified: bool = True
-    power: bool | None = None
-    notes: str | None = None
-    id: str | None = None
-    fields: tuple[tuple[str, str], ...] = ()
-
-
-class Figure(msgspec.Struct, frozen=True):
-    """A number from outside that a sentence rests on; ``kind`` as in the claims file: price, power, throughput, ...
-
-    ``mlperf`` says that it is itself an MLPerf result, of which the logs are not at hand.
-    """
-
-    name: str
-    kind: str = "other"
-    unit: str | None = None
-    mlperf: bool = False
-
-
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """What sentences stand in. ``text`` is the whole of it, None where it is not at hand."""
 
@@ -275,11 +257,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     line: int | None = None
     document: Document
-    operands: tuple[Operand, ...] = ()
+    operands: tuple[ResultFacts, ...] = ()
     scored: tuple[str, ...] = ()
     together: tuple[tuple[str, ...], ...] = ()
     submitters: tuple[str, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Input, ...] = ()
     derived: bool = False
     says: dict[str, Any] = {}
     footnote: str | None = None
@@ -291,9 +273,15 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(msgspec.structs.replace(self, scored=group, together=()) for group in self.together) or (self,)
 
     @property
-    def compared(self) -> tuple[Operand, ...]:
+    def compared(self) -> tuple[ResultFacts, ...]:
         """The results whose scores it uses."""
         return tuple(operand for operand in self.operands if operand.name in self.scored)
+
+    @property
+    def reach(self) -> str | None:
+        """The footnote in its reach: its own and the document's, else what its text has; None where none is at hand."""
+        noted = "\n".join(note for note in (self.footnote, self.document.footnote) if note)
+        return noted or (find_footnote(self.document.text) if self.document.text else None)
 
     def noted(self, what: str) -> tuple[str, ...] | None:
         """What is noted of a thing, as texts: empty where it is noted as not said, None without a note."""
@@ -317,25 +305,13 @@ def names_of(what: str) -> tuple[str, ...]:
 
 def noted_as(what: str) -> str:
     """The word under which a claims file notes a thing: the one of its names that the format has."""
-    return next(name for name in names_of(what) if name in Says.__struct_fields__)
+    return next(name for name in names_of(what) if name in SAYS)
 
 
 def texts(value: Any) -> tuple[str, ...]:
     """A noted value as texts: a list's members, or the one there is."""
     values = value if isinstance(value, list | tuple) else (value,)
     return tuple(str(one) for one in values if one is not None)
-
-
-class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """A sentence, and the text of the rules that binds it.
-
-    ``footnote`` is the one in its reach, None where none is at hand; ``neighbours`` are the others of its document.
-    """
-
-    message: Message
-    text: Text
-    footnote: str | None = None
-    neighbours: tuple[Message, ...] = ()
 
 
 class Hit(msgspec.Struct, frozen=True):

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.audit.evaluate import EvaluationError, World
-from mlsub.commands.audit.facts import gather, round_folders
+from mlsub.commands.audit.claims import Claim, ClaimsFile
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.functions import EvaluationError
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.messaging.check import judge_messaging
-from mlsub.commands.audit.model import Claim, ClaimsFile
 from mlsub.commands.audit.nearest import would_hold
+from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.quoting import AUTO
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
@@ -76,7 +78,7 @@ def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[s
     """The verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
     judged = tuple(_judged(claim, world, bases) for claim in world.file.claims)
     return Audit(
-        file=str(world.file.file),
+        file=world.file.file,
         source=world.file.source,
         bases=tuple(bases),
         results=tuple(facts.shown for facts in world.facts.values()),
@@ -91,4 +93,4 @@ def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:
         judged = judge(claim, world, bases)
         return msgspec.structs.replace(judged, would_hold=would_hold(judged, world, bases))
     except EvaluationError as error:
-        raise FileProblemsError((Problem(str(world.file.file), claim.line, f"{claim.id}: {error}"),)) from error
+        raise FileProblemsError((Problem(world.file.file, claim.line, f"{claim.id}: {error}"),)) from error

@@ -14,12 +14,11 @@ from typing import Any
 
 import msgspec
 
+from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.expression import Text
+from mlsub.commands.audit.expression import Constant, parse
 from mlsub.commands.audit.facts import Facts, product
-from mlsub.commands.audit.kinds import usual
-from mlsub.commands.audit.messaging.bridge import calls, operand
-from mlsub.commands.audit.model import Claim, ClaimsFile, Stated
+from mlsub.commands.audit.messaging.bridge import calls
 from mlsub.commands.audit.quoting import mentions, squashed, texts
 from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
@@ -33,7 +32,7 @@ from mlsub.commands.audit.vocabulary import (
     rounds_in,
     vocabulary,
 )
-from mlsub.commands.audit.wording import accepted, step_of
+from mlsub.commands.audit.wording import accepted, step_of, usual
 from mlsub.io.show import flat, spaced
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
@@ -53,7 +52,7 @@ def misquoted(claim: Claim) -> tuple[Difference, ...]:
     A text may say fewer digits than are stated, or more; other figures beside the right one may be of anything.
     """
     found: dict[str, Difference] = {}
-    if claim.expr is None:
+    if claim.figures[0].expr is None:
         return ()
     for kind, stated in _stated(claim).items():
         said = [one for one in _said(claim.text) if one[1] == kind]
@@ -78,12 +77,12 @@ def _said(text: str) -> Iterator[tuple[str, str, Fraction, Fraction]]:
 def _stated(claim: Claim) -> dict[str, list[tuple[str, Fraction, Fraction]]]:
     """What is stated by kind; a wording that is a figure itself, half or an order of magnitude, has no other."""
     found: dict[str, list[tuple[str, Fraction, Fraction]]] = {}
-    said = [*(one.stated for one in claim.figures), *(one.stated for one in claim.same_quantity)]
+    said = [*claim.stated, *(one.stated for one in claim.same_quantity)]
     for stated in (one for one in said if one is not None):
         kind = _kind(stated.unit or "")
-        if kind and isinstance(stated.value, Fraction) and not stated.from_words:
+        if kind and isinstance(stated.amount, Fraction) and not stated.from_words:
             scale = _MINUTES.get(stated.unit or "", Fraction(1))
-            found.setdefault(kind, []).append((stated.words, stated.value * scale, stated.step * scale))
+            found.setdefault(kind, []).append((stated.words, stated.amount * scale, stated.step * scale))
     return found
 
 
@@ -123,9 +122,9 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
 def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
     """What the words of a claim name and none of its results is; nothing where it names no results."""
     readings = [reading.expr for reading in claim.readings]
-    used = [call for expression in readings for call in calls(expression.tree, world.file)]
+    used = [call for expression in readings for call in calls(parse(expression).tree, world.file)]
     results = dict.fromkeys(name for expression in readings for name in world.file.results_in(expression))
-    known = [facts for name in results if (facts := world.facts.get(name)) is not None and facts.shown.found]
+    known = [facts for name in results if (facts := world.facts.get(name)) is not None and facts.found]
     subjects = [_of_result(facts, world) for facts in known]
     counts = [call for call in used if call.function in ("count", "systems", "benchmarks")]
     subjects += [_of_count(call.arguments, dict(call.named)) for call in counts]
@@ -243,7 +242,7 @@ def _shown(what: str, called: str, subjects: Iterable[_Subject]) -> tuple[str, .
 
 def _of_result(facts: Facts, world: World) -> _Subject:
     """A result by its description, and by what folders say: submitter, system, benchmark and division."""
-    description, known = facts.description, operand(facts.result, world)
+    description, known = facts.description, facts
     said = {name: value for name, value in description.items() if isinstance(value, str)}
     called = [known.submitter or "", str(description.get("submitter", ""))[:200]]
     model = said.get("accelerator_model_name", "")
@@ -255,7 +254,7 @@ def _of_result(facts: Facts, world: World) -> _Subject:
     counted = chips or product(description, "number_of_nodes", "host_processors_per_node")
     software = [said.get(field, "") for field in vocabulary()["frameworks"]["fields"]]
     software.append((known.system or "").replace("_", " "))
-    suite = "hpc" if facts.result.usage == "hpc" else "training"
+    suite = "hpc" if facts.usage == "hpc" else "training"
     shown = {
         "organisation": known.submitter,
         "suite": f"MLPerf {suite.upper() if suite == 'hpc' else suite.title()}",
@@ -263,7 +262,7 @@ def _of_result(facts: Facts, world: World) -> _Subject:
         "accelerator": model if model.strip().upper() not in ("", "N/A", "NA", "NONE") else "no accelerator",
         "framework": said.get("framework"),
         "benchmark": known.benchmark,
-        "round": f"v{facts.result.round}",
+        "round": f"v{facts.round}",
         "division": known.division,
         "chips": f"{chips} accelerators" if chips else "no accelerators counted",
         "nodes": "1 node" if nodes == 1 else f"{nodes} nodes",
@@ -276,7 +275,7 @@ def _of_result(facts: Facts, world: World) -> _Subject:
         frameworks=frozenset().union(*(one.values for text in software for one in frameworks_in(spaced(text)))),
         benchmark=(known.usage, known.benchmark) if known.benchmark else None,
         suite=suite,
-        round=facts.result.round,
+        round=facts.round,
         division=known.division,
         chips=counted,
         per_node=per_node,
@@ -299,18 +298,18 @@ def _organisations(called: Iterable[str]) -> frozenset[str]:
     )
 
 
-def _of_count(arguments: Sequence[Any], only: dict[str, Text]) -> _Subject:
+def _of_count(arguments: Sequence[Any], only: dict[str, str]) -> _Subject:
     """What ``count('v1.0', 'ACME', benchmark='bert')`` asks for."""
-    round_, submitter = (one.value if isinstance(one, Text) else "" for one in arguments[:2])
+    round_, submitter = (str(one.value) if isinstance(one, Constant) else "" for one in arguments[:2])
     benchmark, division = only.get("benchmark"), only.get("division")
     shown = {"organisation": submitter, "round": round_, "suite": "MLPerf Training"}
-    shown |= {what: one.value for what, one in (("benchmark", benchmark), ("division", division)) if one is not None}
+    shown |= {what: one for what, one in (("benchmark", benchmark), ("division", division)) if one is not None}
     return _Subject(
         submitters=_organisations([submitter]),
         everybody=_organisations([submitter]),
-        benchmark=("training", benchmark.value) if benchmark is not None else None,
+        benchmark=("training", benchmark) if benchmark is not None else None,
         round=normalise_round(round_) or round_,
-        division=division.value if division is not None else None,
+        division=division,
         shown=shown,
     )
 
@@ -324,17 +323,16 @@ def _specific(found: Iterable[Iterable[Named]]) -> Iterator[frozenset[str]]:
 
 def statements(claim: Claim, file: ClaimsFile) -> tuple[Said, ...]:
     """All statements of a claim's quantity: its own, if it states one, and those beside it."""
-    found: list[tuple[Stated | None, str]] = []
-    if claim.same_quantity:
-        found.append((claim.stated, claim.id))
-    others = {other.id: other.stated for other in file.claims}
-    for one in claim.same_quantity:
-        where = " ".join(part for part in (one.claim, one.where) if part)
-        found.append((one.stated or others.get(one.claim or ""), where))
+    if not claim.same_quantity:
+        return ()
+    others = {other.id: other.figure for other in file.claims}
+    found = [(claim.figure, claim.id)]
+    found += [(one.stated or others.get(one.claim or ""), one.place) for one in claim.same_quantity]
+    allowed = ((stated, where, accepted(stated)) for stated, where in found if stated is not None)
     return tuple(
-        Said(where=where or f"line {stated.line}", written=stated.words, accepted=accepted(stated))
-        for stated, where in found
-        if stated is not None and not isinstance(stated.value, bool)
+        Said(where=where, written=stated.words, accepted=window)
+        for stated, where, window in allowed
+        if window is not None
     )
 
 

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from mlsub.commands.audit.model import Claim, Figure, Input
+from mlsub.commands.audit.claims import Claim, Input, Source
+from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.quoting import Quoting
 from mlsub.commands.audit.wording import Interval
-from mlsub.commands.audit.written import Source
 from mlsub.findings import Finding
 from mlsub.present.envelope import EXACT, Answer
 
 if TYPE_CHECKING:
+    Figure = Fraction | bool
     NearFigure = Fraction | bool | str | None
 else:
+    # msgspec has no unions with a type that JSON lacks, so their schema is written out.
+    Figure = Annotated[Any, Meta(extra_json_schema={"anyOf": [EXACT, {"type": "boolean"}]})]
     NearFigure = Annotated[Any, Meta(extra_json_schema={"anyOf": [EXACT, {"type": ["boolean", "string", "null"]}]})]
 
 
@@ -39,42 +42,6 @@ class ClaimVerdict(StrEnum):
 #: Verdicts that make the audit find something, and those that do so where it is strict.
 AGAINST = frozenset((ClaimVerdict.FAILS, ClaimVerdict.DEPENDS, ClaimVerdict.CONTRADICTION))
 DOUBTFUL = frozenset((ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR, ClaimVerdict.NOT_VERIFIABLE))
-
-
-class Rcp(msgspec.Struct, frozen=True):
-    """The convergence test, and the factor that takes the time to the mean of the reference points."""
-
-    verdict: str
-    factor: Fraction | None
-
-
-class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A result; where it is not ``found``, ``reason`` says why, and what follows is empty. Times are in minutes.
-
-    ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their files, null
-    for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs, null where
-    they were not; ``scaling_json`` the factor of that file.
-    """
-
-    name: str
-    round: str
-    submitter: str | None
-    system: str | None
-    benchmark: str | None
-    division: str | None
-    found: bool
-    reason: str | None = None
-    path: str | None = None
-    division_in_logs: tuple[str, ...] = ()
-    runs: int | None = None
-    converged: int | None = None
-    rcp: Rcp | None = None
-    edit_factor: Fraction | None = None
-    scaling_json: Fraction | None = None
-    published_source: str | None = None
-    minutes: dict[str, Fraction | None] = {}
-    run_minutes: tuple[Fraction | None, ...] = ()
-    remarks: tuple[str, ...] = ()
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,7 +177,7 @@ class Audit(Answer, frozen=True, kw_only=True):
     that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 8
+    SCHEMA: ClassVar[int] = 9
 
     file: str
     source: Source

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
-from mlsub.commands.audit.kinds import usual
-from mlsub.commands.audit.model import Stated
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<digits>[0-9]+))?")
 #: A longer one is not a number of a claim.
 MAX_DIGITS = 40
+
+
+Words = Annotated[str, Meta(min_length=1, max_length=2000)]
+# An expression is text once a file is read.
+if TYPE_CHECKING:
+    Expr = str
+else:
+    Expr = str | float | bool
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mapping of a claims file. A word that is None was left out."""
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -113,89 +123,146 @@ def plus_minus(text: str, value: Fraction) -> Fraction:
     return abs(value) * spread / 100 if text.strip().endswith("%") else spread
 
 
-def stated(said: Mapping[str, str], line: int, *, truth: bool = False) -> Stated:
-    """What a claim states.
-
-    Args:
-        said: value, unit, wording, reading and tolerance as they are written, as far as they are.
-        line: where it is stated.
-        truth: the value is true or false.
+def wording_named(text: str) -> str:
+    """The name of the wording that a phrase means.
 
     Raises:
-        NumberError: the value is not a number, or the wording is unknown.
+        NumberError: there is none.
     """
-    phrase = " ".join(said.get("wording", "exact").lower().split())
+    phrase = " ".join(text.lower().split())
     if phrase not in phrases():
         raise NumberError(f"unknown wording {phrase[:40]!r}{meant(phrase[:40], phrases())}")
-    wording = phrases()[phrase]
-    own = wordings()[wording].value
-    written = said.get("value", None if own is None else str(own))
-    if written is None:
-        raise NumberError(f"a value is needed beside the wording {phrase!r}")
-    around = said.get("tolerance")
-    return Stated(
-        value=_value(written, truth=truth, from_words="value" not in said),
-        written=written,
-        step=step_of(written),
-        unit=usual(said.get("unit")),
-        wording=wording,
-        reading=said.get("reading"),
-        tolerance=plus_minus(f"{around.removesuffix('%')}%", Fraction(1)) if around is not None else None,
-        line=line,
-        from_words="value" not in said,
-    )
+    return phrases()[phrase]
 
 
-def _value(written: str, *, truth: bool, from_words: bool) -> Fraction | bool:
-    if truth:
-        return written.lower() in ("true", "yes", "on")
-    return Fraction(written) if from_words else number(written)
+_USUAL = {
+    "%": ("percent", "per cent", "pct"),
+    "x": ("times", "×", "fold"),
+    "min": ("mins", "minute", "minutes"),
+    "h": ("hr", "hrs", "hour", "hours"),
+    "s": ("sec", "secs", "second", "seconds"),
+}
 
 
-def accepted(stated: Stated) -> Interval:
-    """The values a statement of a number allows, in its own unit.
+def usual(text: str | None) -> str | None:
+    """A unit that is stated, as ``min``, ``h``, ``s``, ``%`` and ``x`` are written where people write it otherwise."""
+    words = "" if text is None else text.strip().lower()
+    return next((name for name, spelled in _USUAL.items() if words in spelled), text)
 
-    Raises:
-        TypeError: it states no number.
+
+class Stated(Part, frozen=True, kw_only=True):
+    """What a claim states: a number, or a truth.
+
+    ``reading`` says what a percentage of time is, None where the sentence leaves it open.
     """
-    if isinstance(stated.value, bool):
-        raise TypeError("a truth has no interval")
-    wording = wordings()[stated.wording]
-    tolerance = percent(wording.tolerance) if stated.tolerance is None else stated.tolerance
-    value, step = stated.value, stated.step
 
-    def end(amounts: Any) -> Fraction:
-        if amounts == "zero":
-            return Fraction(0)
-        of_value, of_step, of_tolerance = (Fraction(amount) for amount in amounts)
-        return of_value * value + of_step * step + of_tolerance * tolerance * abs(value)
+    value: str | float | bool | None = None
+    unit: Words | None = None
+    wording: Words = "exact"
+    reading: Literal["reduction", "speedup"] | None = None
+    tolerance: (
+        Annotated[str | float, Meta(description="In the place of the wording's own, as a percentage.")] | None
+    ) = None
+    expr: Annotated[Expr | None, Meta(description="What this figure is, where it is not the claim's expr.")] = None
 
-    low = wording.least if wording.least is not None else wording.above
-    high = wording.most if wording.most is not None else wording.below
-    return Interval(
-        low=None if low is None else end(low),
-        high=None if high is None else end(high),
-        low_included=wording.least is not None,
-        high_included=wording.most is not None,
-    )
+    def checked(self) -> Stated:
+        """The same with the usual names of wording and unit.
+
+        Raises:
+            NumberError: the value is not a number, or the wording is unknown.
+        """
+        found = msgspec.structs.replace(self, wording=wording_named(self.wording), unit=usual(self.unit))
+        if found.value is None and found.rule.value is None:
+            raise NumberError(f"a value is needed beside the wording {' '.join(self.wording.lower().split())!r}")
+        _ = found.amount, found.margin
+        return found
+
+    @property
+    def rule(self) -> Wording:
+        """What the wording allows."""
+        return wordings()[self.wording]
+
+    @property
+    def from_words(self) -> bool:
+        """Whether the wording itself is the figure, such as half."""
+        return self.value is None
+
+    @property
+    def written(self) -> str:
+        """The figure as it is written, or as the wording has it."""
+        value = self.rule.value if self.value is None else self.value
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    @property
+    def amount(self) -> Fraction | bool:
+        """The exact number, or the truth.
+
+        Raises:
+            NumberError: the value is not a number.
+        """
+        if isinstance(self.value, bool):
+            return self.value
+        return Fraction(self.written) if self.from_words else number(self.written)
+
+    @property
+    def step(self) -> Fraction:
+        """One unit in the last digit that is written: 1/10 for ``14.5``."""
+        return step_of(self.written)
+
+    @property
+    def margin(self) -> Fraction:
+        """The tolerance as a part of one: the stated one, or the wording's own."""
+        if self.tolerance is None:
+            return percent(self.rule.tolerance)
+        return plus_minus(f"{str(self.tolerance).removesuffix('%')}%", Fraction(1))
+
+    @property
+    def words(self) -> str:
+        """What is stated in its own words: ``over 5 x``."""
+        wording = "" if self.wording == "exact" else f"{self.wording} "
+        unit = "" if self.unit is None else self.unit if self.unit in ("x", "%") else f" {self.unit}"
+        return f"{wording}{self.written}{unit}"
+
+
+def accepted(stated: Stated) -> Interval | None:
+    """The values a statement of a number allows, in its own unit; None for a truth."""
+    if isinstance(stated.amount, bool):
+        return None
+    rule, value = stated.rule, stated.amount
+
+    def end(amounts: Any) -> Fraction | None:
+        if amounts is None or amounts == "zero":
+            return None if amounts is None else Fraction(0)
+        of_value, of_step, of_margin = (Fraction(amount) for amount in amounts)
+        return of_value * value + of_step * stated.step + of_margin * stated.margin * abs(value)
+
+    low, high = (rule.above if rule.least is None else rule.least), (rule.below if rule.most is None else rule.most)
+    return Interval(end(low), end(high), low_included=rule.least is not None, high_included=rule.most is not None)
 
 
 def truncated(stated: Stated) -> Interval | None:
     """The values beyond those of :func:`accepted` whose digits were cut off, not rounded; None where none can be."""
-    if isinstance(stated.value, bool) or stated.wording != "exact" or stated.unit != "%":
+    if isinstance(stated.amount, bool) or stated.wording != "exact" or stated.unit != "%":
         return None
-    return Interval(stated.value + stated.step / 2, stated.value + stated.step)
+    return Interval(stated.amount + stated.step / 2, stated.amount + stated.step)
 
 
 def halfway(stated: Stated) -> Fraction | None:
     """The figure exactly between the written one and the next, which people who round half to even write so too."""
-    return None if isinstance(stated.value, bool) or stated.wording != "exact" else stated.value + stated.step / 2
+    return None if isinstance(stated.amount, bool) or stated.wording != "exact" else stated.amount + stated.step / 2
+
+
+def fits(stated: Stated, number: Fraction) -> bool:
+    """Whether a statement allows a number, rounded or with its digits cut off."""
+    return any(one is not None and number in one for one in (accepted(stated), truncated(stated))) or (
+        number == halfway(stated)
+    )
 
 
 def understated(stated: Stated, value: Fraction) -> bool:
     """Whether a value lies so far beyond that the statement does not do it justice."""
-    factor = wordings()[stated.wording].understated
-    return factor is not None and not isinstance(stated.value, bool) and value > Fraction(factor) * stated.value
+    factor = stated.rule.understated
+    return factor is not None and not isinstance(stated.amount, bool) and value > Fraction(factor) * stated.amount
 
 
 def percent(text: str) -> Fraction:

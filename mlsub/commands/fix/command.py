@@ -63,8 +63,7 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
             _put(part)
     answer = Fix(written=write, plans=tuple(plan.answer() for plan in plans))
     if not diff and (plans or format_ == "json"):
-        changes = [plan.changes for plan in plans]
-        Target("fix", format_).write(answer, lambda: document_of(answer, changes))
+        Target("fix", format_).write(answer, lambda: document_of(answer, [plan.hunks for plan in plans]))
     left = any(plan.not_repaired or (plan.changes and not write) for plan in answer.plans)
     sys.exit(2 if problems else int(left))
 

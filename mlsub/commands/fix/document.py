@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from mlsub.commands.fix.model import (
     BLANKS,
     LINE_ENDS,
     MARK,
-    Change,
     Changed,
     Fix,
     Fixed,
@@ -94,11 +94,12 @@ def _range(first: int, count: int) -> bytes:
     return b"%d" % start if count == 1 else b"%d,%d" % (start, count)
 
 
-def header(old: str, new: str, *, changed: bool, similarity: int = 100) -> bytes:
+def header(old: str, new: str, *, changed: bool) -> bytes:
     """What stands above the hunks of one file; paths are relative, with slashes."""
     before, after = _quoted(f"a/{old}"), _quoted(f"b/{new}")
     text = b"diff --git %b %b\n" % (before, after)
     if old != new:
+        similarity = 90 if changed else 100
         text += b"similarity index %d%%\nrename from %b\nrename to %b\n" % (similarity, _quoted(old), _quoted(new))
     return text + (b"--- %b\n+++ %b\n" % (before, after) if changed else b"")
 
@@ -124,27 +125,28 @@ _WHOLE = {MARK: "byte order mark removed", LINE_ENDS: "CR LF to LF", BLANKS: "tr
 _MIB = 1 << 20
 
 
-def document_of(fix: Fix, changes: Sequence[Sequence[Change]]) -> Document:
+def document_of(fix: Fix, diffs: Sequence[Mapping[str, bytes]]) -> Document:
     """The repairs of each root, with the beginnings of their diffs.
 
     Args:
         fix: the answer.
-        changes: what the answer is made of, in its order.
+        diffs: for each of its plans the hunks of the files that change, by their paths.
     """
-    blocks = (
-        block for plan, of in zip(fix.plans, changes, strict=True) for block in _plan(plan, of, written=fix.written)
-    )
-    return document("Repairs made" if fix.written else "Repairs proposed", *blocks)
+    plans = (_plan(plan, of, written=fix.written) for plan, of in zip(fix.plans, diffs, strict=True))
+    return document("Repairs made" if fix.written else "Repairs proposed", *chain.from_iterable(plans))
 
 
-def _plan(plan: Fixed, changes: Sequence[Change], *, written: bool) -> Iterator[Block | None]:
+def _plan(plan: Fixed, diffs: Mapping[str, bytes], *, written: bool) -> Iterator[Block | None]:
     yield Facts((("below", Span(plan.root, "path")),))
     whole = tuple(_of_whole_files(plan))
     yield Items(whole) if whole else None
-    for change, changed in zip(changes, plan.changes, strict=True):
+    for changed in plan.changes:
         own = [repair for repair in changed.repairs if repair.rule not in _WHOLE]
         if own and not changed.failed:
-            yield Section(Span(changed.path, "path"), (Items(tuple(map(_repair, own))), *_diff(change, changed)))
+            yield Section(
+                Span(changed.path, "path"),
+                (Items(tuple(map(_repair, own))), *_diff(diffs.get(changed.path, b""), changed)),
+            )
     failed = Items(tuple((Span(change.path, "path"), f": {change.failed}") for change in plan.changes if change.failed))
     yield section("Failed", failed, meaning="bad") if failed.items else None
     yield section("Not repaired", Findings(plan.not_repaired), meaning="note") if plan.not_repaired else None
@@ -163,19 +165,15 @@ def _of_whole_files(plan: Fixed) -> Iterator[Words]:
             yield (of, f": {what} ", Span(f"[{rule}]", "code"))
 
 
-def _whole(change: Changed) -> bool:
-    return any(repair.rule in _WHOLE for repair in change.repairs)
-
-
 def _repair(repair: Repair) -> Words:
     where = f"line {repair.line}: " if repair.line is not None else ""
     return (f"{where}{repair.action} ", Span(f"[{repair.rule}]", "code"))
 
 
-def _diff(change: Change, changed: Changed) -> Iterator[Block]:
+def _diff(diff: bytes, changed: Changed) -> Iterator[Block]:
     """The beginning of the diff, but not where every line of the file changes."""
-    lines = change.hunks.split(b"\n")[:-1]
-    if lines and not _whole(changed):
+    lines = diff.split(b"\n")[:-1]
+    if lines and not any(repair.rule in _WHOLE for repair in changed.repairs):
         yield Code("\n".join(line.decode("utf-8", "backslashreplace") for line in lines[:MAX_LINES]))
         if len(lines) > MAX_LINES:
             yield Text(f"... and {len(lines) - MAX_LINES} more lines; --format diff has all")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 import msgspec
@@ -21,22 +20,6 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None
     action: str
     count: int = 1
-
-
-class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens to one file or folder.
-
-    ``content`` is the file with its new content, None where only the name changes; ``hunks`` is that as a unified
-    diff; ``target`` is its new path, below folders by the names that they have now, None where it stays; ``digest`` is
-    the SHA-256 of the content that was read.
-    """
-
-    path: Path
-    repairs: tuple[Repair, ...]
-    content: Path | None = None
-    digest: str | None = None
-    hunks: bytes = b""
-    target: Path | None = None
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from io import BytesIO
+from typing import Any
 
 import msgspec
 
@@ -20,7 +22,7 @@ from mlsub.divisions import division_of
 from mlsub.io.data import loads
 from mlsub.io.errors import MlsubError
 from mlsub.log.event import Event, decode
-from mlsub.log.reader import TOKEN
+from mlsub.log.reader import TOKEN, read_records
 from mlsub.log.rewrite import MARK as RECORD_MARK
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.compiled import plan_for
@@ -43,9 +45,7 @@ _MAX_LINES = 2000
 
 def lines_of(content: bytes) -> list[bytes]:
     """The lines of a file, cut at LF, with their ends."""
-    lines = [line + b"\n" for line in content.split(b"\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
+    return BytesIO(content).readlines()
 
 
 def edited(lines: Sequence[bytes], edits: Iterable[Edit]) -> bytes:
@@ -146,35 +146,36 @@ def _without_blanks_of_log(line: bytes) -> bytes:
 
 def _repeats(lines: list[bytes], round_: Round) -> dict[int, str]:
     """The lines that hold nothing but a record that repeats an earlier one of a key that appears once."""
-    found: list[tuple[int, bool, Event]] = []
-    for place, line in enumerate(lines):
-        if TOKEN not in line:
-            continue
-        before, _, text = line.partition(TOKEN)
-        alone = _RANK.fullmatch(before) is not None and TOKEN not in text and b"\r" not in text.rstrip(b"\r\n")
-        # The last record of the line is the one that the official parser sees.
-        event = decode(0, line.rpartition(TOKEN)[2].rstrip(b"\r\n"))
+    found: list[Event] = []
+    for number, text, hidden, _ in read_records(BytesIO(b"".join(lines))):
+        event = None if hidden else decode(number, text)
         if isinstance(event, Event) and isinstance(event.key, str):
-            found.append((place, alone, event))
+            found.append(event)
     once = _once(found, round_)
     first: dict[str, str] = {}
     repeats: dict[int, str] = {}
-    for place, alone, event in found:
+    for event in found:
         if event.key in once:
             content = _without_time(event)
             if event.key not in first:
                 first[event.key] = content
             elif first[event.key] != content:
                 once.discard(event.key)
-            elif alone:
-                repeats[place] = event.key
+            elif _is_alone(lines[event.line - 1]):
+                repeats[event.line - 1] = event.key
     return {place: key for place, key in repeats.items() if key in once}
 
 
-def _once(found: list[tuple[int, bool, Event]], round_: Round) -> set[str]:
+def _is_alone(line: bytes) -> bool:
+    """Whether a line has nothing but one record."""
+    before, _, text = line.partition(TOKEN)
+    return _RANK.fullmatch(before) is not None and TOKEN not in text and b"\r" not in text.rstrip(b"\r\n")
+
+
+def _once(found: list[Event], round_: Round) -> set[str]:
     """The keys that must appear once, and whose time and order nothing depends on."""
     said: dict[str, Any] = {}
-    for _, _, event in found:
+    for event in found:
         if event.key in ("submission_division", "submission_benchmark"):
             said.setdefault(event.key, event.value)
     division, name = division_of(said.get("submission_division")), said.get("submission_benchmark")
@@ -233,32 +234,24 @@ def _without_blanks(line: bytes) -> bytes:
 
 
 def _cut(text: str, statuses: Statuses | None, wanted: tuple[str, ...], repairs: list[Repair]) -> str:
-    """The text with its cuts made, in one go over it; adds their repairs."""
-    parts, at, line = list[str](), 0, 1
-    for cut in _cuts(text, statuses, wanted):
-        parts += [text[at : cut.start], cut.text]
-        line += text.count("\n", at, cut.end)
-        at = cut.end
-        at_line = line - text.count("\n", cut.name_at, cut.end)
-        repairs.append(Repair(rule=cut.rule, line=at_line, action=cut.action))
+    """The text with its cuts made, those within another one left out; adds their repairs."""
+    parts, at = list[str](), 0
+    for start, end, new, repair in sorted(_cuts(text, statuses, wanted), key=lambda cut: (cut[0], -cut[1])):
+        if start >= at:
+            parts += [text[at:start], new]
+            at = end
+            repairs.append(repair)
     return "".join([*parts, text[at:]])
 
 
-class _Cut(NamedTuple):
-    """A text that takes the place of another; ``name_at`` is where the name of the member stands."""
-
-    start: int
-    end: int
-    text: str
-    rule: str
-    action: str
-    name_at: int
-
-
-def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> list[_Cut]:
-    """What is put in place of what, in order; none overlap."""
+def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> Iterator[tuple[int, int, str, Repair]]:
+    """What to put in the place of what, from where to where, in no order, and the repair that this is."""
     found = members(text)
-    cuts: list[_Cut] = []
+    feeds = [match.start() for match in re.finditer("\n", text)]
+
+    def repair(rule: str, member: Member, action: str) -> Repair:
+        return Repair(rule=rule, line=bisect(feeds, member.start) + 1, action=action)
+
     groups: dict[tuple[int, str], list[Member]] = defaultdict(list)
     for member in found:
         groups[member.owner, member.name].append(member)
@@ -267,16 +260,15 @@ def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> list
             for member in group[1:]:
                 assert member.comma is not None  # noqa: S101  (one of its name stands before it)
                 action = f"remove the second {_short(member.name)}, which has the same value"
-                cuts.append(_Cut(_strip(text, member.comma), member.end, "", DUPLICATE, action, member.start))
+                yield _strip(text, member.comma), member.end, "", repair(DUPLICATE, member, action)
     if STATUS.startswith(wanted) and statuses is not None and text.lstrip().startswith("{"):
-        status = [member for member in found if member.owner == text.index("{") and member.name == "status"]
+        status = groups.get((text.index("{"), "status"), [])
         values = {text[member.value_start : member.end] for member in status}
         value = json.loads(values.pop()) if len(values) == 1 else None
         if isinstance(value, str) and (exact := exact_status(value, statuses)) is not None:
-            action = f"write the status as {exact}"
-            new = json.dumps(exact)
-            cuts += [_Cut(one.value_start, one.end, new, STATUS, action, one.start) for one in status]
-    return _outermost(cuts)
+            for member in status:
+                action = f"write the status as {exact}"
+                yield member.value_start, member.end, json.dumps(exact), repair(STATUS, member, action)
 
 
 def _strip(text: str, at: int) -> int:
@@ -357,15 +349,6 @@ def _canonical(value: str) -> str:
         object_pairs_hook=lambda members: ["object", sorted(members, key=lambda member: (member[0], repr(member[1])))],
     )
     return json.dumps(pairs)
-
-
-def _outermost(cuts: list[_Cut]) -> list[_Cut]:
-    """Cuts without those that lie within another."""
-    kept: list[_Cut] = []
-    for cut in sorted(cuts, key=lambda cut: (cut.start, -cut.end)):
-        if not kept or cut.start >= kept[-1].end:
-            kept.append(cut)
-    return kept
 
 
 def _short(name: str) -> str:

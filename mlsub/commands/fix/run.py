@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,18 +19,17 @@ from mlsub.commands.fix.model import (
     REPEATED,
     RESULT_NAME,
     STATUS,
-    Change,
     Changed,
     Fixed,
+    Repair,
 )
-from mlsub.commands.fix.repairs import edited, fix_description, fix_log, lines_of
-from mlsub.commands.fix.tree import Files, renamed, root_of, shadow, targets_of
+from mlsub.commands.fix.repairs import Edit, edited, fix_description, fix_log, lines_of
+from mlsub.commands.fix.tree import Files, renamed, root_of, shadow
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.write import sync_folder
-from mlsub.log.event import decode
-from mlsub.log.reader import TOKEN_MLL, read_records
-from mlsub.log.rewrite import rewrite
+from mlsub.log.reader import TOKEN_MLL
+from mlsub.log.rewrite import prove_same, rewrite
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, locate
@@ -108,7 +106,8 @@ def _place(path: str) -> Place:
 class Plan:
     """What is to happen at one path: repairs of contents come first, then those of names.
 
-    ``failed`` has the errors of repairs that could not be made.
+    ``repairs`` has those of each file and folder that is repaired, ``hunks`` the diffs of the files that change by
+    their paths below the root, and ``failed`` the errors of repairs that could not be made.
 
     Args:
         path: a log, a description, or a folder.
@@ -126,11 +125,16 @@ class Plan:
         self._settings, self._wanted, self._work = settings, wanted, work
         self._left: list[Finding] = []
         self._notes: list[str] = []
+        self.repairs: dict[Path, list[Repair]] = {}
+        self.hunks: dict[str, bytes] = {}
         self.failed: dict[Path, MlsubError] = {}
+        #: The new content of files, and the new paths of files and folders, below folders by the names they have now.
+        self._contents: dict[Path, Path] = {}
+        self._targets: dict[Path, Path] = {}
         self._before = self._after = before = self._checked(self._place.path)
-        round_ = self._round_of(before)
-        self.changes = self._changes(round_)
-        if before is None or round_ is None:
+        self._round = self._round_of(before)
+        self._look()
+        if before is None or self._round is None:
             note = "no round is known, so repairs of names, status and repeated keys are left out; say --round"
             self._notes.append(note)
         else:
@@ -140,15 +144,14 @@ class Plan:
 
     def answer(self) -> Fixed:
         """Return what is proposed, or was made. The verdict after it is not known where a part of it failed."""
-        targets = targets_of(self.changes)
         changed = [
             Changed(
-                path=self._below(one.path),
-                renamed_to=self._below(renamed(one.path, targets)) if one.target else None,
-                repairs=one.repairs,
-                failed=str(self.failed[one.path]) if one.path in self.failed else None,
+                path=self._below(path),
+                renamed_to=self._below(renamed(path, self._targets)) if path in self._targets else None,
+                repairs=tuple(repairs),
+                failed=str(self.failed[path]) if path in self.failed else None,
             )
-            for one in self.changes
+            for path, repairs in sorted(self.repairs.items())
         ]
         return Fixed(
             root=str(self._root),
@@ -182,28 +185,23 @@ class Plan:
         official = Verdict.ACCEPTED if description.accepted else Verdict.REJECTED
         return msgspec.structs.replace(report, official=official, logs=(), entries=(), findings=description.findings)
 
-    def _changes(self, round_: Round | None) -> tuple[Change, ...]:
-        """One change a path."""
-        files = Files(self._place, round_)
-        changes: dict[Path, Change] = {}
-        misnamed = [change.path for change in files.moves if change.path.is_file()]
+    def _look(self) -> None:
+        """Find out what is to be repaired."""
+        files = Files(self._place, self._round)
+        misnamed = [path for path in files.moves if path.is_file()]
         for file in dict.fromkeys((*files.descriptions, *files.logs, *misnamed)):
             try:
-                change = self._content(file, round_)
+                self._look_into(file)
             except OSError as error:
                 self._left.append(finding("log.unreadable", self._below(file), actual=error.strerror or str(error)))
-                continue
-            if change is not None:
-                changes[file] = change
-        for change in files.moves:
-            if change.repairs[0].rule.startswith(self._wanted):
-                known = changes.get(change.path, msgspec.structs.replace(change, repairs=()))
-                both = (*known.repairs, *change.repairs)
-                changes[change.path] = msgspec.structs.replace(known, target=change.target, repairs=both)
+        for path, (target, repair) in files.moves.items():
+            if repair.rule.startswith(self._wanted):
+                self._targets[path] = target
+                self.repairs.setdefault(path, []).append(repair)
         self._left += [one for one in files.left if one.rule.startswith(self._wanted)]
-        return tuple(changes[path] for path in sorted(changes))
 
-    def _content(self, file: Path, round_: Round | None) -> Change | None:
+    def _look_into(self, file: Path) -> None:
+        """Find out what of the content of a file is to be repaired."""
         description = file.suffix.lower() == ".json"
         limit = MAX_BYTES if description else MAX_LOG
         with file.open("rb") as stream:
@@ -211,24 +209,26 @@ class Plan:
         if len(old) > limit:
             raise OSError(f"larger than {limit >> 20} MiB")
         if not description and TOKEN_MLL not in old:
-            return None  # whatever it is, it is not a log
+            return  # whatever it is, it is not a log
         lines = lines_of(old)
-        if description:
-            edits, repairs = fix_description(lines, round_.statuses if round_ else None, self._wanted)
-        else:
-            edits, repairs = fix_log(lines, round_, self._wanted)
-        if not edits:
-            return None
-        content = self._work / f"{len(list(self._work.iterdir()))}{file.suffix}"
-        content.write_bytes(edited(lines, edits))
-        digest = hashlib.sha256(old).hexdigest()
-        return Change(path=file, repairs=tuple(repairs), content=content, digest=digest, hunks=hunks(lines, edits))
+        edits, repairs = self._edits(file, lines)
+        if edits:
+            content = self._contents[file] = self._work / f"{len(self._contents)}{file.suffix}"
+            content.write_bytes(edited(lines, edits))
+            self.repairs[file], self.hunks[self._below(file)] = repairs, hunks(lines, edits)
+
+    def _edits(self, file: Path, lines: list[bytes]) -> tuple[list[Edit], list[Repair]]:
+        if file.suffix.lower() == ".json":
+            return fix_description(lines, self._round.statuses if self._round else None, self._wanted)
+        return fix_log(lines, self._round, self._wanted)
 
     def _judge(self, before: Report) -> Report:
         """The verdict after the changes; new names that would make it worse are taken back."""
         after = self._judged_after(before, "all")
         if self._is_worse(before, after):
-            self.changes = tuple(_without_names(change) for change in self.changes if change.content)
+            self._targets = {}
+            of_contents = {path: self.repairs[path] for path in self._contents}
+            self.repairs = {path: [one for one in some if one.line] for path, some in of_contents.items()}
             self._notes.append("new names would make the official verdict worse, so names are left as they are")
             after = self._judged_after(before, "kept")
         if self._is_worse(before, after):
@@ -238,18 +238,17 @@ class Plan:
 
     def _is_worse(self, before: Report, after: Report) -> bool:
         """Whether anything that was accepted no longer is, the whole included; a log may have a new name."""
-        targets = targets_of(self.changes)
-        kept = {self._below(renamed(self._root / path, targets)) for path in _logs(before)}
+        kept = {self._below(renamed(self._root / path, self._targets)) for path in _logs(before)}
         lost = (kept - _logs(after)) | (_entries(before) - _entries(after))
         return _RANK[after.official] < _RANK[before.official] or bool(lost)
 
     def _judged_after(self, before: Report, name: str) -> Report:
-        if not self.changes:
+        if not self.repairs:
             return before
         work = self._work / name
         work.mkdir()
-        top = shadow(self._root, self.changes, work)
-        report = self._checked(top / renamed(self._place.path, targets_of(self.changes)).relative_to(self._root))
+        top = shadow(self._root, self._contents, self._targets, work)
+        report = self._checked(top / renamed(self._place.path, self._targets).relative_to(self._root))
         assert report is not None  # noqa: S101  (the settings name a round)
         return report
 
@@ -263,39 +262,57 @@ class Plan:
 
     def diff(self) -> Iterator[bytes]:
         """Give the parts of a diff that ``git apply`` takes in the root; a renamed folder is all of its files."""
-        contents = {change.path: change for change in self.changes if change.content is not None}
-        targets = targets_of(self.changes)
-        for file in sorted({*contents, *self._moved()}):
-            change = contents.get(file)
-            old, new = self._below(file), self._below(renamed(file, targets))
-            yield header(old, new, changed=change is not None, similarity=100 if change is None else 90)
-            if change is not None:
-                yield change.hunks
+        for file in sorted({*self._contents, *self._moved()}):
+            old, new = self._below(file), self._below(renamed(file, self._targets))
+            yield header(old, new, changed=file in self._contents) + self.hunks.get(old, b"")
 
     def _moved(self) -> Iterator[Path]:
         """The files whose names change, by their own or by that of a folder."""
-        for change in self.changes:
-            if change.target is not None and change.path.is_dir():
-                yield from (file for file in change.path.rglob("*") if file.is_file() and not file.is_symlink())
-            elif change.target is not None:
-                yield change.path
+        for path in self._targets:
+            if path.is_dir():
+                yield from (file for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+            else:
+                yield path
 
     def apply(self) -> None:
         """Make the repairs, contents before names, and every one that can be made."""
         # The deepest first, so that no path changes above one that is still to be renamed.
-        deepest = sorted(self.changes, key=lambda change: -len(change.path.parts))
-        steps = [*((change, _write) for change in self.changes), *((change, _rename) for change in deepest)]
-        for change, make in steps:
+        deepest = sorted(sorted(self._targets), key=lambda path: -len(path.parts))
+        writes = [(path, self._write) for path in sorted(self._contents)]
+        for path, make in [*writes, *((path, self._rename) for path in deepest)]:
             try:
-                if change.path not in self.failed:
-                    make(change)
+                if path not in self.failed:
+                    make(path)
             except MlsubError as error:
-                self.failed[change.path] = error
+                self.failed[path] = error
 
+    def _write(self, path: Path) -> None:
+        """Put the new content of a file in place, proven first."""
+        content = self._contents[path].read_bytes()
 
-def _without_names(change: Change) -> Change:
-    kept = tuple(repair for repair in change.repairs if repair.line is not None)
-    return msgspec.structs.replace(change, target=None, repairs=kept)
+        def write(source: BinaryIO, sink: BinaryIO) -> None:
+            lines = source.readlines()
+            if edited(lines, self._edits(path, lines)[0]) != content:
+                raise MlsubError(f"{path} changed since it was read, and is left as it is. Try again.")
+            sink.write(content)
+
+        gone = {repair.line or 0 for repair in self.repairs[path] if repair.rule.endswith(f".{REPEATED}")}
+        rewrite(path, write, lambda part: prove_same(path, part, repaired=gone))
+
+    def _rename(self, path: Path) -> None:
+        target = self._targets[path]
+        try:
+            if os.path.lexists(target):
+                raise MlsubError(f"{path} keeps its name: {target.name} exists by now.")
+            path.rename(target)
+            sync_folder(target.parent)
+            if path.parent != target.parent and not any(path.parent.iterdir()):
+                path.parent.rmdir()
+                sync_folder(path.parent.parent)
+            elif path.parent != target.parent:
+                sync_folder(path.parent)
+        except OSError as error:
+            raise MlsubError(f"{path} cannot become {target}: {error.strerror}.") from error
 
 
 def _logs(report: Report) -> set[str]:
@@ -308,56 +325,3 @@ def _entries(report: Report) -> set[tuple[str, ...]]:
         for entry in report.entries
         if entry.official is Verdict.ACCEPTED
     }
-
-
-def _write(change: Change) -> None:
-    """Put the new content in place, where there is one, each proven first."""
-    content = change.content
-    if content is None:
-        return
-
-    def write(source: BinaryIO, sink: BinaryIO) -> None:
-        if hashlib.sha256(source.read()).hexdigest() != change.digest:
-            raise MlsubError(f"{change.path} changed since it was read, and is left as it is. Try again.")
-        sink.write(content.read_bytes())
-
-    def prove(part: Path) -> None:
-        if part.read_bytes() != content.read_bytes():
-            raise MlsubError(f"{change.path} is left as it is: what was written is not what was planned.")
-        if change.path.suffix.lower() != ".json":
-            _prove_events(change, content)
-
-    rewrite(change.path, write, prove)
-
-
-def _prove_events(change: Change, content: Path) -> None:
-    """Prove that a repaired log has the same events, except on the lines that only repeat one."""
-    gone = {repair.line for repair in change.repairs if repair.rule.endswith(f".{REPEATED}")}
-    if [event for line, event in _events(change.path) if line not in gone] != [event for _, event in _events(content)]:
-        raise MlsubError(f"{change.path} is left as it is: its events would not be the same. Please report it.")
-
-
-def _events(file: Path) -> Iterator[tuple[int, tuple[str, bool, bool]]]:
-    """Line and event of each record, with what the official parser does not see; NaN is equal to itself here."""
-    with file.open("rb") as stream:
-        for batch in read_records(stream):
-            for line, text, hidden, too_long in batch:
-                yield line, (repr(decode(0, text)), hidden, too_long)
-
-
-def _rename(change: Change) -> None:
-    path, target = change.path, change.target
-    if target is None:
-        return
-    try:
-        if os.path.lexists(target):
-            raise MlsubError(f"{path} keeps its name: {target.name} exists by now.")
-        path.rename(target)
-        sync_folder(target.parent)
-        if path.parent != target.parent and not any(path.parent.iterdir()):
-            path.parent.rmdir()
-            sync_folder(path.parent.parent)
-        elif path.parent != target.parent:
-            sync_folder(path.parent)
-    except OSError as error:
-        raise MlsubError(f"{path} cannot become {target}: {error.strerror}.") from error

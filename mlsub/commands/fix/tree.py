@@ -9,7 +9,7 @@ from io import BytesIO
 from itertools import chain, count
 from pathlib import Path
 
-from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, RESULTS, STRAY, Change, Repair
+from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, RESULTS, STRAY, Repair
 from mlsub.findings import Finding
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
@@ -81,8 +81,9 @@ def _children(above: Path) -> list[Path]:
 class Files:
     """What there is to look at in a place, and what of it should have another name or lie elsewhere.
 
-    ``logs`` and ``descriptions`` are files; ``moves`` are the new names and places, where a round says which are right;
-    what would meet another name is in ``left``. Links are passed over, as they lead to files of another place.
+    ``logs`` and ``descriptions`` are files; ``moves`` has their new paths, below folders by the names that they have
+    now, where a round says which are right; what would meet another name is in ``left``. Links are passed over, as they
+    lead to files of another place.
     """
 
     def __init__(self, place: Place, round_: Round | None) -> None:
@@ -90,7 +91,7 @@ class Files:
         self._taken: set[Path] = set()
         self.logs: list[Path] = []
         self.descriptions: list[Path] = []
-        self.moves: list[Change] = []
+        self.moves: dict[Path, tuple[Path, Repair]] = {}
         self.left: list[Finding] = []
         if place.target is Target.LOG:
             (self.descriptions if place.path.suffix == ".json" else self.logs).append(place.path)
@@ -111,13 +112,16 @@ class Files:
     def _move(self, path: Path, target: Path, rule: str) -> None:
         if path.is_symlink():
             self._leave(rule, path, "a link", "Put the file itself in its place.")
-        elif os.path.lexists(target) or target in self._taken:
+        elif self._is_taken(target):
             self._leave(rule, path, f"{target.name} exists already", "Choose which of the two is the right one.")
         else:
-            self._taken.add(target)
             to = target.name if target.parent == path.parent else target.relative_to(self._root).as_posix()
             action = f"{'rename' if target.parent == path.parent else 'move'} it to {to}"
-            self.moves.append(Change(path=path, repairs=(Repair(rule=rule, line=None, action=action),), target=target))
+            self.moves[path] = target, Repair(rule=rule, line=None, action=action)
+            self._taken.add(target)
+
+    def _is_taken(self, target: Path) -> bool:
+        return os.path.lexists(target) or target in self._taken
 
     def _leave(self, rule: str, path: Path, found: str, fix: str) -> None:
         self.left.append(finding(rule, path.relative_to(self._root).as_posix(), actual=found, fix=fix))
@@ -165,7 +169,7 @@ class Files:
     def _free(self, folder: Path, number: str) -> Path:
         """A name for one result more: with its own number, or the first that is free."""
         names = (folder / f"result_{each}.txt" for each in chain([number], count()))
-        return next(name for name in names if not os.path.lexists(name) and name not in self._taken)
+        return next(name for name in names if not self._is_taken(name))
 
     def _rename_benchmark(self, folder: Path, logs: Sequence[Path], round_: Round) -> None:
         meant = renamed_benchmark(folder.name, round_.benchmarks)
@@ -186,11 +190,10 @@ class Files:
 
 def logged_benchmark(log: Path) -> str | None:
     """The benchmark that a log names, in its first 4 MiB; None where there is none, or it cannot be read."""
-    for batch in read_records(BytesIO(_head(log))):
-        for _, text, _, _ in batch:
-            event = decode(0, text)
-            if isinstance(event, Event) and event.key == "submission_benchmark":
-                return event.value if isinstance(event.value, str) else None
+    for _, text, _, _ in read_records(BytesIO(_head(log))):
+        event = decode(0, text)
+        if isinstance(event, Event) and event.key == "submission_benchmark":
+            return event.value if isinstance(event.value, str) else None
     return None
 
 
@@ -212,50 +215,34 @@ def _head(file: Path) -> bytes:
         return b""
 
 
-def shadow(root: Path, changes: Iterable[Change], above: Path) -> Path:
-    """Build it.
+def shadow(root: Path, contents: Mapping[Path, Path], targets: Mapping[Path, Path], above: Path) -> Path:
+    """Build a folder that looks as another one would after its repairs, of links to files.
 
     Args:
         root: the folder that is changed.
-        changes: of what lies in it.
+        contents: files with the new content of files in it.
+        targets: the new paths of what is renamed or moved in it.
         above: an empty folder to build in.
 
     Returns:
         The folder that stands for ``root`` and has its name.
     """
     top = above / (root.name or "root")
-    by_path = {change.path: change for change in changes}
-    targets = targets_of(by_path.values())
-    places = {*by_path, *targets.values()}
-    touched = {parent for path in places for parent in path.parents}
+    touched = {parent for path in (*contents, *targets, *targets.values()) for parent in path.parents}
 
     def fill(folder: Path) -> None:
-        made_of(folder).mkdir(parents=True, exist_ok=True)
+        (top / renamed(folder, targets).relative_to(root)).mkdir(parents=True, exist_ok=True)
         for entry in os.scandir(folder):
             path = folder / entry.name
-            change = by_path.get(path)
-            if change is not None and change.content is not None:
-                link(path, change.content)
-            elif path in touched:
+            if path in touched:
                 fill(path)
-            else:
-                link(path, path)
-
-    def made_of(path: Path) -> Path:
-        return top / renamed(path, targets).relative_to(root)
-
-    def link(path: Path, to: Path) -> None:
-        place = made_of(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(to)
+                continue
+            place = top / renamed(path, targets).relative_to(root)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(contents.get(path, path))
 
     fill(root)
     return top
-
-
-def targets_of(changes: Iterable[Change]) -> dict[Path, Path]:
-    """The new path of everything that is renamed or moved."""
-    return {change.path: change.target for change in changes if change.target is not None}
 
 
 def renamed(path: Path, targets: Mapping[Path, Path]) -> Path:

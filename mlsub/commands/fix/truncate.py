@@ -6,13 +6,13 @@ Source of the limit: training_policies#588; result files hold the whole framewor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.commands.fix.model import Shortened, Truncation
 from mlsub.io.errors import MlsubError
-from mlsub.log.rewrite import FREE, check_source, find_logs, fingerprint, line_end, prove_same, rewrite, zones
+from mlsub.log.rewrite import FREE, check_source, find_logs, line_end, prove_same, records_of, rewrite, zones
 from mlsub.present.terminal import Progress
 
 #: Bytes above which the rules allow a log to be truncated.
@@ -40,17 +40,17 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
         size = file.stat().st_size
         if size <= limit:
             return None
-        before = fingerprint(file)
+        records = sum(1 for _ in records_of(file))
         kept = _kept_of(file, limit)
         with file.open("rb") as source:
-            marker, lines, left_out = _left_out(source, kept)
+            marker, lines, left_out = _shorten(source, kept)
     except OSError as error:
         raise MlsubError(f"{file} cannot be read: {error.strerror}. Make it readable.") from error
     if write:
         rewrite(
             file,
-            lambda source, sink: _copy(source, sink, kept, marker),
-            lambda part: prove_same(before, fingerprint(part), file, placed=False),
+            lambda source, sink: _shorten(source, kept, marker, sink),
+            lambda part: prove_same(file, part),
         )
     return Shortened(
         path=str(file),
@@ -58,7 +58,7 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
         size_after=size - left_out + len(marker),
         lines_left_out=lines,
         bytes_left_out=left_out,
-        records=before.records,
+        records=records,
     )
 
 
@@ -79,25 +79,25 @@ def _kept_of(file: Path, limit: int) -> Kept:
     return room // 2, free - room // 2
 
 
-def _parts(source: BinaryIO, kept: Kept) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """The log in parts: text that is kept, what is left out behind it, and text that is kept behind that."""
-    seen = 0
+def _shorten(source: BinaryIO, kept: Kept, marker: bytes = b"", sink: BinaryIO | None = None) -> tuple[bytes, int, int]:
+    """Copy what is kept, with the marker in the place of the rest; without a sink only look.
+
+    Returns:
+        The marker, which says what is left out, and how many lines and bytes that is.
+    """
+    seen = lines = size = 0
+    mid_line, last = False, b"\n"
     for mark, text in zones(source):
-        if mark != FREE:
-            yield text, b"", b""
-            continue
-        before, after = _kept(text, seen, *kept)
-        seen += len(text)
-        yield before, text[len(before) : len(text) - len(after)], after
-
-
-def _left_out(source: BinaryIO, kept: Kept) -> tuple[bytes, int, int]:
-    """The line that says what is left out, and how many lines and bytes that is."""
-    lines, size, mid_line, last = 0, 0, False, b"\n"
-    for before, left_out, after in _parts(source, kept):
+        before, after = text, b""
+        if mark == FREE:
+            before, after = _kept(text, seen, *kept)
+            seen += len(text)
+        left_out = text[len(before) : len(text) - len(after)]
         last = before[-1:] or last
         if left_out and not size:
             mid_line = last not in b"\r\n"
+        if sink is not None:
+            sink.write(before + (marker if left_out and not size else b"") + after)
         lines += left_out.count(b"\n")
         size += len(left_out)
         last = after[-1:] or last
@@ -106,15 +106,6 @@ def _left_out(source: BinaryIO, kept: Kept) -> tuple[bytes, int, int]:
         "no MLPerf record among them]\n"
     )
     return b"\n" * mid_line + words.encode(), lines, size
-
-
-def _copy(source: BinaryIO, sink: BinaryIO, kept: Kept, marker: bytes) -> None:
-    for before, left_out, after in _parts(source, kept):
-        sink.write(before)
-        if left_out:
-            sink.write(marker)
-            marker = b""
-        sink.write(after)
 
 
 def _kept(text: bytes, start: int, head: int, tail: int) -> tuple[bytes, bytes]:

@@ -50,7 +50,7 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Which, t
     from mlsub.commands.rcp.document import points_document
     from mlsub.commands.rcp.run import Points
     from mlsub.convergence.curves import reference_table
-    from mlsub.rounds.names import find_benchmark
+    from mlsub.rounds import find_benchmark
 
     found = Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), points))
     target.write(found, lambda: points_document(found.reference))
@@ -76,7 +76,7 @@ def plan(
     from mlsub.commands.rcp.document import plan_document
     from mlsub.commands.rcp.run import Planned
     from mlsub.convergence.curves import plan_of
-    from mlsub.rounds.names import find_benchmark
+    from mlsub.rounds import find_benchmark
 
     found = Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
     target.write(found, lambda: plan_document(found.plan))

@@ -23,8 +23,7 @@ from mlsub.io.show import plain
 from mlsub.io.write import check_output
 from mlsub.log.reading import BEYOND
 from mlsub.present.document import Section, Text
-from mlsub.rounds import Round, get_round
-from mlsub.rounds.names import find_benchmark
+from mlsub.rounds import Round, find_benchmark, get_round
 from mlsub.submission.report import EntryResult
 
 _SUFFIXES = (".svg", ".png", ".pdf")

@@ -36,9 +36,10 @@ def _division(**words: Any) -> Callable[[F], F]:
     """--division, as its name is written."""
 
     def found(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-        from mlsub.rounds.names import find_division
+        from mlsub.divisions import DIVISIONS
+        from mlsub.rounds import known_name
 
-        return None if text is None else find_division(text)
+        return None if text is None else known_name("division", text.lower(), tuple(DIVISIONS))
 
     return click.option("--division", metavar="DIVISION", callback=found, **words)
 
@@ -50,7 +51,7 @@ def _one_benchmark(function: Callable[..., None]) -> Callable[..., None]:
     def called(
         benchmark: str, round_: str | None, division: str, usage: str | None, overlay: str | None, **others: Any
     ) -> None:
-        from mlsub.rounds.names import find_benchmark
+        from mlsub.rounds import find_benchmark
 
         found, name = find_benchmark(benchmark, round_, usage, overlay)
         function(of=(found, division, name), **others)
@@ -89,13 +90,13 @@ def list_(
     """
     from mlsub.commands.rules.document import ids_document, overview_document
     from mlsub.commands.rules.table import overview, rule_ids_of
-    from mlsub.rounds import names
+    from mlsub.rounds import find_benchmark
 
     if division and not (round_ or benchmark):
         raise MlsubError("--division needs --round or --benchmark")
     of = division or "closed"
     if benchmark and round_:
-        found, name = names.find_benchmark(benchmark, round_, usage, overlay)
+        found, name = find_benchmark(benchmark, round_, usage, overlay)
         ids = rule_ids_of(found, of, name)
         target.write(ids, lambda: ids_document(ids), "ids")
     else:

@@ -19,7 +19,7 @@ from mlsub.commands.rules.table import (
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, names
+from mlsub.rounds import Round, find_benchmark, find_round, find_usage
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
@@ -95,10 +95,10 @@ def compared(
     """
     benchmarks = None
     if benchmark is not None:
-        newest, name = names.find_benchmark(benchmark, None, usage, overlay)
+        newest, name = find_benchmark(benchmark, None, usage, overlay)
         usage, benchmarks = newest.usage, (name,)
-    of = names.find_usage(usage or "training")
-    before, after = names.find_round(of, old, overlay), names.find_round(of, new, overlay)
+    of = find_usage(usage or "training")
+    before, after = find_round(of, old, overlay), find_round(of, new, overlay)
     if benchmarks and not any(name in (*before.benchmarks, *after.benchmarks) for name in benchmarks):
         raise MlsubError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
     return before, after, benchmarks, (division,) if division else tuple(DIVISIONS)

@@ -10,7 +10,7 @@ import msgspec
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, names, usages
+from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, usages
 from mlsub.rules.aspects import ASPECTS, aspects_of
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.aspects.count import AnyOf, Count, Repeated
@@ -237,14 +237,14 @@ def overview(
         MlsubError: an unknown name.
     """
     if benchmark:
-        found, name = names.find_benchmark(benchmark, None, usage, overlay)
-        lines = [round_line(other, (name,)) for other in names.rounds_with(found.usage, name, overlay)]
+        found, name = find_benchmark(benchmark, None, usage, overlay)
+        lines = [round_line(other, (name,)) for other in rounds_with(found.usage, name, overlay)]
         return Overview(view="benchmark", division=division, rounds=tuple(lines))
     if round_:
-        asked = names.find_round(names.find_usage(usage or "training"), round_, overlay)
+        asked = find_round(find_usage(usage or "training"), round_, overlay)
         return Overview(view="round", division=division, rounds=(round_line(asked),))
-    among = (names.find_usage(usage),) if usage else usages()
-    rounds = [other for of in among for other in names.all_rounds(of, overlay)]
+    among = (find_usage(usage),) if usage else usages()
+    rounds = [other for of in among for other in all_rounds(of, overlay)]
     return Overview(view="rounds", division=division, rounds=tuple(map(round_line, rounds)))
 
 

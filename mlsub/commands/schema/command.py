@@ -13,7 +13,7 @@ from mlsub.commands.lazy import Command
 #: The kind of a document: what it is, and the function that makes its schema.
 _WRITTEN = {
     "manifest": ("submission.yaml, for mlsub pack", "mlsub.commands.pack.read.manifest_schema"),
-    "claims": ("claims files, for mlsub audit", "mlsub.commands.audit.written.claims_schema"),
+    "claims": ("claims files, for mlsub audit", "mlsub.commands.audit.claims.claims_schema"),
     "records": ("records beyond MLPerf, for mlsub db build", "mlsub.score.records.records_schema"),
     "ids": ("lists of the IDs of results, for mlsub site --ids", "mlsub.submission.ids.ids_schema"),
     "config": ("settings files: mlsub.toml, or [tool.mlsub] in pyproject.toml", "mlsub.config.model.config_schema"),
@@ -108,8 +108,7 @@ def system_schema(round_: str | None, usage: str, *, strict: bool) -> dict[str, 
     Raises:
         MlsubError: there is no such usage or round.
     """
-    from mlsub.rounds import known_rounds
-    from mlsub.rounds.names import find_round, find_usage
+    from mlsub.rounds import find_round, find_usage, known_rounds
     from mlsub.systems.schema import schema_of
 
     of = find_usage(usage)

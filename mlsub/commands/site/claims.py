@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.document import (
     INPUT_HEADS,
     RESULT_HEADS,
@@ -19,12 +20,12 @@ from mlsub.commands.audit.document import (
     summary,
     title,
 )
-from mlsub.commands.audit.evaluate import EvaluationError, NoBasisError, NotThereError, World
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.expression import parse
 from mlsub.commands.audit.facts import SHORT
+from mlsub.commands.audit.functions import NO_VALUE
 from mlsub.commands.audit.inputs import folded
 from mlsub.commands.audit.judge import Trial, trials
-from mlsub.commands.audit.lookups import NothingSaidError
-from mlsub.commands.audit.model import Input
 from mlsub.commands.audit.verdict import Audit, Judged, Variant
 from mlsub.commands.audit.wording import halfway, truncated
 from mlsub.commands.site.facts import findings_sections
@@ -114,7 +115,7 @@ def _card(entry: Entry, judged: Judged, audit: Audit, world: World, place: int) 
 
 def _number_line(judged: Judged) -> Chart | None:
     """Return what a figure has to be and what it is; None for a truth, or where a number is beyond all doubles."""
-    stated, window = judged.claim.stated, judged.accepted
+    stated, window = judged.claim.figure, judged.accepted
     readings = [one for one in judged.readings if one.decides][:_READINGS]
     if stated is None or window is None or not readings:
         return None
@@ -196,9 +197,9 @@ def _figure(trial: Trial, world: World) -> dict[str, Any] | None:
     """
     stated = trial.stated
     try:
-        tree = folded(trial.expr.tree, world, trial.bases[0])
-        accepts = stated.value if isinstance(stated.value, bool) else list(_accepts(trial))
-    except (EvaluationError, NotThereError, NoBasisError, NothingSaidError, OverflowError):
+        tree = folded(parse(trial.expr).tree, world, trial.bases[0])
+        accepts = stated.amount if isinstance(stated.amount, bool) else list(_accepts(trial))
+    except (*NO_VALUE, OverflowError):
         return None
     if tree is None:
         return None
@@ -216,7 +217,7 @@ def _accepts(trial: Trial) -> Iterator[tuple[float | None, float | None, bool, b
 
 
 def _slider(given: Input) -> dict[str, Any]:
-    reach = max(abs(given.value) * _REACH, 3 * given.plus_minus) or Fraction(1)
-    low, high = float(given.value - reach), float(given.value + reach)
+    reach = max(abs(given.amount) * _REACH, 3 * given.spread) or Fraction(1)
+    low, high = float(given.amount - reach), float(given.amount + reach)
     words = {"name": clean(given.name, 80), "unit": clean(given.unit or "", 20)}
-    return {**words, "value": float(given.value), "low": low, "high": high, "step": (high - low) / _STEPS}
+    return {**words, "value": float(given.amount), "low": low, "high": high, "step": (high - low) / _STEPS}

@@ -18,8 +18,8 @@ from mlsub.present.terminal import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mlsub.commands.audit.claims import ClaimsFile
     from mlsub.commands.audit.evaluate import World
-    from mlsub.commands.audit.model import ClaimsFile
     from mlsub.commands.audit.verdict import Audit
     from mlsub.submission.ids import Ids
     from mlsub.workspace import Checked, Settings

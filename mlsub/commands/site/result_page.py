@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.messaging.write import footnote_of
-from mlsub.commands.audit.quoting import Document, Message, Operand, text_for
+from mlsub.commands.audit.quoting import Document, Message, text_for
 from mlsub.commands.site.curves import curves_section
 from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
 from mlsub.commands.site.page import (
@@ -189,7 +190,7 @@ def _division_words(result: SiteResult) -> str:
 def footnote(result: SiteResult) -> str:
     """Return the footnote under the guidelines in force."""
     name = clean(result.benchmark, 100)
-    operand = Operand(
+    operand = ResultFacts(
         name=name,
         usage=result.usage,
         round=result.round,
@@ -198,7 +199,7 @@ def footnote(result: SiteResult) -> str:
         system_name=result.system_name,
         benchmark=name,
         division=result.division_name if result.division_name in DIVISIONS else None,
-        verified=result.publication_date is not None,
+        reviewed=result.publication_date is not None,
         id=result.ids.ids[0] if result.ids and len(result.ids.ids) == 1 else None,
     )
     message = Message(

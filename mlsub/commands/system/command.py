@@ -35,10 +35,11 @@ def _said(function: Callable[..., None]) -> Callable[..., None]:
     def called(
         submitter: str | None, division: str | None, status: str | None, changes: tuple[str, ...], **others: Any
     ) -> None:
-        from mlsub.rounds.names import find_division
+        from mlsub.divisions import DIVISIONS
+        from mlsub.rounds import known_name
         from mlsub.systems.draft import Asked
 
-        division = None if division is None else find_division(division)
+        division = None if division is None else known_name("division", division.lower(), tuple(DIVISIONS))
         said = Asked(submitter=submitter, division=division, status=status, changes=tuple(map(_change, changes)))
         function(said=said, **others)
 

@@ -11,8 +11,7 @@ import msgspec
 from mlsub.findings import Finding, Kind, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, get_round, known_rounds
-from mlsub.rounds.names import find_round, find_usage
+from mlsub.rounds import Round, find_round, find_usage, get_round, known_rounds
 from mlsub.submission.find import Place, Target, infer_round
 from mlsub.submission.report import Choice
 from mlsub.systems.catalogue import Accelerator, System, accelerators, find_known, find_system, system_names

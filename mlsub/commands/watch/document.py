@@ -19,7 +19,7 @@ from mlsub.present.document import Block, Column, Table, Text
 from mlsub.present.terminal import put
 
 if TYPE_CHECKING:
-    from mlsub.commands.watch.log import WatchedLog
+    from mlsub.commands.watch.sofar import LogSoFar
 
 #: Beyond this a time in ms is nonsense.
 _BEYOND = 1e14
@@ -69,7 +69,7 @@ class Outlet:
             self._stream.write(line_of(event) + "\n")
         self._stream.flush()
 
-    def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:
+    def draw(self, logs: Sequence[LogSoFar], at_ms: int) -> None:
         """Show where the runs stand now; lines stay as they are."""
 
     def close(self) -> None:

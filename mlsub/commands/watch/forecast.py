@@ -17,11 +17,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from mlsub.convergence.target import Band
+from mlsub.convergence.algorithm import algorithm_of
+from mlsub.convergence.curves import Plan, plan_of
+from mlsub.convergence.target import Band, Measures, Target, plan_of_log
+from mlsub.convergence.verdict import paired_rule, progress_of
+from mlsub.divisions import CLOSED, division_of
+from mlsub.io.errors import MlsubError
+from mlsub.log.event import Event
+from mlsub.log.reading import usable_number
+from mlsub.log.run import Run
+from mlsub.rounds import Round
+from mlsub.rules.aspects.course import Time
+from mlsub.rules.load import rules_for
+from mlsub.rules.values import Stated
 
 #: Evaluations that a forecast needs, and those an interval needs; the last so many are looked at.
 MIN_POINTS, MIN_FOR_INTERVAL, WINDOW = 4, 5, 10
@@ -31,6 +43,10 @@ _STEEP, _SHALLOW = 0.75, 0.1
 _LAST_STEPS = 2
 #: How much steeper the second half of a curve must be to count as getting steeper.
 _BEND = 1.1
+#: Evaluations of one measure that are kept: more than are looked at, for some are left out.
+_POINTS = 64
+#: Beyond this a time in ms is nonsense: the year 5138.
+_BEYOND = 1e14
 
 State = Literal["reached", "too-early", "flat", "far", "from", "between"]
 Scale = tuple[Callable[[float], float], Callable[[float], float]]
@@ -111,6 +127,40 @@ def monotone(values: Sequence[float]) -> list[float]:
     return [mean for mean, count in pools for _ in range(count)]
 
 
+class Curve:
+    """The evaluations of one log, and what they say of its target; ``reached`` stays so once it is.
+
+    Args:
+        target: what is to be reached.
+        stated: what the log has said of itself.
+    """
+
+    def __init__(self, target: Target, stated: Stated) -> None:
+        self.key, self.reached = target.key, False
+        self._target = target
+        self._measures = Measures(target, stated)
+        self._points: dict[str | None, list[tuple[float, float]]] = {}
+
+    def read(self, event: Event, took: float | None) -> object:
+        """Read an evaluation so many ms after ``run_start``; return the name of its measure where it has one."""
+        if event.key != self.key:
+            return None
+        measured = self._measures.read(event)
+        self.reached = self.reached or measured.reached
+        for name, value in measured.values.items():
+            if took is not None:
+                self._points[name] = [*self._points.get(name, ())[-_POINTS:], (took, value)]
+        return event.metadata.get(self._target.field) if isinstance(event.metadata, dict) else None
+
+    def forecast(self, took: float | None) -> Forecast:
+        """Return when the target will be reached, so many ms after ``run_start``."""
+        if self.reached or took is None:
+            return REACHED if self.reached else TOO_EARLY
+        expected = all_of([forecast(self._points.get(band.name, ()), band) for band in self._target.bands])
+        # Each measure was good enough, but not all of them at once.
+        return Forecast("from", took) if expected.state == "reached" else expected
+
+
 def _growing(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     kept: list[tuple[float, float]] = []
     for time, value in points:
@@ -165,3 +215,51 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     low = int(at)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def elapsed(start: float | None, stop: float | None) -> float | None:
+    """Return the time between two times, in ms; None where one is not known or no time."""
+    if start is None or stop is None or not (abs(start) < _BEYOND and abs(stop) < _BEYOND):
+        return None
+    took = stop - start
+    return took if math.isfinite(took) else None
+
+
+def at_pace(plan: Plan | None, took: float | None, progress: float | None) -> float | None:
+    """Return when the mean of the reference is reached at the pace so far, in ms after ``run_start``."""
+    if plan is None or plan.mean is None or not took or not progress or min(took, progress) < 0:
+        return None
+    return elapsed(0.0, took / progress * plan.mean)
+
+
+def reference_of(round_: Round, division: str | None, benchmark: str | None, batch_size: Any) -> Plan | None:
+    """Return what a run is compared with; None where no reference applies, or its batch size is not a number."""
+    known = division_of(division)
+    if known is None or not known.convergence or benchmark not in round_.benchmarks:
+        return None
+    if usable_number(batch_size) is None or batch_size <= 0:
+        return None
+    try:
+        return plan_of(round_, str(benchmark), float(batch_size))
+    except MlsubError:
+        return None
+
+
+def init_limit(round_: Round, division: str | None, benchmark: str | None, stated: Stated) -> float | None:
+    """Return the minutes within which ``init_stop`` has to come; None as long as that cannot be said."""
+    for compiled in plan_of_log(round_, division, benchmark).keys:
+        within = compiled.rule.within
+        if compiled.rule.key == "init_stop" and within is not None and within.of == "init_start":
+            return Time(compiled.rule).limit()(stated) or None
+    return None
+
+
+def too_fast(run: Run, round_: Round, plan: Plan) -> float | None:
+    """Return where a run that has ended converged, if that is faster than an entry may on average; in plan.unit."""
+    algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
+    if algorithm is None or plan.minimum is None:
+        return None
+    name = plan.benchmark
+    paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay))
+    [point] = progress_of([run], name, algorithm, paired).by_run
+    return point if point is not None and point < plan.minimum else None

@@ -10,8 +10,9 @@ import msgspec
 from mlsub.commands.watch.forecast import Forecast
 from mlsub.commands.watch.source import Restart
 from mlsub.convergence.curves import Plan
-from mlsub.findings import Finding, Says, Verdict
+from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.io.show import readable, show
+from mlsub.log.report import LogReport
 from mlsub.present.envelope import parts_of
 
 #: Where a run stands; ``lost`` is a log that is no longer there, or ended without ``run_stop``.
@@ -149,6 +150,28 @@ class Concluded(News, frozen=True, kw_only=True, tag="verdict"):
 
 
 Event = Watching | Identified | PhaseChanged | Evaluated | Found | Warned | Restarted | Ended | Concluded
+
+
+def counts_against(found: Finding) -> bool:
+    """Return whether a finding makes the exit status 1: it rejects, or breaks a rule of the user's own."""
+    return found.rejects or (found.kind is Kind.HOUSE and found.severity is Severity.ERROR)
+
+
+def ended(report: LogReport, at_ms: int) -> Ended:
+    """Return the verdict that a report gives."""
+    errors = sum(map(counts_against, report.findings))
+    review = sum(found.kind is Kind.REVIEW for found in report.findings)
+    unreadable = any(found.rule == "log.unreadable" for found in report.findings)
+    return Ended(
+        at_ms=at_ms,
+        path=report.path,
+        official="not-checked" if unreadable else "compliant" if report.compliant else "noncompliant",
+        status=shown_text(report.status) if report.status is not None else None,
+        minutes=report.minutes,
+        errors=errors,
+        warnings=len(report.findings) - errors - review,
+        review=review,
+    )
 
 
 def schema() -> dict[str, Any]:

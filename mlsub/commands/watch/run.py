@@ -8,7 +8,7 @@ import signal
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -17,8 +17,8 @@ from types import FrameType
 from typing import Any
 
 from mlsub.commands.watch.document import Outlet
-from mlsub.commands.watch.log import WatchedLog
-from mlsub.commands.watch.news import Concluded, News, Reason, Warned
+from mlsub.commands.watch.news import Concluded, Reason, Warned
+from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
@@ -114,8 +114,8 @@ class Watch:
     ) -> None:
         self._rules, self._clock, self._outlet = rules, clock, outlet
         self._interval_s, self._idle_s, self._least = interval_s, idle_s, logs
-        self.watched: list[WatchedLog] = []
-        self._known: dict[Path, WatchedLog] = {}
+        self.watched: list[LogSoFar] = []
+        self._known: dict[Path, LogSoFar] = {}
         self._full = self._warned = False
         self._drawn_ms = 0
         # Without following links: people know their logs by the names they gave.
@@ -144,14 +144,15 @@ class Watch:
         while True:
             at_ms = self._clock.now_ms()
             for log in self.discover():
-                self._report(log.begin(at_ms))
+                log.begin(at_ms)
             if self._full and not self._warned:
                 self._warned = True
-                self._report([Warned(at_ms=at_ms, message=f"more than {MAX_LOGS} logs; the others are not watched")])
+                message = f"more than {MAX_LOGS} logs; the others are not watched"
+                self._outlet.show(Warned(at_ms=at_ms, message=message))
             for log in self.watched:
-                self._report(log.look(at_ms))
+                log.look(at_ms)
             for log in self.watched:
-                self._report(log.end_if_still(at_ms, STILL_INTERVALS * self._interval_s))
+                log.end_if_still(at_ms, STILL_INTERVALS * self._interval_s)
             reason = self._over(at_ms, began_ms)
             if reason is not None:
                 return reason
@@ -183,7 +184,7 @@ class Watch:
         logs = self.watched
         for log in logs:
             if log.ended is None:
-                self._report(log.end(at_ms))
+                log.end(at_ms)
         self._outlet.draw(logs, at_ms)
         ends = [log.ended.official for log in logs if log.ended is not None]
         official = Verdict.ACCEPTED if {*ends} == {"compliant"} else Verdict.REJECTED
@@ -195,14 +196,10 @@ class Watch:
             logs=len(logs),
             compliant=ends.count("compliant"),
         )
-        self._report([verdict])
+        self._outlet.show(verdict)
         return verdict.exit_status
 
-    def _report(self, news: Iterable[News]) -> None:
-        for one in news:
-            self._outlet.show(one)
-
-    def discover(self) -> Iterator[WatchedLog]:
+    def discover(self) -> Iterator[LogSoFar]:
         """Yield the logs that are new since the last call."""
         while self._pipes:
             self.watched.append(self._pipes.pop())
@@ -217,7 +214,7 @@ class Watch:
             for found in _results(path):
                 yield from self._add(found, round_)
 
-    def _add(self, path: Path, round_: Round) -> Iterator[WatchedLog]:
+    def _add(self, path: Path, round_: Round) -> Iterator[LogSoFar]:
         if path in self._known:
             return
         if len(self.watched) >= MAX_LOGS:
@@ -228,9 +225,9 @@ class Watch:
         self.watched.append(self._known[path])
         yield self._known[path]
 
-    def _watch(self, source: Source, file: str, label: str, round_: Round) -> WatchedLog:
+    def _watch(self, source: Source, file: str, label: str, round_: Round) -> LogSoFar:
         task = LogTask(file, label, round_.usage, round_.name, self._rules.overlay)
-        return WatchedLog(source, task, round_, self._rules.cache)
+        return LogSoFar(source, task, round_, self._outlet.show, self._rules.cache)
 
 
 def _round_of(path: Path, settings: Settings) -> Round:

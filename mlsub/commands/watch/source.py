@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from mlsub.log.reader import unfinished_from
+
 #: The most that one look reads, so that many logs take turns and memory stays flat.
 LIMIT = 4 << 20
 #: Bytes at both ends of what was read that are compared, to notice another log. Times are in both.
@@ -52,7 +54,6 @@ class FileSource:
     def __init__(self, path: str) -> None:
         self.path = path
         self._position = 0
-        self._whole = 0
         self._identity: tuple[int, int] | None = None
         self._written: tuple[int, int] | None = None
         self._head = b""
@@ -80,13 +81,10 @@ class FileSource:
         restart = self._restart(opened, found)
         cut = restart == "cut"
         if restart is not None:
-            self._rewind(self._whole if cut else 0)
+            self._rewind(self._position - self._unfinished if cut else 0)
         self._identity = (found.st_dev, found.st_ino)
         self._written = (found.st_size, found.st_mtime_ns)
         data = os.pread(opened, LIMIT, self._position)
-        end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-        if end:
-            self._whole = self._position + end
         self._position += len(data)
         if len(self._head) < _MARK:
             self._head = (self._head + data[:_MARK])[:_MARK]
@@ -109,13 +107,18 @@ class FileSource:
         # Another file may hold the same log: that is how copies of a remote one come.
         if found.st_size >= self._position and self._begins(opened, self._position):
             return None
-        unfinished = self._position - self._whole
-        torn = same_file and 0 < unfinished <= UNFINISHED and 0 < self._whole <= found.st_size
-        if torn and self._begins(opened, self._whole):
+        whole = self._position - self._unfinished
+        torn = same_file and 0 < self._unfinished <= UNFINISHED and 0 < whole <= found.st_size
+        if torn and self._begins(opened, whole):
             return "cut"
         if not same_file:
             return "replaced"
         return "truncated" if found.st_size < self._position else "rewritten"
+
+    @property
+    def _unfinished(self) -> int:
+        """How many bytes there are of the line that has not ended."""
+        return len(self._tail) - unfinished_from(self._tail)
 
     def _begins(self, opened: int, size: int) -> bool:
         """Whether the file still begins with so many of the bytes that were read, going by both ends of them."""
@@ -125,7 +128,7 @@ class FileSource:
     def _rewind(self, position: int) -> None:
         """Forget what was read from a position on."""
         self._tail = self._tail[: max(len(self._tail) - (self._position - position), 0)]
-        self._position, self._whole, self._head = position, min(self._whole, position), self._head[:position]
+        self._position, self._head = position, self._head[:position]
 
 
 def _cannot(error: OSError | ValueError) -> Look:

@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from mlsub.commands.watch.document import Outlet, duration, line_of, reference_words, value_words
-from mlsub.commands.watch.log import WatchedLog
-from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned, number
-from mlsub.commands.watch.sofar import counts_against
+from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned, counts_against, number
+from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.findings import Severity
 from mlsub.io.show import plain
 
@@ -55,7 +54,7 @@ class LiveView(Outlet):
         if isinstance(event, (Found, Warned, Restarted, Ended, Concluded)):
             self._live.console.print(Text(line_of(event), style=_style(event)))
 
-    def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:
+    def draw(self, logs: Sequence[LogSoFar], at_ms: int) -> None:
         """Show where the runs stand."""
         self._live.start()
         self._live.update(picture(logs, at_ms), refresh=True)
@@ -65,7 +64,7 @@ class LiveView(Outlet):
         self._live.stop()
 
 
-def picture(logs: Sequence[WatchedLog], at_ms: int) -> Group:
+def picture(logs: Sequence[LogSoFar], at_ms: int) -> Group:
     """Return the table of runs, and below it what they are compared with."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     longest = max((len(log.task.path) for log in logs), default=0)
@@ -79,10 +78,10 @@ def picture(logs: Sequence[WatchedLog], at_ms: int) -> Group:
     return Group(table, *(Text(line, style="dim") for line in _below(logs)))
 
 
-def _below(logs: Sequence[WatchedLog]) -> list[str]:
+def _below(logs: Sequence[LogSoFar]) -> list[str]:
     """The targets and references of the runs, each once."""
     lines: dict[str, None] = {}
-    for identity in (log.sofar.identity for log in logs if log.sofar.identity is not None):
+    for identity in (log.identity for log in logs if log.identity is not None):
         if identity.target is not None:
             lines[f"target: {plain(identity.target)}"] = None
         if identity.reference is not None:
@@ -92,8 +91,8 @@ def _below(logs: Sequence[WatchedLog]) -> list[str]:
     return list(lines)
 
 
-def _phase(log: WatchedLog, at_ms: int) -> str:
-    state = log.sofar.phase_news(log.phase, at_ms)
+def _phase(log: LogSoFar, at_ms: int) -> str:
+    state = log.state(log.phase)
     more = ""
     if log.problem is not None:
         more = plain(log.problem)
@@ -107,33 +106,33 @@ def _phase(log: WatchedLog, at_ms: int) -> str:
     return f"{state.phase}\n{more}".rstrip("\n")
 
 
-def _timed(log: WatchedLog, at_ms: int) -> str:
-    if log.sofar.initialising_ms is not None:
-        return duration(log.sofar.initialising_ms)
-    running = log.sofar.running_ms(at_ms)
-    timed = duration(log.sofar.timed_ms)
+def _timed(log: LogSoFar, at_ms: int) -> str:
+    if log.initialising_ms is not None:
+        return duration(log.initialising_ms)
+    running = log.running_ms(at_ms)
+    timed = duration(log.timed_ms)
     return timed if running is None else f"{timed}\nnow {duration(running)}"
 
 
-def _evaluation(log: WatchedLog) -> str:
-    last = log.sofar.evaluation
+def _evaluation(log: LogSoFar) -> str:
+    last = log.evaluation
     if last is None:
         return "-"
     value = plain(f"{last.measure} {value_words(last.value)}" if last.measure else value_words(last.value))
     return f"{value}\n{number(last.progress)}" if last.progress is not None else value
 
 
-def _to_target(log: WatchedLog) -> str:
-    last = log.sofar.evaluation
+def _to_target(log: LogSoFar) -> str:
+    last = log.evaluation
     if last is None or last.reached is None:
         return "-"
     curve, by = last.forecast, last.by_reference_ms
-    earliest = duration(max(curve.not_before_ms or 0.0, log.sofar.timed_ms or 0.0))
+    earliest = duration(max(curve.not_before_ms or 0.0, log.timed_ms or 0.0))
     words = _FORECASTS[curve.state].format(earliest, duration(curve.not_after_ms))
     return f"{words}\nref {duration(by)}" if by is not None else words
 
 
-def _findings(log: WatchedLog) -> Text:
+def _findings(log: LogSoFar) -> Text:
     if log.ended is not None:
         return Text(log.ended.official, style=_OFFICIAL.get(log.ended.official, "bold red"))
     return Text(f"{len(log.findings)}", style="bold red" if any(map(counts_against, log.findings)) else "")

@@ -10,7 +10,7 @@ import msgspec
 
 from mlsub.io.show import show
 from mlsub.log.event import Event
-from mlsub.rounds import rounds_with
+from mlsub.rounds import history_of
 from mlsub.rules.aspects.base import (
     Aspect,
     Expectation,
@@ -106,7 +106,7 @@ class Value(Aspect):
     def _meant(self, value: Any) -> str | None:
         """A hint where a name of a closed list was misspelled."""
         stated = (value if isinstance(value, str) else show(value))[:_LONGEST_NAME]
-        rounds = rounds_with(stated) if self.rule.key == "submission_benchmark" else ""
+        rounds = history_of(stated) if self.rule.key == "submission_benchmark" else ""
         if rounds:
             return f"{stated} is a benchmark of {rounds}: check that the round is right (--round)."
         lists = [c.operand for c in self.rule.value if c.operator == "one_of"]

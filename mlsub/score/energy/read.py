@@ -12,8 +12,8 @@ from typing import Literal
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import status_of
 from mlsub.io.show import readable, show
-from mlsub.log.event import Event, decode
-from mlsub.log.reader import RawRecord, open_log, read_records
+from mlsub.log.event import Event, RawRecord, decode
+from mlsub.log.reader import open_log, read_records
 from mlsub.score.energy.score import Bad, Node, Record, RunPower, Switch, measure
 
 #: Bounds: one node for two weeks at a reading a second, more nodes than any submission had, a thousand for a day.
@@ -119,13 +119,12 @@ class _Complaints:
 
 def _events(file: Path, complaints: _Complaints) -> Iterator[Event]:
     with open_log(file) as stream:
-        for batch in read_records(stream):
-            for raw in batch:
-                event = _event(raw)
-                if isinstance(event, Event):
-                    yield event
-                else:
-                    complaints.add(raw[0], f"no record that can be decoded: {event}")
+        for raw in read_records(stream):
+            event = _event(raw)
+            if isinstance(event, Event):
+                yield event
+            else:
+                complaints.add(raw[0], f"no record that can be decoded: {event}")
 
 
 def _event(raw: RawRecord) -> Event | str:

@@ -16,6 +16,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
+from mlsub.io.read import read_text as read_document_text
 from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
 from mlsub.systems.capture.accelerators import find_accelerators
@@ -56,16 +57,10 @@ def capture_here(root: Path = Path("/")) -> Capture:
         "cooling": unknown("no tool reports it"),
     }
     values = {name: Value(str(one.value)[:_LONGEST], one.source) for name, one in found.items()}
-    return Capture(mlsub=VERSION, host=_digest(root), values=values)
-
-
-def _digest(root: Path) -> str:
-    """Return what distinguishes this host without naming it; one that has nothing of the kind is new each time."""
-    for place in ("proc/sys/kernel/random/boot_id", "etc/machine-id"):
-        text = (read_text(root / place) or "").strip()
-        if text:
-            return hashlib.sha256(f"mlsub {text}".encode()).hexdigest()[:16]
-    return secrets.token_hex(8)
+    # A host that has nothing of the kind is new each time.
+    own = (read_text(root / place) for place in ("proc/sys/kernel/random/boot_id", "etc/machine-id"))
+    known = next(filter(None, own), secrets.token_hex(8))
+    return Capture(mlsub=VERSION, host=hashlib.sha256(f"mlsub {known}".encode()).hexdigest()[:16], values=values)
 
 
 def to_json(capture: Capture) -> str:
@@ -73,26 +68,25 @@ def to_json(capture: Capture) -> str:
     return json.dumps(msgspec.to_builtins(capture), indent=2) + "\n"
 
 
-def from_json(raw: bytes, where: str) -> Capture:
+def from_json(text: str, where: str) -> Capture:
     """Return a capture from its document.
 
     Raises:
         MlsubError: it is not one; ``where`` says whose it is.
     """
-    if len(raw) > MAX_BYTES:
-        raise MlsubError(f"{where} is larger than 1 MiB, which no capture is.")
+    why = None
     try:
-        capture = msgspec.json.decode(raw, type=Capture)
+        capture = msgspec.json.decode(text, type=Capture)
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
-        raise MlsubError(
-            f"{where} is not a capture ({error}). Make one with mlsub system capture --format json."
-        ) from None
-    for name, one in capture.values.items():
-        what = f"it has a field {name[:40]!r}" if name not in fields().fields else None
-        if what is None and not (isinstance(one.value, str) and len(one.value) <= _LONGEST):
-            what = "a value is no text, or too long"
-        if what is not None:
-            raise MlsubError(f"{where} is not a capture ({what}). Make one with mlsub system capture --format json.")
+        why = str(error)
+    else:
+        for name, one in capture.values.items():
+            if name not in fields().fields:
+                why = f"it has a field {name[:40]!r}"
+            elif not (isinstance(one.value, str) and len(one.value) <= _LONGEST):
+                why = "a value is no text, or too long"
+    if why is not None:
+        raise MlsubError(f"{where} is not a capture ({why}). Make one with mlsub system capture --format json.")
     return capture
 
 
@@ -102,13 +96,7 @@ def read_capture(file: Path) -> Capture:
     Raises:
         MlsubError: it cannot be read, or is not a capture.
     """
-    try:
-        if not file.is_file():
-            raise MlsubError(f"{file} is not a file." if file.exists() else f"There is no {file}.")
-        with file.open("rb") as stream:
-            return from_json(stream.read(MAX_BYTES + 1), str(file))
-    except OSError as error:
-        raise MlsubError(f"{file} cannot be read: {error.strerror or error}") from None
+    return from_json(read_document_text(file, most=MAX_BYTES), str(file))
 
 
 def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding, ...]]:
@@ -184,4 +172,4 @@ def _capture(host: str) -> Capture:
     if not ran.well:
         raise MlsubError(f"{host}: ssh failed: {ran.complaint or f'exit status {ran.status}'}")
     # A shell may greet before it runs anything.
-    return from_json(ran.output[max(0, ran.output.find("{")) :].encode(), f"What {host} answered")
+    return from_json(ran.output[max(0, ran.output.find("{")) :], f"What {host} answered")

@@ -38,7 +38,7 @@ from mlsub.score.scaled import FILE, read_scaling
 from mlsub.submission.ids import read_ids
 from mlsub.submission.params import FILE as FLAGS
 from mlsub.submission.params import read_flags
-from mlsub.systems.capture import from_json
+from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
 from tests.campaigns.fuzz.engine import BrokenError, Harness, scratch
 from tests.commands.db.records.test_read import GOOD
@@ -292,7 +292,7 @@ _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[byt
     "config": ("mlsub.toml", load, lambda: (_SETTINGS,)),
     "pairs": ("a.json", lambda file: read_pairs(file, kind="files", top="keys"), lambda: (b'{"a": 1,\n "b": [NaN]}',)),
     "baseline": ("a.json", read_baseline, lambda: (_BASELINE,)),
-    "capture": ("a.json", lambda file: from_json(file.read_bytes(), "the capture"), lambda: (_CAPTURE,)),
+    "capture": ("a.json", read_capture, lambda: (_CAPTURE,)),
     "reference-points": ("a.json", _reference, lambda: (json.dumps({"a": _RECORD}).encode(),)),
     "scaling": (FILE, _scaling, lambda: (b'{"scaling_factor": 1.023}', b"[1.5]")),
     "checker-params": (FLAGS, _flags, lambda: (b"rcp-bypass", b"seed-checker-bypass\nrcp_bert_train_samples\n")),

@@ -46,10 +46,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "systems.description:MAX_BYTES": "4 MiB",
         "systems.fields:MAX_TEXT": "2,000 characters",
     },
-    "what `system capture` reads": {
-        "systems.capture:MAX_BYTES": "1 MiB",
-        "systems.capture.tools:MOST_BYTES": "1 MiB",
-    },
+    "what `system capture` reads": {"systems.capture:MAX_BYTES": "1 MiB"},
     "`scaling.json`": {"score.scaled:MAX_BYTES": "64 KiB", "score.scaled:MAX_FACTOR": "1,000"},
     "`package_checker_params`": {"submission.params:MAX_BYTES": "64 KiB"},
     "an RCP file": {"convergence.reference:MAX_BYTES": "16 MiB", "convergence.filecheck:_MAX_RECORDS": "1,000 records"},
@@ -71,7 +68,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "rules.formula:FORMULAS.max_depth": "60 levels",
         "rules.formula:MAX_BITS": "64 Kibit",
         "rules.formula:MAX_EXPONENT": "1,024",
-        "commands.audit.evaluate:MAX_BITS": "8,192 bits",
+        "commands.audit.functions:MAX_BITS": "8,192 bits",
     },
     "a pattern of names": {"rules.parse:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
@@ -117,7 +114,7 @@ BOUNDS: dict[str, dict[str, str]] = {
 ELSEWHERE: dict[str, dict[str, str]] = {
     "how much is shown of what was read in full, and how much of a name or value": {
         "commands.audit.inputs": "MAX_INPUTS",
-        "commands.audit.messaging.bridge": "_LONGEST",
+        "commands.audit.messaging.comparing": "_LONGEST",
         "commands.audit.quoting": "_LONGEST",
         "commands.audit.nearest": "_MOST",
         "commands.compare.resubmit": "_MOST",

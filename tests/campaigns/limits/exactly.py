@@ -8,10 +8,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.commands.audit.claims import Source
 from mlsub.commands.audit.expression import Expression
 from mlsub.commands.audit.messaging.check import text_of
 from mlsub.commands.audit.wording import number
-from mlsub.commands.audit.written import Source
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.pack.runs import _matches
 from mlsub.commands.redact.redactor import Redactor
@@ -176,8 +176,8 @@ def _replaced(folder: Path, things: int) -> object:
     log = folder / "result_0.txt"
     log.write_text("".join(f"mail user{n}@example{n}.com\n" for n in range(things)))
     redactor = Redactor()
-    redactor.learn([log])
-    redactor.survey(log)
+    for error in redactor.survey([log]).values():
+        raise error
     return redactor.items
 
 

@@ -18,15 +18,14 @@ from unittest.mock import patch
 
 import pytest
 
-from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, parts, reader
 from mlsub.log import run as run_module
 from mlsub.log.reader import TOKEN
-from mlsub.rounds import get_round
 from mlsub.score.energy import read
 from tests.commands.runner import REPOSITORY
+from tests.commands.watch.scene import Fed
 from tests.log.test_reader import MIB, RECORD, Chunks, RawRecord, records
 from tests.score.energy.folders import node_log
 
@@ -162,12 +161,12 @@ def test_memory_does_not_grow_with_what_a_hostile_log_says_anew_on_each_line(lin
 
 
 def test_a_watched_log_without_any_line_end_is_not_held() -> None:
-    log = LogSoFar(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"))
-    log.feed(b"x" * 1000, 0)
+    log = Fed()
+    log.feed(b"x" * 1000)
     piece = bytes(4 << 20)
     with measured() as peak:
         for _ in range(32):
-            log.feed(piece, 0)
+            log.feed(piece)
     assert peak.size < 24 << 20
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.messaging.texts import cites_results, find_footnote, parts
+from mlsub.commands.audit.messaging.texts import cites_results, parts
+from mlsub.commands.audit.quoting import find_footnote
 from mlsub.commands.fix.repairs import fix_description, lines_of
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.convergence.filecheck import check_reference_file
@@ -38,8 +39,7 @@ def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
     file.write_bytes(piece * (1_000_000 // len(piece)))
     redactor = Redactor(env=True)
     with within(10):
-        redactor.learn([file])
-        redactor.survey(file)
+        redactor.survey([file])
 
 
 @pytest.mark.parametrize("piece", ["MLPerf ID: 1.0-1,", "entry 1.0-", "[1] MLPerf ", "1.0-1", "retrieved ", "a,", " "])

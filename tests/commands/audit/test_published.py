@@ -19,7 +19,7 @@ from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, audit_of, read_world
 from mlsub.commands.audit.verdict import Audit
-from mlsub.commands.audit.wording import accepted, halfway, stated
+from mlsub.commands.audit.wording import Stated, fits
 from mlsub.rules.load import benchmark
 from mlsub.score.scaled import olympic_mean
 from mlsub.workspace import Settings
@@ -103,11 +103,9 @@ def test_claims_that_state_the_published_scores_hold(round_: str, folder: Path) 
 def test_they_hold_with_any_number_of_digits_and_on_the_published_basis(round_: str, digits: int, folder: Path) -> None:
     world, found = audited(round_, folder)
     for one, minutes in zip(found.claims, entries(round_).values(), strict=True):
-        node = yaml.compose(f"{{value: '{minutes:.{digits}f}', unit: min}}", Loader=yaml.SafeLoader)
-        assert isinstance(node, yaml.MappingNode)
-        said = stated({str(key.value): str(value.value) for key, value in node.value}, 1)
+        said = Stated(value=f"{minutes:.{digits}f}", unit="min")
         claim = type(one.claim)(
-            id=one.claim.id, text="", line=1, source=one.claim.source, expr=one.claim.expr, stated=said
+            id=one.claim.id, text="", line=1, source=one.claim.source, expr=one.claim.expr, stated=(said,)
         )
         assert judge(claim, world, ["published"]).verdict == "holds", one.claim.text
 
@@ -157,10 +155,7 @@ def test_a_score_rounded_in_either_usual_way_is_accepted(thousandths_of_a_ms: in
     written = [whole + (rest >= Fraction(1, 2)), Fraction(round(minutes * 10**digits))]
     for number in written:
         text = f"{Decimal(int(number)).scaleb(-digits):.{digits}f}"
-        node = yaml.compose(f"{{value: '{text}'}}", Loader=yaml.SafeLoader)
-        assert isinstance(node, yaml.MappingNode)
-        said = stated({str(key.value): str(value.value) for key, value in node.value}, 1)
-        assert minutes in accepted(said) or minutes == halfway(said)
+        assert fits(Stated(value=text), minutes)
 
 
 def _tree(folder: Path, round_: str, org: str, unscaled: str, factor: str) -> None:

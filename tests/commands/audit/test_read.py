@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mlsub.commands.audit.claims import claims_schema
 from mlsub.commands.audit.expression import MAX_LENGTH, Expression
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.audit.written import claims_schema
 from mlsub.io.problems import FileProblemsError
 from mlsub.rules.arithmetic import ExpressionError
 
@@ -42,11 +42,11 @@ def test_a_file_is_read_with_exact_numbers_and_lines(tmp_path: Path) -> None:
     file = read_claims(write(tmp_path, HEAD + CLAIM.format(expr="ratio(a, b) * price / 149995")))
     [claim] = file.claims
     assert (claim.id, claim.line, claim.source.date) == ("one", 9, "2021-06-30")
-    assert claim.stated is not None
-    assert (claim.stated.value, claim.stated.step, claim.stated.wording) == (Fraction(8, 5), Fraction(1, 10), "exact")
+    assert claim.figure is not None
+    assert (claim.figure.amount, claim.figure.step, claim.figure.wording) == (Fraction(8, 5), Fraction(1, 10), "exact")
     assert (file.inputs["price"].low, file.inputs["price"].high) == (285_000, 315_000)
-    assert [name.name for name in claim.expr.names if claim.expr] == ["a", "b", "price"]  # type: ignore[union-attr]
-    assert (file.results["a"].round, file.results["a"].line) == ("1.0", 4)
+    assert file.names_in(claim.expr or "") == ("a", "b", "price")
+    assert file.results["a"].round == "1.0"
 
 
 #: Expression -> the one message.
@@ -225,8 +225,8 @@ def test_each_of_several_figures_has_an_expression_that_fits(claim: str, tmp_pat
 def test_several_figures_with_their_expressions(tmp_path: Path) -> None:
     claim = "{id: one, stated: [{value: 3, unit: min}, {value: 8, expr: chips(a)}], expr: minutes(a), also: minutes(b)}"
     [found] = read_claims(write(tmp_path, f"{HEAD}claims:\n  - {claim}\n")).claims
-    assert [[one.expr.text for one in figure.judged] for figure in found.figures] == [
+    assert [[one.expr for one in figure.judged] for figure in found.figures] == [
         ["minutes(a)", "minutes(b)"],
         ["chips(a)"],
     ]
-    assert [one.stated.value for one in found.figures if one.stated] == [3, 8]
+    assert [one.figure.amount for one in found.figures if one.figure] == [3, 8]

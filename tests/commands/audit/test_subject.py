@@ -77,13 +77,7 @@ def test_a_sentence_about_another_result_fails_with_what_differs(place: Path) ->
     ]
     outcome = run("audit", place / "claims.yaml", "--results", place)
     assert outcome.status == 1
-    page = (Path(__file__).resolve().parents[3] / "docs" / "claims.md").read_text()
-    for line in (
-        "why:     the words describe something other than the results",
-        "accelerator: the claim says MI355X, the results",
-    ):
-        assert line in page
-        assert " ".join(line.split()) in " ".join(outcome.stdout.split())
+    assert "the words describe something other than the results\n" in outcome.stdout
     assert "accelerator: the claim says MI355X, the results have NVIDIA GB200\n" in outcome.stdout
     document = json.loads(run("audit", place / "claims.yaml", "--results", place, "--format", "json").stdout)
     assert document["claims"][0]["differences"][2] == {"what": "benchmark", "said": "FLUX.1", "results": ["resnet"]}

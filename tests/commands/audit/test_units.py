@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.expression import Expression, functions
+from mlsub.commands.audit.functions import FUNCTIONS
 from mlsub.commands.audit.kinds import Typed, Unit, quantities, type_of, unit_named
 from mlsub.commands.audit.read import read_claims
 from mlsub.io.problems import FileProblemsError
@@ -165,7 +165,7 @@ def test_units_as_people_write_them() -> None:
 
 def test_every_function_that_gives_a_number_says_in_what() -> None:
     known = {"x", "same", "trainings/price"}
-    for name, function in functions().items():
+    for name, function in FUNCTIONS.items():
         if function.gives == "number":
             assert function.unit in known or unit_named(function.unit), name
     words = [word for quantity in quantities().values() for word in quantity.units]
@@ -177,8 +177,6 @@ def test_every_function_that_gives_a_number_says_in_what() -> None:
 def test_whatever_is_written_there_is_a_unit_or_none_or_an_error(text: str, expression: str) -> None:
     unit_named(text)
     try:
-        type_of(
-            Expression(expression), {"a": Typed("number", unit_named(text)), "b": Typed("number", unit_named("min"))}
-        )
+        type_of(expression, {"a": Typed("number", unit_named(text)), "b": Typed("number", unit_named("min"))})
     except ExpressionError as error:
         assert error.column >= 1

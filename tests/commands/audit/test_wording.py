@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 import yaml
@@ -12,13 +13,13 @@ from hypothesis import strategies as st
 from mlsub.commands.audit.wording import (
     Interval,
     NumberError,
+    Stated,
     accepted,
     decimal,
     fixed,
     number,
     phrases,
     plus_minus,
-    stated,
     step_of,
     truncated,
     understated,
@@ -26,8 +27,14 @@ from mlsub.commands.audit.wording import (
 )
 
 
+def said(written: dict[str, Any]) -> Stated:
+    return Stated(**written).checked()
+
+
 def of(text: str) -> Interval:
-    return accepted(stated(parts(text), 1))
+    window = accepted(said(parts(text)))
+    assert window is not None
+    return window
 
 
 def parts(text: str) -> dict[str, str]:
@@ -105,8 +112,8 @@ def test_exactly_the_values_that_round_to_a_statement_are_accepted(written: obje
 @settings(deadline=None)
 @given(st.sampled_from(sorted(phrases())), st.integers(1, 10**6), VALUES)
 def test_wordings_agree_with_one_another(phrase: str, whole: int, value: Fraction) -> None:
-    said = f"value: {whole}, wording: '{phrase}'"
-    window = of(said)
+    text = f"value: {whole}, wording: '{phrase}'"
+    window = of(text)
     assert window.low is None or window.high is None or window.low < window.high
     kind = phrases()[phrase]
     if kind in ("over", "just over"):
@@ -146,18 +153,18 @@ def test_windows_that_only_touch() -> None:
 
 
 def test_digits_may_be_cut_off_from_percentages_alone() -> None:
-    beyond = truncated(stated(parts("value: 31, unit: '%'"), 1))
+    beyond = truncated(said(parts("value: 31, unit: '%'")))
     assert beyond is not None
     assert beyond.words() == "[31.5, 32)"
-    assert truncated(stated(parts("value: 1.6, unit: x"), 1)) is None
-    assert truncated(stated(parts("value: 31, unit: '%', wording: over"), 1)) is None
+    assert truncated(said(parts("value: 1.6, unit: x"))) is None
+    assert truncated(said(parts("value: 31, unit: '%', wording: over"))) is None
 
 
 def test_far_above_is_understated() -> None:
-    said = stated(parts("value: 5, wording: over"), 1)
-    assert understated(said, Fraction(8))
-    assert not understated(said, Fraction(7))
-    assert not understated(stated(parts("value: 5"), 1), Fraction(80))
+    far = said(parts("value: 5, wording: over"))
+    assert understated(far, Fraction(8))
+    assert not understated(far, Fraction(7))
+    assert not understated(said(parts("value: 5")), Fraction(80))
 
 
 @pytest.mark.parametrize(

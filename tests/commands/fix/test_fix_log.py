@@ -42,7 +42,7 @@ def mended(data: bytes, *wanted: str) -> tuple[bytes, list[tuple[str, int | None
 def events(data: bytes) -> list[tuple[int, str]]:
     import io
 
-    found = [one for batch in read_records(io.BytesIO(data)) for one in batch]
+    found = list(read_records(io.BytesIO(data)))
     return [(line, repr((decode(0, text), hidden))) for line, text, hidden, _ in found]
 
 

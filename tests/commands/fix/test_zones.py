@@ -10,7 +10,7 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.log import rewrite as module
+from mlsub.log import reader as module
 from mlsub.log.rewrite import zones
 from tests.commands.fix.logs import logs
 

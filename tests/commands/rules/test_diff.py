@@ -7,8 +7,7 @@ from itertools import pairwise
 import pytest
 
 from mlsub.commands.rules.diff import KeyChange, RoundDiff, key_changes, round_diff
-from mlsub.rounds import get_round, usages
-from mlsub.rounds.names import all_rounds
+from mlsub.rounds import all_rounds, get_round, usages
 
 
 def diff(old: str, new: str, *benchmarks: str, usage: str = "training") -> RoundDiff:

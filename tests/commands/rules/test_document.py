@@ -12,8 +12,7 @@ from mlsub.commands.rules.keys import key_list
 from mlsub.commands.rules.table import overview, rule_ids_of, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.present.envelope import Answer, answer
-from mlsub.rounds import usages
-from mlsub.rounds.names import all_rounds
+from mlsub.rounds import all_rounds, usages
 from tests.commands.runner import answer_schema
 
 

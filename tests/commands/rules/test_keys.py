@@ -7,8 +7,7 @@ import pytest
 from docs.reference import keys_with_pages
 from mlsub.commands.rules.keys import KeyLine, descriptions, key_list
 from mlsub.divisions import DIVISIONS
-from mlsub.rounds import get_round, usages
-from mlsub.rounds.names import all_rounds
+from mlsub.rounds import all_rounds, get_round, usages
 from mlsub.rules.steps import STEPS, event_type
 
 

@@ -15,8 +15,7 @@ from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError
 from mlsub.present import markdown, text
 from mlsub.present.document import Document
-from mlsub.rounds import usages
-from mlsub.rounds.names import all_rounds, find_benchmark, find_division, find_round, find_usage
+from mlsub.rounds import all_rounds, find_benchmark, find_round, find_usage, known_name, usages
 
 
 @pytest.mark.parametrize("usage", usages())
@@ -76,7 +75,10 @@ def test_a_benchmark_is_found_with_its_newest_round(asked: tuple[str, str | None
     ("call", "message"),
     [
         (lambda: find_usage("hcp"), "no usage 'hcp'; there are training, hpc, rehearsal. Did you mean hpc?"),
-        (lambda: find_division("opne"), "no division 'opne'; there are closed, open. Did you mean open?"),
+        (
+            lambda: known_name("division", "opne", ("closed", "open")),
+            "no division 'opne'; there are closed, open. Did you mean open?",
+        ),
         (lambda: find_round("hpc", "9"), "no hpc round '9'; there are 1.0, 2.0, 3.0"),
         (lambda: find_benchmark("dlrm", "4.0", None), "training 4.0 has no dlrm; it was in 0.7 to 2.1"),
         (lambda: find_benchmark("resnt", None, None), "no benchmark 'resnt'. Did you mean resnet or rnnt?"),

@@ -13,11 +13,14 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from mlsub.commands.watch.document import JsonlOutlet, Outlet
-from mlsub.commands.watch.log import WatchedLog
 from mlsub.commands.watch.news import News
 from mlsub.commands.watch.news import schema as schema_of_events
 from mlsub.commands.watch.run import Clock, Watch
+from mlsub.commands.watch.sofar import LogSoFar
+from mlsub.commands.watch.source import Look
 from mlsub.commands.watch.view import picture
+from mlsub.judge.log import LogTask
+from mlsub.rounds import get_round
 from mlsub.workspace.places import Settings as Asked
 from tests.make_tree import make_log
 
@@ -62,7 +65,7 @@ class Kept(Outlet):
     def show(self, news: News) -> None:
         self.news.append(news)
 
-    def draw(self, logs: Sequence[WatchedLog], at_ms: int) -> None:
+    def draw(self, logs: Sequence[LogSoFar], at_ms: int) -> None:
         self.pictures.append(shown(logs, at_ms, self._width))
 
     def close(self) -> None:
@@ -72,7 +75,28 @@ class Kept(Outlet):
         return [news for news in self.news if isinstance(news, kind)]
 
 
-def shown(logs: Sequence[WatchedLog], at_ms: int, width: int) -> str:
+class Fed:
+    """A log whose bytes are given by hand, and what is shown of it."""
+
+    descriptors = ()
+
+    def __init__(self, round_name: str = "1.0", overlay: str | None = None, usage: str = "training") -> None:
+        self.news: list[News] = []
+        self._data = b""
+        task = LogTask("-", "-", usage, round_name, overlay)
+        self.log = LogSoFar(self, task, get_round(usage, round_name, overlay), self.news.append)  # type: ignore[arg-type]
+
+    def look(self) -> Look:
+        return Look(state="there", data=self._data)
+
+    def feed(self, data: bytes, at_ms: int = 0) -> list[News]:
+        """What these bytes bring."""
+        known, self._data = len(self.news), data
+        self.log.look(at_ms)
+        return self.news[known:]
+
+
+def shown(logs: Sequence[LogSoFar], at_ms: int, width: int) -> str:
     """The live view on a terminal of so many columns."""
     stream = io.StringIO()
     Console(file=stream, width=width, highlight=False, markup=False).print(picture(logs, at_ms))

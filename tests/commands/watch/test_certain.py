@@ -9,20 +9,17 @@ from typing import Any
 import pytest
 
 from mlsub.commands.watch.news import Found
-from mlsub.commands.watch.sofar import LogSoFar
-from mlsub.judge.log import LogTask
-from mlsub.rounds import get_round
 from mlsub.rules.overlay import check_overlay
+from tests.commands.watch.scene import Fed
 from tests.make_tree import Log, make_log
 
 
 def rules_by_line(log: Log, round_name: str = "1.0", overlay: str | None = None) -> list[str]:
     """The rules told, each with the 0-based line after which it was."""
-    task = LogTask("-", "-", "training", round_name, overlay)
-    sofar = LogSoFar(task, get_round("training", round_name, overlay))
+    fed = Fed(round_name, overlay)
     told: dict[str, int] = {}
     for number, line in enumerate(log.text().encode().splitlines(keepends=True)):
-        for one in sofar.feed(line, 0):
+        for one in fed.feed(line):
             if isinstance(one, Found):
                 told.setdefault(one.finding.rule, number)
     return [f"{rule}@{number}" for rule, number in told.items()]
@@ -106,12 +103,12 @@ def test_what_is_wrong_is_told_at_its_line(name: str) -> None:
 
 
 def test_a_broken_record_is_told_in_words_that_do_not_end_the_log() -> None:
-    sofar = LogSoFar(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"))
-    [told] = sofar.feed(b':::MLLOG {"key": "broken\n', 0)
+    fed = Fed()
+    [told] = fed.feed(b':::MLLOG {"key": "broken\n')
     assert isinstance(told, Found) and told.finding.message == "A record cannot be decoded"
-    last = sofar.report().findings[0]
-    assert last.message.startswith("The log ends with a record")
-    assert not sofar.is_new(last)
+    assert fed.log.report().findings[0].message.startswith("The log ends with a record")
+    fed.log.end(0)
+    assert [one.finding.rule for one in fed.news if isinstance(one, Found)].count(told.finding.rule) == 1
 
 
 @pytest.mark.parametrize("key", ["seed", "cache_clear", "opt_name", "init_start", "block_start", "eval_accuracy"])

@@ -9,16 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlsub.commands.watch.news import PhaseChanged, Warned
-from mlsub.commands.watch.sofar import LogSoFar
-from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.commands.watch.news import Ended, Found, PhaseChanged, Warned
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.reader import CHUNK, MAX_RECORD
 from mlsub.log.report import LogReport
-from mlsub.rounds import get_round
-from tests.commands.watch.scene import at, lines_of
+from tests.commands.watch.scene import Fed, at, lines_of
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.effort import effort
 from tests.make_tree import make_log
@@ -26,19 +22,18 @@ from tests.make_tree import make_log
 RECORD = (
     b':::MLLOG {"namespace": "", "time_ms": 5, "event_type": "POINT_IN_TIME", "key": "%s", "value": 1, "metadata": {}}'
 )
-Told = dict[tuple[str, int | None, str | None], Finding]
+Told = set[tuple[str, int | None, str | None]]
 
 
 def fed(data: bytes, pieces: list[int], task: LogTask) -> tuple[LogReport, Told]:
     """The report on bytes in pieces of these sizes (then the rest), and what was certain before the end."""
-    log = LogSoFar(task, get_round(task.usage, task.round))
-    place = 0
+    fed, place = Fed(task.round, usage=task.usage), 0
     for size in [*pieces, len(data)]:
         if place < len(data):
-            log.feed(data[place : place + size], 0)
+            fed.feed(data[place : place + size])
             place += size
-    assert log.broken is None
-    return log.report(), log.known
+    found = [one.finding for one in fed.news if isinstance(one, Found)]
+    return fed.log.report().at(task.path), {(one.rule, one.line, one.expected) for one in found}
 
 
 def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0") -> tuple[LogReport, Told]:
@@ -73,7 +68,7 @@ def test_published_logs_in_random_pieces(number: int) -> None:
         report, told = fed(data, pieces, task)
         assert repr(report) == repr(judge_log(task)), file
         final = {(f.rule, f.line, f.expected) for f in report.findings}
-        assert set(told) <= final, file
+        assert told <= final, file
 
 
 LINE = st.sampled_from(
@@ -138,11 +133,13 @@ def test_a_log_that_names_itself_after_more_events_than_are_held_is_judged_only_
     lines = lines_of()
     name = lines[at(lines, "submission_benchmark")]
     late = b"".join([*(line for line in lines if line != name), name])
-    log = LogSoFar(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"))
+    fed = Fed()
     for start in range(0, len(late), 50):
-        assert not any(isinstance(one, Warned) for one in log.feed(late[start : start + 50], 0))
-    with pytest.raises(MlsubError, match="too late to be judged as it comes"):
-        log.report()
+        assert not any(isinstance(one, Warned) for one in fed.feed(late[start : start + 50]))
+    fed.log.end(0)
+    assert isinstance(fed.news[-1], Ended) and fed.news[-1].official == "not-checked"
+    [unreadable] = [one.finding for one in fed.news if isinstance(one, Found) and one.finding.rule == "log.unreadable"]
+    assert "too late to be judged as it comes; check it as a file" in unreadable.message
     file = tmp_path / "result_0.txt"
     spoiled = late.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5')
     for content, compliant in ((late, True), (spoiled, False)):
@@ -151,10 +148,11 @@ def test_a_log_that_names_itself_after_more_events_than_are_held_is_judged_only_
 
 
 def test_an_unfinished_last_line_is_no_record_yet() -> None:
-    log = LogSoFar(LogTask("-", "-", "training", "1.0"), get_round("training", "1.0"))
-    log.feed(b"".join(lines_of())[:-1], 0)
-    assert log.phase == "run"
-    [stopped] = log.silent(0)
-    assert isinstance(stopped, PhaseChanged) and (stopped.phase, stopped.status) == ("stopped", "success")
-    assert log.feed(b"\n", 0) == []
-    assert log.report().compliant
+    fed = Fed()
+    fed.feed(b"".join(lines_of())[:-1])
+    assert fed.log.phase == "run"
+    fed.log.end_if_still(60_000, 3)
+    stopped = [one for one in fed.news if isinstance(one, PhaseChanged)][-1]
+    assert (stopped.phase, stopped.status) == ("stopped", "success")
+    assert isinstance(fed.news[-1], Ended) and fed.news[-1].official == "compliant"
+    assert fed.feed(b"\n") == []

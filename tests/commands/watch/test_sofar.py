@@ -9,23 +9,18 @@ from typing import Any
 import pytest
 
 from mlsub.commands.watch.news import Evaluated, Identified, News, PhaseChanged, Warned
-from mlsub.commands.watch.sofar import LogSoFar
-from mlsub.judge.log import LogTask
-from mlsub.rounds import get_round
-from tests.commands.watch.scene import BEGAN_S, lines_of
+from tests.commands.watch.scene import BEGAN_S, Fed, lines_of
 from tests.make_tree import Log, make_log
 
 
 def told(data: bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[News]:
     """The news of a log, but for its findings."""
-    sofar = LogSoFar(LogTask("-", "log", usage, round_name), get_round(usage, round_name))
-    news: list[News] = []
-    chance = random.Random(pieces)
+    fed, chance = Fed(round_name, usage=usage), random.Random(pieces)
     while data:
         size = chance.randint(1, pieces) if pieces else len(data)
-        news += sofar.feed(data[:size], 0)
+        fed.feed(data[:size])
         data = data[size:]
-    return [one for one in news if type(one).__name__ != "Found"]
+    return [one for one in fed.news if type(one).__name__ != "Found"]
 
 
 def log_of(*records: tuple[str, Any, dict[str, Any]], step_ms: float = 60_000.0) -> bytes:
@@ -182,40 +177,39 @@ def test_pieces_of_any_size_bring_the_same_news() -> None:
         assert told(data, pieces=pieces) == told(data)
 
 
-def of_training(*lines: bytes) -> LogSoFar:
-    sofar = LogSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
-    sofar.feed(b"".join(lines), 0)
-    return sofar
+def of_training(*lines: bytes) -> Fed:
+    fed = Fed()
+    fed.feed(b"".join(lines))
+    return fed
 
 
 def test_an_init_phase_over_its_limit_is_told_before_it_ends() -> None:
     lines = lines_of()
     began = make_log().records("init_start")[0]["time_ms"]
-    sofar = of_training(*lines[:20])
-    assert sofar.overdue(int(BEGAN_S * 1000)) == [], "a log of another day is no init phase that lasts"
-    assert sofar.overdue(began + 29 * 60_000) == []
-    [one] = sofar.overdue(began + 31 * 60_000)
+    fed = of_training(*lines[:20])
+    assert fed.feed(b"", int(BEGAN_S * 1000)) == [], "a log of another day is no init phase that lasts"
+    assert fed.feed(b"", began + 29 * 60_000) == []
+    [one] = fed.feed(b"", began + 31 * 60_000)
     assert isinstance(one, Warned) and one.rule == "key.init_stop.time"
     assert one.message == "The init phase has lasted 31.0 minutes, and init_stop has to come within 30"
-    assert sofar.overdue(began + 32 * 60_000) == []
+    assert fed.feed(b"", began + 32 * 60_000) == []
     stop = next(n for n, line in enumerate(lines) if b"init_stop" in line)
-    assert of_training(*lines[: stop + 1]).overdue(began + 40 * 60_000) == [], "the judge has the last word"
+    assert of_training(*lines[: stop + 1]).feed(b"", began + 40 * 60_000) == [], "the judge has the last word"
 
 
 def test_the_time_of_day_counts_while_the_log_is_live() -> None:
     lines = lines_of()
-    sofar = of_training(*lines[:-1])
-    last = sofar.last_ms
-    assert last is not None and sofar.timed_ms is not None
-    assert sofar.running_ms(last + 5000) == sofar.timed_ms + 5000
-    assert sofar.running_ms(last + 4_000_000) is None
-    sofar.feed(lines[-1], 0)
-    assert (sofar.timed_ms, sofar.running_ms(last + 5000)) == (600_000.0, None)
+    fed, last = of_training(*lines[:-1]), make_log().records()[-2]["time_ms"]
+    assert fed.log.timed_ms is not None
+    assert fed.log.running_ms(last + 5000) == fed.log.timed_ms + 5000
+    assert fed.log.running_ms(last + 4_000_000) is None
+    fed.feed(lines[-1])
+    assert (fed.log.timed_ms, fed.log.running_ms(last + 5000)) == (600_000.0, None)
 
 
 def test_a_defect_of_ours_is_told_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.judge.log.LogJudge.feed", lambda *_: 1 / 0)
-    sofar = LogSoFar(LogTask("-", "log", "training", "1.0"), get_round("training", "1.0"))
-    [one] = sofar.feed(b"x", 0)
+    fed = Fed()
+    [one] = fed.feed(b"x")
     assert isinstance(one, Warned) and one.rule == "rule.crashed" and "division by zero" in one.message
-    assert sofar.feed(b"x", 0) == []
+    assert fed.feed(b"x") == []

@@ -8,12 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mlsub.commands.watch.log import WatchedLog
-from mlsub.commands.watch.source import FileSource
 from mlsub.commands.watch.view import LiveView
-from mlsub.judge.log import LogTask
-from mlsub.rounds import get_round
-from tests.commands.watch.scene import BEGAN_S, FakeClock, append, ctrl_c, lines_of, shown, wait, watch, watched
+from tests.commands.watch.scene import BEGAN_S, FakeClock, Fed, append, ctrl_c, lines_of, shown, wait, watch, watched
 from tests.make_tree import make_log
 
 VIEW = """\
@@ -45,14 +41,12 @@ def test_four_runs_in_four_phases(tmp_path: Path) -> None:
     assert kept.pictures[6] == VIEW
 
 
-def test_silence_and_an_error_of_reading(tmp_path: Path) -> None:
-    file = tmp_path / "result_0.txt"
-    file.write_bytes(b"".join(lines_of()[:5]))
-    log = WatchedLog(
-        FileSource(str(file)), LogTask(str(file), file.name, "training", "1.0"), get_round("training", "1.0")
-    )
-    began = int(BEGAN_S * 1000)
-    assert len([*log.begin(began), *log.look(began)]) == 2
+def test_silence_and_an_error_of_reading() -> None:
+    fed, began = Fed(), int(BEGAN_S * 1000)
+    log = fed.log
+    log.begin(began)
+    fed.feed(b"".join(lines_of()[:5]), began)
+    assert len(fed.news) == 2
     assert "quiet 1:00:00" in shown([log], began + 3_600_000, 80)
     log.problem = "Permission denied\x1b[2J"
     assert "Permission denied\\x1b[2J" in shown([log], began, 80)

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from mlsub.commands.watch import run as run_module
-from mlsub.commands.watch.log import WatchedLog
 from mlsub.commands.watch.news import (
     Concluded,
     Ended,
@@ -26,6 +25,7 @@ from mlsub.commands.watch.news import (
     Watching,
 )
 from mlsub.commands.watch.run import Clock, Watch
+from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import LogTask, judge_log
@@ -454,13 +454,13 @@ def test_what_cannot_be_followed(tmp_path: Path) -> None:
 def test_looking_costs_little_when_nothing_happens(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_bytes(b"".join(lines_of()[:-1]))
     calls: list[int] = []
-    look = WatchedLog.look
+    look = LogSoFar.look
 
-    def counted(self: WatchedLog, at_ms: int) -> object:
+    def counted(self: LogSoFar, at_ms: int) -> object:
         calls.append(1)
         return look(self, at_ms)
 
-    monkeypatch.setattr(WatchedLog, "look", counted)
+    monkeypatch.setattr(LogSoFar, "look", counted)
     watched([file], settings={"idle_s": 100, "interval_s": 10})
     assert len(calls) == 11
 

@@ -57,7 +57,7 @@ def _with_seeds(package: Package, count: int) -> None:
 
 def test_more_seeds_than_can_be_compared_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a small bound in place of 20,000."""
-    monkeypatch.setattr("mlsub.log.parts.MAX_SEEDS", 3)
+    monkeypatch.setattr("mlsub.log.run.MAX_SEEDS", 3)
     package = build(tmp_path, RETINANET._replace(division="closed"))
     _with_seeds(package, 20)
     assert rejecting(ours(package)) == {"seed.too-many"}

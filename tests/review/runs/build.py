@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.convergence.algorithm import manner_of
-from mlsub.log.event import Event, batch_of
+from mlsub.log.event import Event
 from mlsub.log.events import Tally
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import RunFold
@@ -83,7 +83,7 @@ def trace_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> Trace
     events = [Event(line=line, **record) for line, record in enumerate(made, 1)]
     push(events, run, fold, tally=tally)
     for event, record in zip(events, made, strict=True):
-        take(reading, batch_of([event.line], [json.dumps(record).encode()], [event]))
+        take(reading, event.line, json.dumps(record).encode(), event)
     return trace_of_run(path, run.finish(), fold.finish())
 
 

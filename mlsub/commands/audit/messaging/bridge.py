@@ -2,87 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import date
 
-from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.expression import Call, Name, Negated, Node, Operation
-from mlsub.commands.audit.facts import folder_of, product, score_words
-from mlsub.commands.audit.lookups import COUNTS
-from mlsub.commands.audit.model import ClaimsFile, Input, Result
-from mlsub.commands.audit.quoting import Document, Figure, Message, Operand
-from mlsub.commands.audit.verdict import ClaimVerdict, Judged
-from mlsub.commands.audit.written import Source
-from mlsub.io.errors import MlsubError
-from mlsub.systems.fields import category
+from msgspec.structs import replace
 
-#: Fields of a description that tell what a gain may rest on besides.
-_FIELDS = ("accelerator_model_name", "host_processor_model_name", "framework")
-#: No value of theirs is quoted longer.
-_LONGEST = 80
-#: Functions of expressions that use a result's score.
-_SCORES = frozenset(("minutes", "ratio", "reduction", "speedup", "per_dollar", "per_chip", "best"))
-#: Functions that bring in something besides: what is made of it and a score is a metric of its own.
-_BESIDES = frozenset(("per_dollar", "per_chip", "chips", "nodes", "hosts", "cpus"))
+from mlsub.commands.audit.claims import ClaimsFile, Input, Source
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.expression import Call, Name, Negated, Node, Operation, parse
+from mlsub.commands.audit.facts import score_words
+from mlsub.commands.audit.functions import FUNCTIONS
+from mlsub.commands.audit.quoting import Document, Message
+from mlsub.commands.audit.verdict import ClaimVerdict, Judged
+
 #: What an input is where the claims file does not say so, by its unit.
 _UNITS = {
-    "power": ("w", "kw", "mw", "watt", "watts", "j", "kj", "kwh"),
-    "throughput": ("images/s", "samples/s", "sequences/s", "seq/s", "tokens/s", "queries/s", "items/s"),
+    **dict.fromkeys(("w", "kw", "mw", "watt", "watts", "j", "kj", "kwh"), "power"),
+    **dict.fromkeys(
+        ("images/s", "samples/s", "sequences/s", "seq/s", "tokens/s", "queries/s", "items/s"), "throughput"
+    ),
 }
 #: Units of inputs that leave a score a score: a time to train, given as a number.
 _TIMES = ("s", "ms", "min", "minutes", "h", "hours")
 
 
-def messages(judged: Sequence[Judged], world: World, texts: Mapping[str, str]) -> tuple[Message, ...]:
-    """The claims as sentences; ``texts`` has those of the documents, by name."""
-    return tuple(_message(one, world, texts) for one in judged)
-
-
-def documents(file: ClaimsFile, texts: Mapping[str, str]) -> tuple[Document, ...]:
-    """All documents of a claims file, those without claims too."""
-    named = [(name_of(source, name), source) for name, source in file.documents.items()]
-    return tuple(_document(source, name, texts) for name, source in [(name_of(file.source, None), file.source), *named])
-
-
-def name_of(source: Source, name: str | None) -> str:
-    """How a document is called: by the claims file's name of it, else by file or title."""
-    return name or source.file or source.title or "the document"
-
-
-def _document(source: Source, name: str, texts: Mapping[str, str]) -> Document:
-    return Document(
-        name=name,
-        publisher=source.publisher,
-        date=_day(source.date),
-        text=texts.get(name),
-        footnote=source.footnote,
-    )
-
-
-def _day(written: str | None) -> date | None:
+def document_of(source: Source, name: str | None, texts: Mapping[str, str]) -> Document:
+    """A document by the claims file's name of it, else by file or title; ``texts`` has those at hand."""
+    called = name or source.file or source.title or "the document"
     try:
-        return date.fromisoformat(written) if written else None
+        day = date.fromisoformat(source.date) if source.date else None
     except ValueError:
-        return None
+        day = None
+    return Document(name=called, publisher=source.publisher, date=day, text=texts.get(called), footnote=source.footnote)
 
 
-def _message(judged: Judged, world: World, texts: Mapping[str, str]) -> Message:
-    claim = judged.claim
-    expr = claim.expr
-    results = world.file.results_in(expr) if expr else ()
-    scored, besides = _used(expr.tree, world.file) if expr else (frozenset(), False)
-    inputs = world.file.inputs_in(expr) if expr else ()
+def message_of(judged: Judged, world: World, texts: Mapping[str, str]) -> Message:
+    """A claim as a sentence that quotes results; ``texts`` has those of the documents, by name."""
+    claim, file = judged.claim, world.file
+    expr = claim.figures[0].expr
+    tree = parse(expr).tree if expr else None
+    results = world.facts_in(expr) if expr else []
+    scored, besides = _used(tree, file) if tree else (frozenset(), False)
+    inputs = file.inputs_in(expr) if expr else ()
     reviewed = claim.says.get("reviewed") is not False
+    rounds = {(one.usage, one.round) for one in results}
+    known = {name for one in world.rounds if (one.usage, one.round) in rounds for name in one.organisations}
     return Message(
         id=claim.id,
         text=claim.text,
         line=claim.line,
-        document=_document(claim.source, name_of(claim.source, claim.document), texts),
-        operands=tuple(operand(world.file.results[name], world, reviewed=reviewed) for name in results),
-        scored=tuple(name for name in results if name in scored),
-        together=_together(expr.tree, world.file) if expr else (),
-        submitters=_submitters([world.file.results[name] for name in results], world),
-        figures=tuple(Figure(one.name, _kind(one), one.unit, "mlperf" in one.source.lower()) for one in inputs),
+        document=document_of(claim.source, claim.document, texts),
+        operands=tuple(replace(one.shown, reviewed=reviewed and one.reviewed) for one in results),
+        scored=tuple(one.name for one in results if one.name in scored),
+        together=_together(tree, file) if tree else (),
+        submitters=tuple(sorted(known)),
+        figures=tuple(replace(one, kind=_kind(one)) for one in inputs),
         derived=bool(scored) and (besides or any((one.unit or "").lower() not in _TIMES for one in inputs)),
         says=claim.says,
         footnote=claim.footnote,
@@ -91,17 +65,7 @@ def _message(judged: Judged, world: World, texts: Mapping[str, str]) -> Message:
 
 
 def _kind(given: Input) -> str:
-    unit = (given.unit or "").lower()
-    guess = next((kind for kind, units in _UNITS.items() if unit in units), given.kind)
-    return guess if given.kind == "other" else given.kind
-
-
-def _submitters(results: Sequence[Result], world: World) -> tuple[str, ...]:
-    """Who has submitted in the rounds of some results, as far as their folders are there."""
-    rounds = {(result.usage, result.round) for result in results}
-    return tuple(
-        sorted({name for one in world.rounds if (one.usage, one.round) in rounds for name in one.organisations})
-    )
+    return _UNITS.get((given.unit or "").lower(), given.kind) if given.kind == "other" else given.kind
 
 
 def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
@@ -116,7 +80,7 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
         elif isinstance(node, Name) and node.name in file.values:
             if node.name not in seen:
                 seen.add(node.name)
-                todo.append(file.values[node.name].tree)
+                todo.append(parse(file.values[node.name]).tree)
         elif used := _used(node, file)[0]:
             found.append(tuple(sorted(used)))
     return tuple(dict.fromkeys(found))
@@ -124,15 +88,9 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
 
 def _used(root: Node, file: ClaimsFile) -> tuple[frozenset[str], bool]:
     """The results whose scores an expression uses, and whether it uses more of them than that."""
-    used = list(calls(root, file))
-    scored = {
-        argument.name
-        for call in used
-        if call.function in _SCORES
-        for argument in call.arguments
-        if isinstance(argument, Name) and argument.name in file.results
-    }
-    return frozenset(scored), any(call.function in _BESIDES for call in used)
+    used = [(FUNCTIONS[call.function], call.arguments) for call in calls(root, file)]
+    names = {one.name for of, all_ in used if of.scores for one in all_ if isinstance(one, Name)}
+    return frozenset(names & file.results.keys()), any(of.besides for of, _ in used)
 
 
 def calls(root: Node, file: ClaimsFile) -> Iterator[Call]:
@@ -150,39 +108,7 @@ def calls(root: Node, file: ClaimsFile) -> Iterator[Call]:
                 todo.append(node.of)
             case Name() if node.name in file.values and node.name not in seen:
                 seen.add(node.name)
-                todo.append(file.values[node.name].tree)
-
-
-def operand(result: Result, world: World, *, reviewed: bool = True) -> Operand:
-    """A result with what its files say; what the claims file says stands where they are not there."""
-    facts = world.facts.get(result.name)
-    description = facts.description if facts else {}
-    try:
-        folder = folder_of(result, world.rounds)
-    except MlsubError:
-        folder = None
-    below = 3 if result.scaling else 2
-    status, notes, called = (description.get(field) for field in ("status", "notes", "system_name"))
-    return Operand(
-        name=result.name,
-        usage=result.usage,
-        round=result.round,
-        submitter=result.submitter or (folder.parents[below].name if folder else None),
-        system=result.system or (folder.parents[below - 2].name if folder else None),
-        system_name=called if isinstance(called, str) and called else None,
-        benchmark=result.benchmark or (folder.name if folder else None),
-        division=(facts.shown.division if facts else None) or result.division,
-        category=category(status) if isinstance(status, str) else None,
-        # Host processors do the computing where there are no accelerators.
-        chips=product(description, *COUNTS["chips"]) or product(description, *COUNTS["cpus"]) or None,
-        verified=reviewed and result.reviewed and result.usage != "rehearsal",
-        power=(folder / "power").is_dir() if folder else None,
-        notes=notes if isinstance(notes, str) else None,
-        id=result.id,
-        fields=tuple(
-            (field, str(description[field])[:_LONGEST]) for field in _FIELDS if isinstance(description.get(field), str)
-        ),
-    )
+                todo.append(parse(file.values[node.name]).tree)
 
 
 def _untrue(judged: Judged) -> str | None:

@@ -9,14 +9,15 @@ from pathlib import Path, PurePath
 
 import msgspec
 
+from mlsub.commands.audit.claims import Source
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.messaging.bridge import documents, messages, name_of
+from mlsub.commands.audit.facts import ResultFacts
+from mlsub.commands.audit.messaging.bridge import document_of, message_of
 from mlsub.commands.audit.messaging.comparing import beside_unverified, comparing_hits
 from mlsub.commands.audit.messaging.sentences import foreign_titles, metric_hits, naming_hits, standing_hits
 from mlsub.commands.audit.messaging.texts import (
     alteration_hits,
     cites_results,
-    find_footnote,
     footnote_hits,
     no_footnote,
     noted_hits,
@@ -26,21 +27,19 @@ from mlsub.commands.audit.messaging.texts import (
 from mlsub.commands.audit.messaging.write import footnotes
 from mlsub.commands.audit.quoting import (
     AUTO,
-    Case,
     Document,
     Hit,
     Message,
-    Operand,
     Quoting,
     Remark,
     Text,
     Unchecked,
     by_hand,
+    find_footnote,
     guidelines,
     text_for,
 )
 from mlsub.commands.audit.verdict import Judged
-from mlsub.commands.audit.written import Source
 from mlsub.io.show import plain
 from mlsub.rules.catalogue import finding
 
@@ -80,22 +79,17 @@ def check(
 
 
 def _of_message(message: Message, messages: Sequence[Message], text: Text) -> Iterator[Hit | Unchecked]:
-    noted = "\n".join(note for note in (message.footnote, message.document.footnote) if note)
-    # The footnote in its reach: its own and the document's, else those found in the document's text.
-    footnote = noted or (find_footnote(message.document.text) if message.document.text else None)
-    neighbours = tuple(m for m in messages if m.document.name == message.document.name and m.id != message.id)
-    case = Case(message=message, text=text, footnote=footnote, neighbours=neighbours)
+    neighbours = [m for m in messages if m.document.name == message.document.name and m.id != message.id]
     if message.compared:
-        yield from naming_hits(case)
+        yield from naming_hits(message, text)
     for part in message.parts:
-        of_part = msgspec.structs.replace(case, message=part)
         if part.compared:
-            yield from comparing_hits(of_part)
-            yield from beside_unverified(of_part)
-        yield from metric_hits(of_part)
-    yield from standing_hits(case)
+            yield from comparing_hits(part, neighbours)
+            yield from beside_unverified(part)
+        yield from metric_hits(part, text)
+    yield from standing_hits(message, text)
     if message.footnote and message.compared:
-        yield from _of_footnote(footnote or "", message.compared, message.document, text)
+        yield from _of_footnote(message.reach or "", message.compared, message.document, text)
     elif message.compared:
         yield from noted_hits(message)
 
@@ -122,7 +116,7 @@ def _of_document(document: Document, messages: Sequence[Message], text: Text) ->
         yield from foreign_titles(document.text)
 
 
-def _of_footnote(footnote: str, operands: Sequence[Operand], document: Document, text: Text) -> Iterator[Hit]:
+def _of_footnote(footnote: str, operands: Sequence[ResultFacts], document: Document, text: Text) -> Iterator[Hit]:
     yield from footnote_hits(footnote, operands, document.publisher)
     yield from trademark_hits(footnote, document.text, text)
 
@@ -162,8 +156,8 @@ def judge_messaging(
         wanted: the text to apply, by name, or ``auto`` for the one in force on each document's day.
     """
     file = world.file
-    places = (*(Path(folder) for folder in folders), file.file.parent)
-    sources = {name_of(one.claim.source, one.claim.document): one.claim.source for one in judged}
+    places = (*(Path(folder) for folder in folders), Path(file.file).parent)
+    sources = {document_of(one.claim.source, one.claim.document, {}).name: one.claim.source for one in judged}
     texts: dict[str, str] = {}
     unread = []
     for name, source in {**sources, **file.documents}.items():
@@ -172,10 +166,11 @@ def judge_messaging(
             texts[name] = text
         elif reason is not None:
             unread.append(Unchecked("text", reason))
-    sentences = messages(judged, world, texts)
+    sentences = tuple(message_of(one, world, texts) for one in judged)
     # A source that no claim stands in is checked as well where its text is at hand.
-    others = [document for document in documents(file, texts) if document.text is not None]
-    found = check(sentences, others, wanted=wanted, file=str(file.file))
+    named = [(None, file.source), *file.documents.items()]
+    others = [one for name, source in named if (one := document_of(source, name, texts)).text is not None]
+    found = check(sentences, others, wanted=wanted, file=file.file)
     return msgspec.structs.replace(
         found, not_looked_at=(*unread, *found.not_looked_at), footnotes=footnotes(sentences, wanted)
     )

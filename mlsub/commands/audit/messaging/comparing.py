@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from mlsub.commands.audit.quoting import Case, Hit, Message, Operand, Unchecked, enumerated, mentions, noted_as
+from mlsub.commands.audit.facts import ResultFacts
+from mlsub.commands.audit.quoting import Hit, Message, Unchecked, enumerated, mentions, noted_as
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Severity
 from mlsub.io.show import flat
@@ -16,12 +17,14 @@ from mlsub.rounds.benchmarks import Compatible, compatible, group_of, same_bench
 _WORDS = {"verified": "review", "chips": "chip count"}
 #: What notes of an Open result say when nobody has written them yet.
 _EMPTY_NOTES = ("", "tbd", "todo", "n/a", "none")
+#: Fields of a description that tell what a gain may rest on besides; no value of theirs is quoted longer.
+_FIELDS = ("accelerator_model_name", "host_processor_model_name", "framework")
+_LONGEST = 80
 _SET_AGAINST = re.compile(r"\b(?:since|over|than|against|from)\b")
 
 
-def comparing_hits(case: Case) -> Iterator[Hit | Unchecked]:
+def comparing_hits(message: Message, neighbours: Sequence[Message]) -> Iterator[Hit | Unchecked]:
     """Of one sentence: compatibility, differences stated, what keeps an Open result from being Closed."""
-    message = case.message
     if is_composite(message):
         return
     if len(message.compared) > 1:
@@ -29,7 +32,7 @@ def comparing_hits(case: Case) -> Iterator[Hit | Unchecked]:
         yield from _differences(message)
         yield from _other_fields(message)
         yield from _open_beside_closed(message)
-    yield from _unlabelled(case)
+    yield from _unlabelled(message, neighbours)
 
 
 def is_composite(message: Message) -> bool:
@@ -42,7 +45,7 @@ def is_composite(message: Message) -> bool:
     )
 
 
-def _compatibility(operands: tuple[Operand, ...]) -> Iterator[Hit | Unchecked]:
+def _compatibility(operands: tuple[ResultFacts, ...]) -> Iterator[Hit | Unchecked]:
     seen = set()
     for one, other in combinations(operands, 2):
         if one.benchmark is None or other.benchmark is None:
@@ -79,7 +82,7 @@ def _differences(message: Message) -> Iterator[Hit]:
         "version": [f"v{o.round}" for o in operands],
         "division": [o.division for o in operands],
         "category": [o.category for o in operands],
-        "verified": ["verified" if o.verified else "unverified" for o in operands],
+        "verified": ["verified" if o.reviewed else "unverified" for o in operands],
         "chips": [None if o.chips is None else str(o.chips) for o in operands],
     }
     hidden = []
@@ -108,8 +111,9 @@ def _other_fields(message: Message) -> Iterator[Hit]:
     if len({operand.submitter for operand in operands}) != 1:
         return
     hidden = []
-    for name in dict.fromkeys(name for operand in operands for name, _ in operand.fields):
-        values = list(dict.fromkeys(dict(operand.fields).get(name) for operand in operands))
+    for name in _FIELDS:
+        found = [getattr(operand, name) for operand in operands]
+        values = list(dict.fromkeys(None if one is None else one[:_LONGEST] for one in found))
         known = [value for value in values if value]
         if len(values) == len(known) > 1 and not message.states(name, known):
             hidden.append(f"{name} ({enumerated(known)})")
@@ -117,13 +121,12 @@ def _other_fields(message: Message) -> Iterator[Hit]:
         yield Hit("R11", f"the systems also differ in {enumerated(hidden)}", level=Severity.INFO)
 
 
-def _unlabelled(case: Case) -> Iterator[Hit | Unchecked]:
+def _unlabelled(message: Message, neighbours: Sequence[Message]) -> Iterator[Hit | Unchecked]:
     """Results of both divisions side by side in one document are compared by every reader."""
-    message = case.message
     own = {operand.division for operand in message.compared if operand.division}
     others = {
         operand.division
-        for other in case.neighbours
+        for other in neighbours
         for operand in other.compared
         if operand.division and operand.division not in own
     }
@@ -153,11 +156,11 @@ def _open_beside_closed(message: Message) -> Iterator[Hit]:
     yield Hit("R12", f"the text does not say why the Open result would not qualify as Closed{also}")
 
 
-def beside_unverified(case: Case) -> Iterator[Hit]:
+def beside_unverified(message: Message) -> Iterator[Hit]:
     """R13: the sentence for a verified beside an unverified result."""
-    if len({operand.verified for operand in case.message.compared}) < 2:
+    if len({operand.reviewed for operand in message.compared}) < 2:
         return
-    if not mentions(flat(case.footnote or ""), ["have not been through an mlperf review"]):
+    if not mentions(flat(message.reach or ""), ["have not been through an mlperf review"]):
         yield Hit(
             "R13",
             "the footnote does not say that unverified results have not been through an MLPerf review",

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
+from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.messaging.comparing import is_composite
 from mlsub.commands.audit.quoting import (
-    Case,
     Hit,
     Message,
-    Operand,
+    Text,
     Unchecked,
     benchmark_words,
     document_mentions,
@@ -29,16 +29,15 @@ from mlsub.io.show import flat
 from mlsub.rounds.benchmarks import published
 
 
-def naming_hits(case: Case) -> Iterator[Hit | Unchecked]:
+def naming_hits(message: Message, rules: Text) -> Iterator[Hit | Unchecked]:
     """What neither the sentence nor the text around it names; the version where the text demands it.
 
     Where the document's text is not at hand, only what the claims file notes as not said is missing.
     """
-    message = case.message
     missing: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for operand in message.compared:
-        for what, value, words in _wanted(case, operand):
+        for what, value, words in _wanted(message, rules, operand):
             named = _system_named(message, operand) if what == "system" else _named(message, what, words)
             if named is False:
                 missing[f"the {what} {value}"] = None
@@ -51,13 +50,13 @@ def naming_hits(case: Case) -> Iterator[Hit | Unchecked]:
     yield from _model_names(message)
 
 
-def _wanted(case: Case, operand: Operand) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _wanted(message: Message, rules: Text, operand: ResultFacts) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """(what, its name, how it is called) of what a text has to name; who speaks of its own results names itself so."""
-    if operand.submitter and squashed(operand.submitter) != squashed(case.message.document.publisher or ""):
+    if operand.submitter and squashed(operand.submitter) != squashed(message.document.publisher or ""):
         yield "submitter", operand.submitter, (operand.submitter,)
     if operand.benchmark:
         yield "benchmark", operand.benchmark, benchmark_words(operand.benchmark)
-    if "version" in case.text.wants:
+    if "version" in rules.wants:
         yield "version", f"v{operand.round}", (operand.round, f"v{operand.round}")
     yield "system", operand.system_name or operand.system or operand.name, ()
 
@@ -73,7 +72,7 @@ def _named(message: Message, what: str, words: tuple[str, ...]) -> bool | None:
     return None if message.document.text is None else False
 
 
-def _system_named(message: Message, operand: Operand) -> bool | None:
+def _system_named(message: Message, operand: ResultFacts) -> bool | None:
     """None where only a person can tell: folders and descriptions call systems otherwise than texts do."""
     said = message.noted("system")
     if said is not None:
@@ -117,24 +116,23 @@ _OFFICIAL = re.compile(r"(?<!not )(?<!un)\b(official|verified)\b")
 _WORD = re.compile(r"[a-z]{4,}")
 
 
-def standing_hits(case: Case) -> Iterator[Hit | Unchecked]:
+def standing_hits(message: Message, rules: Text) -> Iterator[Hit | Unchecked]:
     """Review, date and truth of one sentence."""
-    message = case.message
     if message.compared:
-        yield from _unreviewed(case)
-        yield from _too_early(case)
+        yield from _unreviewed(message, rules)
+        yield from _too_early(message, rules)
     if message.untrue is not None:
         yield Hit("R18", f"the numbers do not bear it out: {message.untrue}")
 
 
-def _unreviewed(case: Case) -> Iterator[Hit]:
-    operands = [operand.name for operand in case.message.compared if not operand.verified]
+def _unreviewed(message: Message, rules: Text) -> Iterator[Hit]:
+    operands = [operand.name for operand in message.compared if not operand.reviewed]
     if not operands:
         return
     missing = []
-    if not mentions(flat(case.message.text), ["unverified"]):
+    if not mentions(flat(message.text), ["unverified"]):
         missing.append("the sentence does not call it unverified")
-    if not _NOT_VERIFIED.search(flat(case.footnote or "")):
+    if not _NOT_VERIFIED.search(flat(message.reach or "")):
         missing.append("the footnote does not say so")
     if missing:
         yield Hit(
@@ -144,15 +142,14 @@ def _unreviewed(case: Case) -> Iterator[Hit]:
         )
 
 
-def _too_early(case: Case) -> Iterator[Hit | Unchecked]:
+def _too_early(message: Message, rules: Text) -> Iterator[Hit | Unchecked]:
     """Submitters wait for the day; others two weeks longer, under the text of 2021 with results of their own alone."""
-    message = case.message
     day = message.document.date
     if day is None:
         yield Unchecked("R15", f"whether {message.document.name} came before its rounds: it has no date")
         return
-    own = not all(operand.verified for operand in message.compared)
-    waits = not _submitted(message) and (own or "delay" in case.text.wants)
+    own = not all(operand.reviewed for operand in message.compared)
+    waits = not _submitted(message) and (own or "delay" in rules.wants)
     for usage, name in dict.fromkeys((operand.usage, operand.round) for operand in message.compared):
         out = published(usage, name)
         if out is None or out.date is None:
@@ -177,19 +174,22 @@ def _submitted(message: Message) -> bool:
     return any(mentions(publisher, [name]) for name in known)
 
 
-def metric_hits(case: Case) -> Iterator[Hit | Unchecked]:
+def metric_hits(message: Message, rules: Text) -> Iterator[Hit | Unchecked]:
     """What a sentence mixes with scores, and how it calls what comes of it."""
-    message = case.message
     yield from _foreign(message)
     yield from _power(message)
     if is_composite(message):
-        yield from _composite(case)
+        yield from _composite(message, rules)
     elif message.derived and message.compared:
-        yield from _derived(case)
+        yield from _derived(message, rules)
 
 
 def _foreign(message: Message) -> Iterator[Hit]:
-    foreign = [figure for figure in message.figures if figure.kind in ("throughput", "time") and not figure.mlperf]
+    foreign = [
+        figure
+        for figure in message.figures
+        if figure.kind in ("throughput", "time") and "mlperf" not in figure.source.lower()
+    ]
     if foreign and message.compared:
         named = enumerated(f"{figure.name} ({figure.kind})" for figure in foreign)
         yield Hit("R10", f"MLPerf results are compared with figures from elsewhere: {named}")
@@ -206,29 +206,29 @@ def _power(message: Message) -> Iterator[Hit | Unchecked]:
         yield Unchecked("R14", f"whether {enumerated(power)} is the power that was measured with the result")
 
 
-def _composite(case: Case) -> Iterator[Hit]:
-    message, missing = case.message, []
+def _composite(message: Message, rules: Text) -> Iterator[Hit]:
+    missing = []
     if not message.noted("composite_method"):
         missing.append("it is not described how the benchmarks are combined")
     if _OFFICIAL.search(flat(message.text)):
         missing.append("it is called official or verified")
-    if "unverified" in case.text.wants and not _UNVERIFIED.search(f"{flat(message.text)} {flat(case.footnote or '')}"):
+    if "unverified" in rules.wants and not _UNVERIFIED.search(f"{flat(message.text)} {flat(message.reach or '')}"):
         missing.append("it is not called unverified")
     if missing:
         yield Hit("R16", f"a composite of several benchmarks: {enumerated(missing)}")
 
 
-def _derived(case: Case) -> Iterator[Hit]:
-    message, missing = case.message, []
+def _derived(message: Message, rules: Text) -> Iterator[Hit]:
+    missing = []
     basis = " ".join(message.noted("derived_metric_basis") or ())
-    said = flat(case.footnote or "")
+    said = flat(message.reach or "")
     if not basis:
         missing.append("the text does not say what it rests on")
-    if case.footnote is not None and not _carries(said, basis):
+    if message.reach is not None and not _carries(said, basis):
         missing.append("the footnote does not say what it rests on")
     if found := _OFFICIAL.search(flat(message.text)):
         missing.append(f"it is called {found[0]}")
-    if "unverified" in case.text.wants and not _UNVERIFIED.search(f"{flat(message.text)} {said}"):
+    if "unverified" in rules.wants and not _UNVERIFIED.search(f"{flat(message.text)} {said}"):
         missing.append("it is not called unverified")
     if missing:
         yield Hit("R17", f"a derived metric: {enumerated(missing)}", expected=basis or None)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
 import msgspec
 
+from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.quoting import (
+    FOOTNOTE_LINE,
     Hit,
     Message,
-    Operand,
     Text,
     any_benchmark,
     benchmark_words,
@@ -32,12 +32,6 @@ _AFTER_ID = re.compile(
     r"\b(?:mlperf\W{0,4}(?:result\W{1,3})?ids?|entry|entries)\s*+(?:[:#]\s*+)?((?:[^\s,;|]++[,;]\s*+)*[^\s,;|]++)", re.I
 )
 _LOOKS_LIKE_ID = re.compile(r"\d++\.\d++(?=\S*[-.]\S)\S++")
-_LINE = re.compile(
-    r"mlperf\W{0,4}(result\s+)?ids?\s*[:#]|\bentr(?:y|ies)\s*+(?:[:#]\s*+)?\d|(?<![\w.-])\d+\.\d+-\d{3,5}\b|\bretrieved\b|"
-    r"name and logo are|unauthorized use|not verified by|\bverified by (the )?mlcommons|"
-    r"^\s*\[\d+\]\s*(\S+\s+)?mlperf|^\s*\[?footnotes?\b",
-    re.I,
-)
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
 _DATE = re.compile(
     rf"\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?\.?\s+{_MONTH},?\s+\d{{4}}|{_MONTH}\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?\d{{4}}|"
@@ -68,19 +62,11 @@ class Parts(msgspec.Struct, frozen=True):
     flat: str
 
 
-@lru_cache(maxsize=8)
-def find_footnote(text: str) -> str | None:
-    """The lines of a document that are footnotes of results, as one text; None where there are none."""
-    lines = [line.strip() for line in text.splitlines() if _LINE.search(line) and "mlperf" in line.lower()]
-    lines += [
-        line.strip() for line in text.splitlines() if "unauthorized use" in line.lower() and line.strip() not in lines
-    ]
-    return "\n".join(lines) or None
-
-
 def cites_results(text: str) -> bool:
     """Whether a document gives IDs of results, and so is about results."""
-    return any("mlperf" in line.lower() and _LINE.search(line) and _IDS.search(line) for line in text.splitlines())
+    return any(
+        "mlperf" in line.lower() and FOOTNOTE_LINE.search(line) and _IDS.search(line) for line in text.splitlines()
+    )
 
 
 def parts(footnote: str) -> Parts:
@@ -119,11 +105,11 @@ def no_footnote(text: Text) -> Hit:
     return Hit("R03", "there is no footnote on the results", expected=all_of_it)
 
 
-def footnote_hits(footnote: str, operands: Sequence[Operand], publisher: str | None) -> Iterator[Hit]:
+def footnote_hits(footnote: str, operands: Sequence[ResultFacts], publisher: str | None) -> Iterator[Hit]:
     """R03, R04 and R05 on a footnote that serves some results; none where a document quotes them without claims."""
     said = parts(footnote)
     yield from _identity(said, operands)
-    verified = [operand for operand in operands if operand.verified]
+    verified = [operand for operand in operands if operand.reviewed]
     if operands and not verified:
         return  # what was never reviewed has neither an entry nor an ID to retrieve
     yield from _retrieval(said)
@@ -133,7 +119,7 @@ def footnote_hits(footnote: str, operands: Sequence[Operand], publisher: str | N
 
 def noted_hits(message: Message) -> Iterator[Hit]:
     """R04 and R05 where the claims file notes what the footnote has, and gives no footnote itself."""
-    verified = [operand for operand in message.compared if operand.verified]
+    verified = [operand for operand in message.compared if operand.reviewed]
     if not verified:
         return
     if message.noted("retrieved") == ():
@@ -146,7 +132,7 @@ def noted_hits(message: Message) -> Iterator[Hit]:
         yield from _ids(footnote, said, verified, None)
 
 
-def _identity(said: Parts, operands: Sequence[Operand]) -> Iterator[Hit]:
+def _identity(said: Parts, operands: Sequence[ResultFacts]) -> Iterator[Hit]:
     missing = [] if said.suite else ["the suite"]
     missing += _missing("version", (f"v{name}" for name in _rounds(operands)), {f"v{name}" for name in said.versions})
     divisions = sorted({operand.division for operand in operands if operand.division})
@@ -167,7 +153,7 @@ def _missing(what: str, wanted: Iterable[str], said: Iterable[str]) -> list[str]
     return [f"the {what} {name}" for name in wanted if name not in said]
 
 
-def _rounds(operands: Iterable[Operand]) -> tuple[str, ...]:
+def _rounds(operands: Iterable[ResultFacts]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(operand.round for operand in operands))
 
 
@@ -186,7 +172,7 @@ def _form(said: Parts) -> Iterator[Hit]:
         )
 
 
-def _ids(footnote: str, said: Parts, operands: Sequence[Operand], publisher: str | None) -> Iterator[Hit]:
+def _ids(footnote: str, said: Parts, operands: Sequence[ResultFacts], publisher: str | None) -> Iterator[Hit]:
     if not said.ids:
         if not said.malformed:
             yield Hit("R05", "the footnote has no ID of a result")
@@ -210,7 +196,7 @@ def _ids(footnote: str, said: Parts, operands: Sequence[Operand], publisher: str
 
 
 def _of_submitter(
-    submitter: str, theirs: list[Operand], lines: list[str], submitters: list[str], publisher: str | None
+    submitter: str, theirs: list[ResultFacts], lines: list[str], submitters: list[str], publisher: str | None
 ) -> Iterator[Hit]:
     """A line of IDs is that of the submitters it names, or of everybody's where it names none."""
     name = theirs[0].round
@@ -230,7 +216,7 @@ def _of_submitter(
         )
 
 
-def _called(operands: Iterable[Operand]) -> str:
+def _called(operands: Iterable[ResultFacts]) -> str:
     return enumerated(dict.fromkeys(f"{o.system or o.name} {o.benchmark or ''}".strip() for o in operands))
 
 

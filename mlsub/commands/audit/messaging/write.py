@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.messaging.comparing import UNVERIFIED_BESIDE_VERIFIED, is_composite
 from mlsub.commands.audit.messaging.sentences import NOT_VERIFIED
-from mlsub.commands.audit.quoting import AUTO, Message, Operand, Text, Written, enumerated, text_for
+from mlsub.commands.audit.quoting import AUTO, Message, Text, Written, enumerated, text_for
 from mlsub.rounds import usages
 from mlsub.rules.load import benchmark
 
@@ -22,7 +23,7 @@ def footnote_of(message: Message, text: Text) -> Written:
     """The footnote of one claim under a text."""
     missing: dict[str, None] = {}
     sentences = list(_entries(message, text, missing))
-    verified = [operand for operand in message.compared if operand.verified]
+    verified = [operand for operand in message.compared if operand.reviewed]
     if verified:
         retrieved = message.noted("retrieved")
         if retrieved:
@@ -37,15 +38,15 @@ def footnote_of(message: Message, text: Text) -> Written:
 
 def _entries(message: Message, text: Text, missing: dict[str, None]) -> Iterable[str]:
     """One sentence for each benchmark of a round and division: its results, each with its ID."""
-    groups: dict[tuple[str, str, str, str, bool], list[Operand]] = {}
+    groups: dict[tuple[str, str, str, str, bool], list[ResultFacts]] = {}
     for operand in message.compared:
         division = operand.division or "[division]"
         if operand.division is None:
             missing[f"division of {operand.name}"] = None
-        key = (operand.usage, operand.round, division, operand.benchmark or operand.name, operand.verified)
+        key = (operand.usage, operand.round, division, operand.benchmark or operand.name, operand.reviewed)
         groups.setdefault(key, []).append(operand)
     ids = list(message.noted("ids") or ())
-    unnamed = [operand for operand in message.compared if operand.verified and not operand.id]
+    unnamed = [operand for operand in message.compared if operand.reviewed and not operand.id]
     given = dict(zip((operand.name for operand in unnamed), ids, strict=True)) if len(ids) == len(unnamed) else {}
     for (usage, name, division, folder, verified), operands in groups.items():
         results = []
@@ -78,7 +79,7 @@ def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable
 
     The text of 2025 wants what is made of verified scores to be called unverified; the older one, not official.
     """
-    unverified = not all(operand.verified for operand in message.compared)
+    unverified = not all(operand.reviewed for operand in message.compared)
     made_is_unverified = "unverified" in text.wants
     if any(is_composite(part) for part in message.parts):
         method = message.noted("composite_method")
@@ -96,5 +97,5 @@ def _caveats(message: Message, text: Text, missing: dict[str, None]) -> Iterable
         unverified |= made_is_unverified
     if unverified:
         yield NOT_VERIFIED
-    if len({operand.verified for operand in message.compared}) > 1 and made_is_unverified:
+    if len({operand.reviewed for operand in message.compared}) > 1 and made_is_unverified:
         yield UNVERIFIED_BESIDE_VERIFIED

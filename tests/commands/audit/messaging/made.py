@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+from mlsub.commands.audit.claims import Input
+from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.messaging.check import check
-from mlsub.commands.audit.quoting import Document, Figure, Message, Operand, Quoting
+from mlsub.commands.audit.quoting import Document, Message, Quoting
 
 DAY_2021 = date(2021, 12, 1)
 DAY_2025 = date(2025, 11, 12)
@@ -22,7 +24,7 @@ NOTE_2021 = (
 )
 
 
-def operand(name: str = "ours", **given: Any) -> Operand:
+def operand(name: str = "ours", **given: Any) -> ResultFacts:
     usual: dict[str, Any] = {
         "round": "1.1",
         "submitter": "Acme",
@@ -33,10 +35,17 @@ def operand(name: str = "ours", **given: Any) -> Operand:
         "chips": 8,
         "power": False,
     }
-    return Operand(name=name, **{**usual, **given})
+    return ResultFacts(name=name, **{**usual, **given})
 
 
-def theirs(**given: Any) -> Operand:
+TEXT = "Acme's acme8 and Ucme's ucme8 train ResNet-50"
+
+
+def figure(name: str, kind: str = "other", unit: str | None = None, source: str = "a list") -> Input:
+    return Input(name=name, kind=kind, unit=unit, value="1", source=source)
+
+
+def theirs(**given: Any) -> ResultFacts:
     return operand("theirs", **{"submitter": "Ucme", "system": "ucme8", **given})
 
 
@@ -44,7 +53,9 @@ def document(**given: Any) -> Document:
     return Document(**{"name": "post.txt", "publisher": "Acme", "date": DAY_2021, "footnote": NOTE_2021, **given})
 
 
-def message(*operands: Operand, text: str = "Acme's acme8 and Ucme's ucme8 train ResNet-50", **given: Any) -> Message:
+def message(
+    *operands: ResultFacts, text: str = "Acme's acme8 and Ucme's ucme8 train ResNet-50", **given: Any
+) -> Message:
     operands = operands or (operand(),)
     usual: dict[str, Any] = {
         "id": "one",
@@ -70,4 +81,4 @@ def rules(*messages: Message, documents: tuple[Document, ...] = (), wanted: str 
     return [rule for rule, _ in found(*messages, documents=documents, wanted=wanted)]
 
 
-PRICE = Figure("dollars", "price", "USD")
+PRICE = figure("dollars", "price", "USD")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mlsub.commands.audit.quoting import Figure
 from tests.commands.audit.messaging.made import (
     NOTE_2021,
     PRICE,
     document,
+    figure,
     found,
     judged,
     message,
@@ -48,7 +48,7 @@ def test_r09_a_benchmark_the_table_lacks_is_unknown() -> None:
         ({"round": "1.0"}, {}, "version (v1.1 and v1.0)"),
         ({"round": "1.0"}, {"round": "v1.1"}, "version (v1.1 and v1.0)"),
         ({"round": "1.0"}, {"discloses": ["version"]}, None),
-        ({"verified": False}, {}, "review (verified and unverified)"),
+        ({"reviewed": False}, {}, "review (verified and unverified)"),
         ({"division": "open", "chips": 4}, {}, "division (closed and open) and chip count (8 and 4)"),
     ],
 )
@@ -58,14 +58,14 @@ def test_r11_what_differs_is_told(change: dict[str, object], says: dict[str, obj
 
 
 def test_r11_other_fields_of_one_submitters_systems_are_information() -> None:
-    old = operand(fields=(("framework", "A 1"), ("accelerator_model_name", "Chip")))
-    new = operand("new", fields=(("framework", "A 2"), ("accelerator_model_name", "Chip")))
+    old = operand(framework="A 1", accelerator_model_name="Chip")
+    new = operand("new", framework="A 2", accelerator_model_name="Chip")
     what = judged(message(old, new))
     assert [(one.severity, one.message) for one in what.findings] == [
         ("info", "the systems also differ in framework (A 1 and A 2)")
     ]
     assert rules(message(old, new, says={"discloses": ["framework"]})) == []
-    assert rules(message(old, theirs(fields=new.fields))) == []
+    assert rules(message(old, theirs(framework="A 2", accelerator_model_name="Chip"))) == []
     assert rules(message(old, operand("new"))) == []
 
 
@@ -119,11 +119,11 @@ def test_comparisons_of_one_sentence_are_looked_at_one_by_one() -> None:
 
 
 def test_r10_nothing_beside_mlperf_results_that_is_none() -> None:
-    mixed = message(figures=(Figure("images", "throughput", "images/s"),))
+    mixed = message(figures=(figure("images", "throughput", "images/s"),))
     assert found(mixed) == [("R10", "MLPerf results are compared with figures from elsewhere: images (throughput)")]
-    published = message(figures=(Figure("other_minutes", "time", "min", mlperf=True),))
+    published = message(figures=(figure("other_minutes", "time", "min", "an MLPerf table"),))
     assert rules(published) == []
-    alone = message(figures=(Figure("images", "throughput", "images/s"),), operands=(), scored=())
+    alone = message(figures=(figure("images", "throughput", "images/s"),), operands=(), scored=())
     assert rules(alone) == []
     chart = document(text=f"MLPerf™ training: AlexNet (non-MLPerf)\n{NOTE_2021}")
     assert (
@@ -133,10 +133,10 @@ def test_r10_nothing_beside_mlperf_results_that_is_none() -> None:
 
 
 def test_r14_power_is_measured_power_since_2025() -> None:
-    watts = message(figures=(Figure("tdp", "power", "W"),), says={"derived_metric_basis": "TDP"})
+    watts = message(figures=(figure("tdp", "power", "W"),), says={"derived_metric_basis": "TDP"})
     assert ("R14", "tdp is power from elsewhere; none was measured for ours") in found(watts, wanted="2025-07")
     assert "R14" not in rules(watts, wanted="2021-06")
-    measured = judged(message(operand(power=True), figures=(Figure("watts", "power", "W"),)), wanted="2025-07")
+    measured = judged(message(operand(power=True), figures=(figure("watts", "power", "W"),)), wanted="2025-07")
     assert "whether watts is the power that was measured with the result" in {
         one.reason for one in measured.not_looked_at
     }

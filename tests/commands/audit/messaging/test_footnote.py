@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from mlsub.commands.audit.messaging.texts import (
     ID,
     cites_results,
-    find_footnote,
     footnote_hits,
     parts,
     round_of,
     trademark_hits,
 )
-from mlsub.commands.audit.quoting import guidelines
+from mlsub.commands.audit.quoting import find_footnote, guidelines
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.commands.audit.claims import Source
 from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.messaging.bridge import messages
+from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.messaging.bridge import message_of
 from mlsub.commands.audit.messaging.check import MAX_BYTES, judge_messaging, text_of
 from mlsub.commands.audit.quoting import Message
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict, Judged
-from mlsub.commands.audit.written import Source
 from mlsub.present import terminal
 from mlsub.present.envelope import answer
 
@@ -50,13 +51,14 @@ claims:
 
 def world_of(folder: Path, text: str = CLAIMS) -> World:
     (folder / "claims.yaml").write_text(text)
-    return World(read_claims(folder / "claims.yaml"), {}, ())
+    file = read_claims(folder / "claims.yaml")
+    return World(file, gather(list(file.results.values()), ()), ())
 
 
 def bridged(folder: Path) -> dict[str, Message]:
     world = world_of(folder)
     judged = [Judged(claim=claim, verdict=ClaimVerdict.HOLDS) for claim in world.file.claims]
-    return {message.id: message for message in messages(judged, world, {})}
+    return {message.id: message for message in (message_of(one, world, {}) for one in judged)}
 
 
 def test_the_bridge_sees_which_scores_a_claim_uses(tmp_path: Path) -> None:
@@ -75,13 +77,13 @@ def test_the_bridge_sees_which_scores_a_claim_uses(tmp_path: Path) -> None:
         "old": ((), False),
     }
     assert found["both"].together == (("bert",), ("ours",))
-    assert {one.name: (one.kind, one.mlperf) for name in found for one in found[name].figures} == {
-        "usd": ("price", False),
-        "watts": ("power", False),
-        "images": ("throughput", False),
-        "their_minutes": ("time", True),
+    assert {one.name: one.kind for name in found for one in found[name].figures} == {
+        "usd": "price",
+        "watts": "power",
+        "images": "throughput",
+        "their_minutes": "time",
     }
-    assert [one.verified for name in ("plain", "mine", "noted") for one in found[name].operands] == [True, False, False]
+    assert [one.reviewed for name in ("plain", "mine", "noted") for one in found[name].operands] == [True, False, False]
     assert found["plain"].operands[0].id == "1.1-2001"
     assert (found["plain"].line, str(found["plain"].document.date)) == (15, "2021-12-02")
 
@@ -92,7 +94,7 @@ def test_what_a_claim_that_fails_comes_to(tmp_path: Path) -> None:
         Judged(claim=world.file.claims[0], verdict=verdict, reason="no value fits")
         for verdict in (ClaimVerdict.FAILS, ClaimVerdict.CONTRADICTION, ClaimVerdict.DEPENDS)
     ]
-    untrue = [message.untrue for message in messages(judged, world, {})]
+    untrue = [message.untrue for message in (message_of(one, world, {}) for one in judged)]
     assert untrue == ["the results say otherwise", "no value fits", None]
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import mlsub
+from mlsub.commands.audit.claims import SAYS
 from mlsub.commands.audit.command import command
 from mlsub.commands.audit.quoting import names_of, noted_as
-from mlsub.commands.audit.written import Says
 from mlsub.rules.catalogue import catalogue
 from tests.commands.audit.messaging.made import document, judged, message, operand, theirs
 
-WORDS = set(Says.__struct_fields__)
+WORDS = set(SAYS)
 REPOSITORY = Path(mlsub.__file__).parents[1]
 _UNDER_SAYS = re.compile(r"under says: ((?:\w+, )*\w+(?: or \w+)?)")
 

@@ -163,7 +163,7 @@ def test_what_the_file_notes_of_a_footnote() -> None:
 
 
 def test_r07_an_unreviewed_result_says_so_twice() -> None:
-    ours = operand(verified=False)
+    ours = operand(reviewed=False)
     note = "[1] Unverified MLPerf™ v1.1 Training Closed ResNet-50. {} " + NOTE_2021.split("2002. ")[1]
     bare = document(footnote=note.format(""))
     assert found(message(ours, document=bare)) == [
@@ -177,7 +177,7 @@ def test_r07_an_unreviewed_result_says_so_twice() -> None:
 
 
 def test_r13_beside_a_verified_one_there_is_a_sentence_more() -> None:
-    pair = (operand(verified=False), theirs())
+    pair = (operand(reviewed=False), theirs())
     said = message(
         *pair,
         text="unverified v1.1 of Acme's acme8 beside verified ucme8 of Ucme, ResNet-50",
@@ -208,7 +208,7 @@ def test_r13_beside_a_verified_one_there_is_a_sentence_more() -> None:
 )
 def test_r15_not_before_publication(publisher: str, day: date, verified: bool, wanted: str, told: str | None) -> None:
     around = document(publisher=publisher, date=day)
-    said = message(operand(verified=verified), document=around, submitters=("Icme", "Acme"))
+    said = message(operand(reviewed=verified), document=around, submitters=("Icme", "Acme"))
     hits = [text for rule, text in found(said, wanted=wanted) if rule == "R15"]
     day_of = "v1.1 was published on 2021-12-01 (posts of submitters of that day), and "
     assert hits == ([] if told is None else [day_of + told])

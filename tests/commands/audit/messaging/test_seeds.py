@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.messaging.check import check
-from mlsub.commands.audit.quoting import Document, Figure, Message, Operand, Quoting
+from mlsub.commands.audit.quoting import Document, Message, Quoting
+from tests.commands.audit.messaging.made import figure
 
 SEEDS = Path(__file__).parents[5] / "shared" / "seeds"
 pytestmark = pytest.mark.skipif(not SEEDS.is_dir(), reason="the documents are not there")
@@ -21,8 +23,8 @@ def seed(number: int) -> Document:
     return Document(name=f"S{number}", publisher="Graphcore", date=_DAYS[number], text=path.read_text("utf-8"))
 
 
-def result(system: str, benchmark: str, division: str, submitter: str = "Graphcore", chips: int = 16) -> Operand:
-    return Operand(
+def result(system: str, benchmark: str, division: str, submitter: str = "Graphcore", chips: int = 16) -> ResultFacts:
+    return ResultFacts(
         name=f"{system} {benchmark}",
         round="1.0",
         submitter=submitter,
@@ -35,7 +37,7 @@ def result(system: str, benchmark: str, division: str, submitter: str = "Graphco
     )
 
 
-def claim(name: str, text: str, *operands: Operand, document: Document, **says: Any) -> Message:
+def claim(name: str, text: str, *operands: ResultFacts, document: Document, **says: Any) -> Message:
     derived = "derived_metric_basis" in says
     return Message(
         id=name,
@@ -44,7 +46,7 @@ def claim(name: str, text: str, *operands: Operand, document: Document, **says: 
         operands=operands,
         scored=tuple(operand.name for operand in operands),
         derived=derived,
-        figures=(Figure("dgx_usd", "price", "USD"),) if derived else (),
+        figures=(figure("dgx_usd", "price", "USD"),) if derived else (),
         says=says,
     )
 

@@ -49,7 +49,7 @@ def test_a_derived_metric_under_todays_text() -> None:
 
 
 def test_an_unreviewed_result_has_neither_entry_nor_retrieval() -> None:
-    [written] = footnotes([message(operand(verified=False))])
+    [written] = footnotes([message(operand(reviewed=False))])
     assert written.missing == ()
     assert written.footnote.startswith("Unverified MLPerf™ Training v1.1 Closed, Image classification")
     assert "Result not verified by MLCommons Association." in written.footnote
@@ -57,7 +57,7 @@ def test_an_unreviewed_result_has_neither_entry_nor_retrieval() -> None:
 
 
 _OPERANDS = st.builds(
-    lambda division, benchmark, verified: {"division": division, "benchmark": benchmark, "verified": verified},
+    lambda division, benchmark, verified: {"division": division, "benchmark": benchmark, "reviewed": verified},
     st.sampled_from(["open", "closed"]),
     st.sampled_from(["resnet", "bert", "rnnt", "unet3d"]),
     st.booleans(),
