@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
 from mlsub.io.errors import MlsubError
-from mlsub.packing.archive import DamagedError
+from mlsub.packing.tree import DamagedError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305

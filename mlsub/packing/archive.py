@@ -31,6 +31,7 @@ from mlsub.packing.names import MANIFEST, SAME_NAME, Links, name_problem
 from mlsub.packing.tree import (
     MAX_MANIFEST,
     MAX_MEMBERS,
+    DamagedError,
     Manifest,
     RefusedError,
     Tree,
@@ -49,14 +50,9 @@ _START = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _TRAILER = b"\x1f\x8b\x08\x04\x00\x00\x00\x00\x00\xff" + struct.pack("<H2sH", 36, b"s2", 32)
 #: An empty block of deflate, its checksum and its length.
 _EMPTY = b"\x03\x00" + bytes(8)
-_TRAILER_SIZE = len(_TRAILER) + 32 + len(_EMPTY)
 #: Bytes read at a time.
 CHUNK = 1 << 16
 _BLOCK = tarfile.BLOCKSIZE
-
-
-class DamagedError(Exception):
-    """The bytes are not as they were sealed."""
 
 
 class Digesting:
@@ -200,7 +196,7 @@ def _check_trailer(file: IO[bytes]) -> int:
     file.seek(0)
     if file.read(len(_START)) != _START:
         raise DamagedError("it does not begin like one")
-    hashed, left = hashlib.sha256(_START), size - len(_START) - _TRAILER_SIZE
+    hashed, left = hashlib.sha256(_START), size - len(_START) - len(trailer(bytes(32)))
     while left > 0 and (chunk := file.read(min(left, CHUNK))):
         hashed.update(chunk)
         left -= len(chunk)
@@ -239,7 +235,7 @@ def _read_tar(tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, in
     for path, target in found.links.items():
         # Only all links together show whether one leads out of the tree.
         if problem := links.problem(path):
-            raise _unsafe(path, problem, target)
+            raise _refused(path, problem, target)
     for path in found.links:
         put(taken[path], iter(()))
     if changes := differences(parse_manifest(text, f"{MANIFEST} of the archive"), found):
@@ -251,16 +247,16 @@ def _check_place(member: tarfile.TarInfo, taken: dict[str, tarfile.TarInfo], nam
     """Refuse a member that may not be where it says."""
     path = member.name
     if problem := name_problem(path):
-        raise _unsafe(path, problem)
+        raise _refused(path, problem)
     if same := names.get(folded(path)):
-        raise _unsafe(path, "a path is there twice" if same == path else SAME_NAME, same)
+        raise _refused(path, "a path is there twice" if same == path else SAME_NAME, same)
     names[folded(path)] = path
     parent = path.rpartition("/")[0]
     if not parent:
         if taken or not member.isdir():
-            raise _unsafe(path, "a member lies outside of the one tree")
+            raise _refused(path, "a member lies outside of the one tree")
     elif parent not in taken or not taken[parent].isdir():
-        raise _unsafe(path, "a member lies in what is not a folder of the archive")
+        raise _refused(path, "a member lies in what is not a folder of the archive")
 
 
 def check_amount(member: tarfile.TarInfo, size: int, count: int, packed: int, max_size: int | None) -> None:
@@ -274,12 +270,15 @@ def check_amount(member: tarfile.TarInfo, size: int, count: int, packed: int, ma
         max_size: bytes that are unpacked at most; None for the usual limits.
     """
     most = MAX_SIZE if max_size is None else max_size
+    problem = None
     if count >= MAX_MEMBERS:
-        raise _too_much(member, f"there are more than {MAX_MEMBERS} members")
-    if size > most:
-        raise _too_much(member, f"unpacked it is more than {most} bytes")
-    if max_size is None and size > max(_MAX_UNMEASURED, packed * MAX_RATIO):
-        raise _too_much(member, f"unpacked it is more than {MAX_RATIO} times as large")
+        problem = f"there are more than {MAX_MEMBERS} members"
+    elif size > most:
+        problem = f"unpacked it is more than {most} bytes"
+    elif max_size is None and size > max(_MAX_UNMEASURED, packed * MAX_RATIO):
+        problem = f"unpacked it is more than {MAX_RATIO} times as large"
+    if problem:
+        raise _refused(member.name, problem, rule="seal.too-much")
 
 
 def _manifest_text(tar: gzip.GzipFile, member: tarfile.TarInfo, taken: Collection[tarfile.TarInfo]) -> bytes:
@@ -290,16 +289,12 @@ def _manifest_text(tar: gzip.GzipFile, member: tarfile.TarInfo, taken: Collectio
     lines = sum(_OF_LINE + len(each.name.encode()) + len(each.linkname.encode()) for each in taken)
     most = min(MAX_MANIFEST, _ALWAYS_OF_MANIFEST + 2 * lines)
     if member.size > most:
-        raise _too_much(member, f"the manifest has more than {most} bytes")
+        raise _refused(member.name, f"the manifest has more than {most} bytes", rule="seal.too-much")
     return b"".join(_pieces(tar, member.size))
 
 
-def _too_much(member: tarfile.TarInfo, message: str) -> RefusedError:
-    return RefusedError(finding("seal.too-much", member.name, message))
-
-
-def _unsafe(path: str, problem: str, found: str | None = None) -> RefusedError:
-    return RefusedError(finding("seal.unsafe", path, problem, actual=found))
+def _refused(path: str, problem: str, found: str | None = None, rule: str = "seal.unsafe") -> RefusedError:
+    return RefusedError(finding(rule, path, problem, actual=found))
 
 
 #: Bytes of the PAX records of one member; a path, a target and a size of seal need no more.
@@ -361,7 +356,7 @@ def _with_records(member: tarfile.TarInfo, records: dict[str, str]) -> tarfile.T
     """Return the member with what its PAX records say, and nothing that ``seal`` does not write."""
     path = records.get("path", member.name)
     if member.type not in _KINDS:
-        raise _unsafe(path, f"a member is {_OTHERS.get(member.type, 'of an unknown type')}")
+        raise _refused(path, f"a member is {_OTHERS.get(member.type, 'of an unknown type')}")
     size = records.get("size", str(member.size))
     if not (size.isascii() and size.isdigit() and len(size) < 20):
         raise DamagedError("a member has no valid size")

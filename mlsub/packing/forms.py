@@ -17,8 +17,8 @@ import msgspec
 
 from mlsub.io.errors import MlsubError
 from mlsub.packing import age
-from mlsub.packing.archive import DamagedError, Put, read_archive
-from mlsub.packing.tree import Manifest, RefusedError, failing_as, file_digest, open_regular
+from mlsub.packing.archive import Put, read_archive
+from mlsub.packing.tree import DamagedError, Manifest, RefusedError, failing_as, file_digest, open_regular
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 

@@ -41,6 +41,10 @@ class RefusedError(Exception):
         self.findings = findings
 
 
+class DamagedError(Exception):
+    """The bytes are not as they were sealed."""
+
+
 @contextmanager
 def failing_as(what: str, hint: str = "") -> Iterator[None]:
     """Raise MlsubError, which begins with ``what``, where the block raises OSError."""

@@ -69,7 +69,7 @@ def command(
 
     key = _key(recipients, recipients_file, passphrase_file, no_encryption, legacy_openssl)
     file = output or default_name(tree, key)
-    sealing = Sealing(file=str(file))
+    sealing = Sealing(file=str(file), findings=())
     backups: list[Path] = []
     try:
         scanned = scan_for(tree, file, key, force=force)

@@ -115,7 +115,7 @@ class Sealing(Answer, frozen=True, kw_only=True):
     files: int | None = None
     files_size: int | None = None
     receipt: Receipt | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...]
 
 
 def document_of(sealing: Sealing) -> Document:

@@ -8,8 +8,7 @@ import pytest
 
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
-from mlsub.packing.archive import DamagedError
-from mlsub.packing.tree import RefusedError
+from mlsub.packing.tree import DamagedError, RefusedError
 from mlsub.rules.arithmetic import ExpressionError
 from tests.campaigns.limits.bounds import value
 from tests.campaigns.limits.exactly import CASES, Case

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
 from mlsub.packing.age import WrongKeyError, decrypt, encrypt
-from mlsub.packing.archive import DamagedError
+from mlsub.packing.tree import DamagedError
 
 pyrage = pytest.importorskip("pyrage")
 SECRET = b"correct horse battery staple"

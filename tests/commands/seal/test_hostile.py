@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed
 from mlsub.io.errors import MlsubError
-from mlsub.packing.archive import CHUNK, DamagedError, discard, read_archive, read_members, trailer
+from mlsub.packing.archive import CHUNK, discard, read_archive, read_members, trailer
 from mlsub.packing.names import Links
-from mlsub.packing.tree import RefusedError
+from mlsub.packing.tree import DamagedError, RefusedError
 from tests.commands.seal.trees import pack, snapshot
 
 Item = tuple[str, bytes, bytes | str]
