@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from mlsub.commands.redact.document import Kind, PrivateSpan, looks
@@ -134,7 +134,7 @@ def find(text: bytes, *, env: bool = False) -> Iterator[PrivateSpan]:
     lower = text.lower()
     yield from find_secrets(text, lower)
     yield from find_addresses(text)
-    yield from find_owners(text, lower)
+    yield from _owners(text, lower)
     if env:
         yield from (span._replace(key=b"") for span in spans_of(Kind.ENV, (_ENV,), text, group=1))
     if b"@" in text:
@@ -144,7 +144,7 @@ def find(text: bytes, *, env: bool = False) -> Iterator[PrivateSpan]:
                 yield PrivateSpan(local.start(), match.end(), Kind.EMAIL, local[0] + match[0])
 
 
-def find_owners(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
+def _owners(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
     """Home folders, hosts and users: those whose names may stand elsewhere too."""
     yield from _paths(text)
     yield from _hosts(text, lower)
@@ -250,32 +250,29 @@ def _suffixes(ranges: bytes) -> Iterator[bytes]:
             yield b"%0*d" % (len(first), number)
 
 
-class Names:
-    """Known names, found as whole words: hosts with their domain, where it has two parts or more."""
+def names_finder(known: dict[bytes, Kind]) -> Callable[[bytes], Iterator[PrivateSpan]]:
+    """Return what finds known names as whole words: hosts with their domain, where it has two parts or more."""
+    known = dict(islice(known.items(), MAX_NAMES))
+    stems = sorted({name.rstrip(b"0123456789") or name for name in known}, key=lambda stem: (-len(stem), stem))
+    words = any_stem(stems)
 
-    def __init__(self, known: dict[bytes, Kind]) -> None:
-        self._known = dict(list(known.items())[:MAX_NAMES])
-        stems = sorted(
-            {name.rstrip(b"0123456789") or name for name in self._known}, key=lambda stem: (-len(stem), stem)
-        )
-        self._stems = tuple(stems)
-        each = b"|".join(re.escape(stem) for stem in stems)
-        self._words = re.compile(rb"(?:" + each + rb")\d*(?!\w)") if stems else None
-
-    def find(self, text: bytes) -> Iterator[PrivateSpan]:
-        """Where they stand in a text."""
-        if self._words is None or not any(stem in text for stem in self._stems):
+    def find_names(text: bytes) -> Iterator[PrivateSpan]:
+        if not any(stem in text for stem in stems):
             return
-        for match in self._words.finditer(text):
-            kind = self._known.get(match[0])
+        for match in words.finditer(text):
+            kind = known.get(match[0])
             before = text[max(0, match.start() - 1) : match.start()]
             if kind is None or before.isalnum() or before == b"_":
                 continue
-            end = match.end()
-            if kind is Kind.HOST:
-                domain = _HOST_DOMAIN.match(text, end)
-                end = domain.end() if domain else end
-            yield PrivateSpan(match.start(), end, kind, match[0])
+            domain = _HOST_DOMAIN.match(text, match.end()) if kind is Kind.HOST else None
+            yield PrivateSpan(match.start(), domain.end() if domain else match.end(), kind, match[0])
+
+    return find_names
+
+
+def any_stem(stems: Iterable[bytes]) -> re.Pattern[bytes]:
+    """Return what finds names that end in any number, by what comes before that."""
+    return re.compile(rb"(?:" + b"|".join(map(re.escape, stems)) + rb")\d*(?!\w)")
 
 
 def is_distinctive(secret: bytes) -> bool:

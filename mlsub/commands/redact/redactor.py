@@ -1,4 +1,4 @@
-"""Logs through a redactor: first it learns names from all of them, then it lists or replaces."""
+"""Logs through a redactor: it lists what is private, learns names from it, and replaces it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from mlsub.commands.redact.patterns import (
     MAX_MEMBERS,
     MAX_NAMES,
     MAX_SECRETS,
-    Names,
     any_of,
     find,
-    find_owners,
     is_distinctive,
     learnable,
     literal,
     members,
+    names_finder,
     spans_of,
     user_of,
 )
@@ -44,6 +43,11 @@ _PLACEHOLDER = re.compile(rb"<(?:(secret|text|email|path|host|address|user)-(\d{
 _LOOKS = 8
 _RANK = {kind: rank for rank, kind in enumerate(Kind)}
 
+#: Whose names may stand elsewhere too.
+_OWNERS = (Kind.PATH, Kind.HOST, Kind.USER)
+#: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.
+_SURVEYS = 6
+
 #: The line that a piece of a log begins on, its free text, and behind that what is a record.
 Piece = tuple[int, bytes, bytes]
 
@@ -64,68 +68,47 @@ class Redactor:
     def __init__(
         self, users: Sequence[str] = (), hosts: Sequence[str] = (), texts: Sequence[str] = (), *, env: bool = False
     ) -> None:
-        self._given = dict.fromkeys(users, Kind.USER) | dict.fromkeys(hosts, Kind.HOST)
+        given = dict.fromkeys(users, Kind.USER) | dict.fromkeys(hosts, Kind.HOST)
         self._texts = tuple(literal(text) for text in texts)
         self._env = env
-        self._known: dict[bytes, Kind] = {}
+        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given.items()}
         #: The keys whose names are known, and how many names may still be looked up.
         self._looked_up: set[bytes] = set()
         self._members_left = MAX_LOOKED_UP
         self._forgot = False
-        self._names = Names({})
         self._secrets: dict[bytes, None] = {}
-        self._found_secrets: tuple[re.Pattern[bytes], ...] = ()
-        #: How many names and secrets the last survey looked for.
-        self._surveyed = (0, 0)
-        self._numbers: dict[str, int] = {}
-        #: The numbers of placeholders that stood in the logs before.
+        #: The highest numbers of placeholders that stand in the logs already.
         self._taken: dict[str, int] = {}
-        self._cached: dict[bytes, list[PrivateSpan]] = {}
         self._root = Path()
         self.items: dict[tuple[Kind, bytes], Private] = {}
+        self._begin()
 
-    def learn(self, files: Sequence[Path], progress: Progress | None = None) -> dict[Path, MlsubError]:
-        """Read names off the logs, and what placeholders are taken already; return why logs cannot be read."""
-        self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in self._given.items()}
+    def _begin(self) -> None:
+        """List anew, with all that is known by now."""
+        self._begun_with = len(self._known), len(self._secrets), self._taken.copy()
+        self._find_names, self._found_secrets = names_finder(self._known), any_of(self._secrets)
+        self._numbers = self._taken.copy()
+        self._cached: dict[bytes, list[PrivateSpan]] = {}
+        self.items.clear()
+
+    def survey(self, files: Sequence[Path], progress: Progress | None = None) -> dict[Path, MlsubError]:
+        """List what is private in logs, in records too; return why logs cannot be read.
+
+        What gives itself away in one place is looked for in all others, until nothing more is learned.
+        """
         self._root = root_of(files)
         failed: dict[Path, MlsubError] = {}
-        for_each(files, failed, self._learn, progress)
-        self._names, self._taken = Names(self._known), self._numbers.copy()
-        self._surveyed = len(self._known), 0
-        self._cached.clear()
+        for _ in range(_SURVEYS):
+            self._begin()
+            for_each(files, failed, self._survey, progress)
+            if self._begun_with == (len(self._known), len(self._secrets), self._taken):
+                break
         return failed
 
     @property
     def left_out(self) -> bool:
         """Whether there were more names or secrets than are looked for wherever they stand."""
         return self._forgot or len(self._known) > MAX_NAMES or len(self._secrets) > MAX_SECRETS
-
-    def learned_more(self) -> bool:
-        """Whether the last survey has brought names or secrets that were not known; then all is surveyed anew."""
-        if (len(self._known), len(self._secrets)) == self._surveyed:
-            return False
-        self._surveyed = len(self._known), len(self._secrets)
-        self._names, self._found_secrets = Names(self._known), any_of(self._secrets)
-        self._numbers = self._taken.copy()
-        self._cached.clear()
-        self.items.clear()
-        return True
-
-    def _learn(self, file: Path) -> None:
-        check_source(file)
-        with file.open("rb") as source:
-            for batch in _batches(source):
-                # Records too: who is named in one is replaced in what stands around it.
-                self._learn_from(_joined(part for _, free, record in batch for part in (free, record)))
-
-    def _learn_from(self, text: bytes) -> None:
-        for match in _PLACEHOLDER.finditer(text):
-            if match[1] is None:
-                continue
-            kind = match[1].decode()
-            self._numbers[kind] = max(self._numbers.get(kind, 0), int(match[2]))
-        for span in find_owners(text, text.lower()):
-            self._remember(span)
 
     def _remember(self, span: PrivateSpan) -> None:
         """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
@@ -143,16 +126,14 @@ class Redactor:
         self._known.update(dict.fromkeys(new[:room], kind))
         self._forgot |= len(names) > MAX_MEMBERS or len(set(new)) > room
 
-    def survey(self, file: Path) -> None:
-        """List what is private in a log, in records too.
-
-        Raises:
-            OSError: it cannot be read.
-            MlsubError: it is no log that can be redacted, or too much is private.
-        """
+    def _survey(self, file: Path) -> None:
         check_source(file)
         with file.open("rb") as source:
             for batch in _batches(source):
+                for match in _PLACEHOLDER.finditer(_joined(free + record for _, free, record in batch)):
+                    if match[1] is not None:
+                        kind = match[1].decode()
+                        self._taken[kind] = max(self._taken.get(kind, 0), int(match[2]))
                 self._count_in(batch, file)
                 self._look_through(batch, file)
 
@@ -172,11 +153,7 @@ class Redactor:
                     self._place(item.record_places, file, line)
 
     def _count(self, text: bytes, file: Path, first: int) -> None:
-        for number, (looked_at, spans) in enumerate(self._looks(text)):
-            if number:
-                # What was hidden by its neighbour gives names away too.
-                for span in find_owners(looked_at, looked_at.lower()):
-                    self._remember(span)
+        for looked_at, spans in self._looks(text):
             at, line = 0, first
             for span in spans:
                 item = self._item(span)
@@ -198,9 +175,14 @@ class Redactor:
         return found
 
     def _find(self, text: bytes) -> list[PrivateSpan]:
+        looks_private = list(find(text, env=self._env))
+        for span in looks_private:
+            # In records too: who is named in one is replaced in what stands around it.
+            if span.kind in _OWNERS:
+                self._remember(span)
         found = [
-            *find(text, env=self._env),
-            *self._names.find(text),
+            *looks_private,
+            *self._find_names(text),
             *spans_of(Kind.SECRET, self._found_secrets, text),
             *spans_of(Kind.TEXT, self._texts, text),
         ]

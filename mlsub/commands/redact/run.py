@@ -16,8 +16,6 @@ from mlsub.io.write import make_folder, put_folder, staging_beside
 from mlsub.log.rewrite import find_logs, root_of
 from mlsub.present.terminal import Progress, part_of
 
-#: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.
-_SURVEYS = 5
 _LEFT_OUT = (
     f"There are more than {MAX_NAMES:,} users and hosts, {MAX_MEMBERS:,} hosts in one list, "
     f"or {MAX_SECRETS:,} secrets. The others are replaced only where they stand as such, not as words in other lines. "
@@ -50,17 +48,13 @@ def redact(
     """
     files = find_logs(paths)
     with _copies(redactor, files, output) if output is not None else nullcontext() as copy:
-        failed = redactor.learn(files, part_of(progress, 0, 3))
-        for _ in range(_SURVEYS):
-            for_each(files, failed, redactor.survey, part_of(progress, 1, 3))
-            if not redactor.learned_more():
-                break
+        failed = redactor.survey(files, part_of(progress, 0, 2))
         if copy is not None:
             for file in files:
                 if file not in failed:
                     copy(file)  # Where one cannot be written, there is no folder of copies.
         elif write:
-            for_each(files, failed, redactor.write, part_of(progress, 2, 3))
+            for_each(files, failed, redactor.write, part_of(progress, 1, 2))
     problems = list(failed.values())
     if len(failed) == len(files):
         return None, problems

@@ -177,8 +177,8 @@ def _replaced(folder: Path, things: int) -> object:
     log = folder / "result_0.txt"
     log.write_text("".join(f"mail user{n}@example{n}.com\n" for n in range(things)))
     redactor = Redactor()
-    redactor.learn([log])
-    redactor.survey(log)
+    for error in redactor.survey([log]).values():
+        raise error
     return redactor.items
 
 

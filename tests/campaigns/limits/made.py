@@ -44,7 +44,7 @@ MATCHED = frozenset(("mlsub/rules/arithmetic.py:token",))
 HELD = frozenset(
     (
         "mlsub/commands/redact/document.py:patterns",
-        "mlsub/commands/redact/patterns.py:__init__",
+        "mlsub/commands/redact/patterns.py:any_stem",
         "mlsub/commands/redact/patterns.py:any_of",
         "mlsub/submission/listing.py:_patterns",
         "mlsub/systems/fields.py:is_meaningful",
@@ -68,8 +68,7 @@ def of_calls() -> Iterator[Expression]:
 
 def of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
-    from mlsub.commands.redact.document import Kind
-    from mlsub.commands.redact.patterns import Names
+    from mlsub.commands.redact.patterns import any_stem
     from mlsub.submission.listing import _patterns
     from mlsub.systems.fields import fields, pattern_of
 
@@ -79,9 +78,7 @@ def of_data() -> Iterator[Expression]:
     for name, field in fields().fields.items():
         if (text := pattern_of(field)) is not None:
             yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text), True)
-    words = Names({b"node17": Kind.HOST, b"gpu-a": Kind.HOST})._words
-    assert words is not None
-    yield Expression("mlsub/commands/redact/patterns.py:__init__", words, True)
+    yield Expression("mlsub/commands/redact/patterns.py:any_stem", any_stem([b"node", b"gpu-a"]), True)
     for place, schema in of_schemas():
         if schema is not None:
             yield Expression(place, re.compile(schema), True)

@@ -57,7 +57,7 @@ def test_redaction_and_truncation_change_no_answer(source: Source, tmp_path: Pat
         file.write_bytes(text)
         before = official(file, source.combination.round)
         redactor = Redactor(env=True)
-        assert redactor.learn([file]) == {}
+        assert redactor.survey([file]) == {}
         if text.startswith((b"\xff\xfe", b"\xfe\xff")):
             continue
         redactor.write(file)

@@ -82,10 +82,7 @@ def redact(folder: Path, content: bytes, redactor: Redactor | None = None) -> by
     file = folder / "result_0.txt"
     file.write_bytes(content)
     redactor = redactor or Redactor()
-    assert redactor.learn([file]) == {}
-    redactor.survey(file)
-    while redactor.learned_more():
-        redactor.survey(file)
+    assert redactor.survey([file]) == {}
     redactor.write(file)
     return file.read_bytes()
 
@@ -124,14 +121,14 @@ def test_the_same_thing_has_the_same_placeholder_in_all_logs_and_later_calls_go_
     one.write_bytes(b"/home/alice\nerin is here\n")
     two.write_bytes(b"/home/erin\n/home/alice\n")
     redactor = Redactor()
-    redactor.learn([one, two])
+    redactor.survey([one, two])
     for file in (one, two):
         redactor.write(file)
     assert one.read_bytes() == b"<path-1>\n<user-1> is here\n"
     assert two.read_bytes() == b"<path-2>\n<path-1>\n"
     three.write_bytes(b"/home/frank\n")
     later = Redactor()
-    later.learn([one, two, three])
+    later.survey([one, two, three])
     later.write(three)
     assert three.read_bytes() == b"<path-3>\n"
 
@@ -140,8 +137,7 @@ def test_what_stands_in_a_record_is_counted_and_left(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(b"x\n/home/alice: " + RECORD + b" " + RECORD + b" /home/alice\r" + RECORD + b"\nalice\n")
     redactor = Redactor()
-    redactor.learn([file])
-    redactor.survey(file)
+    redactor.survey([file])
     found = {
         key: (item.count, item.in_records, item.places, item.record_places) for (_, key), item in redactor.items.items()
     }
@@ -167,8 +163,7 @@ def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: 
         assert [name.name for name in Path(folder).iterdir()] == ["result_0.txt"]
         if chunk > 64:
             again = Redactor(env=env)
-            again.learn([file])
-            again.survey(file)
+            again.survey([file])
             assert [item for item in again.items.values() if item.count] == []
 
 
@@ -184,10 +179,10 @@ def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None
     file.write_bytes(same + b"".join(b"SLURM_NODELIST=n[1-999999999],a%d\n" % n for n in range(2000)))
     redactor = Redactor()
     with patch("mlsub.commands.redact.redactor.members", counted):
-        redactor.learn([file])
+        redactor.survey([file])
     assert made[0] < MAX_LOOKED_UP + 5000
     assert len(redactor._known) < 2 * 5000
-    assert redactor.replace(b"n100 n4000") == b"<host-1> <host-2>"
+    assert redactor.replace(b"n100 n4000") == b"<host-2002> <host-2003>"
 
 
 def test_a_placeholder_is_never_replaced(tmp_path: Path) -> None:
@@ -201,7 +196,7 @@ def test_a_write_that_would_lose_a_record_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(b"/home/alice\n" + RECORD + b"\n")
     redactor = Redactor()
-    redactor.learn([file])
+    redactor.survey([file])
     with (
         patch.object(redactor, "replace", lambda text: text.replace(b"\n", b":::MLLOG ")),
         pytest.raises(MlsubError, match="left as it was"),
@@ -216,7 +211,7 @@ def test_a_write_that_would_lose_a_record_is_refused(tmp_path: Path) -> None:
 def test_published_logs_keep_their_events(entry: str, tmp_path: Path) -> None:
     files = sorted((CORPUS / entry / "results").glob("*/*/result_*.txt"))[::5]
     redactor = Redactor()
-    assert redactor.learn(files) == {}
+    assert redactor.survey(files) == {}
     for file in files:
         redactor.write(file, tmp_path / "copy.txt")
         assert events(file) == events(tmp_path / "copy.txt")
