@@ -7,6 +7,7 @@ and the functions of :mod:`mlsub.commands.audit.functions`. Numbers are exact fr
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -66,6 +67,21 @@ class Call(msgspec.Struct, frozen=True):
 
 
 Node = Constant | Name | Negated | Operation | Call
+
+
+def nodes(root: Node) -> Iterator[Node]:
+    """A tree and all parts of it, in order of appearance."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        yield node
+        match node:
+            case Negated():
+                todo.append(node.of)
+            case Operation():
+                todo += [node.right, node.left]
+            case Call():
+                todo += reversed(node.arguments)
 
 
 class Expression:

@@ -16,9 +16,8 @@ import msgspec
 
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.expression import Constant, parse
+from mlsub.commands.audit.expression import Call, Constant, parse
 from mlsub.commands.audit.facts import Facts, product
-from mlsub.commands.audit.messaging.bridge import calls
 from mlsub.commands.audit.quoting import mentions, squashed, texts
 from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
@@ -122,7 +121,12 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
 def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
     """What the words of a claim name and none of its results is; nothing where it names no results."""
     readings = [reading.expr for reading in claim.readings]
-    used = [call for expression in readings for call in calls(parse(expression).tree, world.file)]
+    used = [
+        call
+        for expression in readings
+        for call in world.file.nodes_in(parse(expression).tree)
+        if isinstance(call, Call)
+    ]
     results = dict.fromkeys(name for expression in readings for name in world.file.results_in(expression))
     known = [facts for name in results if (facts := world.facts.get(name)) is not None and facts.found]
     subjects = [_of_result(facts, world) for facts in known]

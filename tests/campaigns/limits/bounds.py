@@ -73,7 +73,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     "a pattern of names": {"rules.parse:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a document to audit": {
-        "commands.audit.messaging.check:MAX_BYTES": "4 MiB",
+        "commands.audit.messaging:MAX_BYTES": "4 MiB",
     },
     "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
     "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
@@ -114,7 +114,7 @@ BOUNDS: dict[str, dict[str, str]] = {
 ELSEWHERE: dict[str, dict[str, str]] = {
     "how much is shown of what was read in full, and how much of a name or value": {
         "commands.audit.inputs": "MAX_INPUTS",
-        "commands.audit.messaging.comparing": "_LONGEST",
+        "commands.audit.sentences": "_LONGEST",
         "commands.audit.quoting": "_LONGEST",
         "commands.audit.nearest": "_MOST",
         "commands.compare.resubmit": "_MOST",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mlsub.commands.audit.claims import Source
 from mlsub.commands.audit.expression import Expression
-from mlsub.commands.audit.messaging.check import text_of
+from mlsub.commands.audit.messaging import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.pack.runs import _matches
@@ -205,7 +205,7 @@ CASES = (
     Case("mlsub.io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
     Case("mlsub.io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
     Case("mlsub.io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
-    Case("mlsub.commands.audit.messaging.check:MAX_BYTES", _file("post.txt", b"", _document), "larger than 4 MiB"),
+    Case("mlsub.commands.audit.messaging:MAX_BYTES", _file("post.txt", b"", _document), "larger than 4 MiB"),
     Case(
         "mlsub.config.baseline:_MAX_BYTES",
         _file("b.json", b'{"findings": []}', read_baseline),
