@@ -12,8 +12,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from mlsub.commands.pack.manifest import Manifest
-from mlsub.commands.pack.run import Request, pack
-from mlsub.commands.pack.waivers import deciding
+from mlsub.commands.pack.run import Request, deciding, pack
 from mlsub.commands.rcp.run import margins_of
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
 from mlsub.convergence.margin import USUAL

@@ -169,7 +169,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "beginnings and parts of files that are read, where the rest does not matter": {
         "commands.fix.repairs": "_MAX_DEPTH _MAX_LINES",
         "commands.pack.runs": "_MAX_RECORDS",
-        "commands.pack.plan": "_MAX_FILLED",
         "packing.age": "_MAX_LINE",
         "commands.verify.run": "_MAX_RECEIPT",
         "commands.watch.sofar": "_MAX_LINE",
