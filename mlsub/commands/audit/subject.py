@@ -114,7 +114,7 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
     """What the words of a claim name and none of its results is; nothing where it names no results."""
-    nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr).tree)]
+    nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
     calls = [node for node in nodes if isinstance(node, Call)]
     results = {node.name for node in nodes if isinstance(node, Name) and node.name in world.file.results}
     known = [facts for name, facts in world.facts.items() if name in results and facts.found]

@@ -133,12 +133,11 @@ def counts_in(text: str) -> Iterator[Named]:
     for match in _POD.finditer(said):
         yield Named(what="pod", written=text[match.start() : match.end()], values=frozenset({match[1]}))
     words: Mapping[str, int] = vocabulary()["counts"]["words"]
-    rough = re.compile(rf"(?:{'|'.join(map(_word, vocabulary()['counts']['rough']))})\s*$")
     taken = [found.span() for of in (chip_spellings(), _benchmarks(True)) for found in of.pattern.finditer(said)]
     numbers = rf"(?<![\w.,$€£%/])({_NUMBER}|{'|'.join(sorted(words, key=len, reverse=True))})(?= |x )(?: ?[x×])?"
     for match in re.finditer(numbers, said):
         inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
-        if not inside and not rough.search(said[: match.start()]) and (counted := _counted(said[match.end() :])):
+        if not inside and not _is_rough(said[: match.start()]) and (counted := _counted(said[match.end() :])):
             unit, length = counted
             number = words.get(match[1]) or int(match[1].replace(",", ""))
             written = text[match.start() : match.end() + length]
@@ -198,6 +197,7 @@ def _starts(text: str, words: Iterable[str]) -> bool:
     return _word_at(text, 0, words) is not None
 
 
-def _word(word: str) -> str:
-    """A pattern of a word or a sign; words stand behind a blank or at the start."""
-    return rf"(?<!\S){re.escape(word)}" if word[0].isalpha() else re.escape(word)
+def _is_rough(before: str) -> bool:
+    """Whether what stands before a number makes it a rough one; a word there stands alone."""
+    padded = f" {before.rstrip()}"
+    return any(padded.endswith(f" {word}" if word.isalpha() else word) for word in vocabulary()["counts"]["rough"])
