@@ -293,11 +293,11 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
                 yield node
                 if isinstance(node, expressions.Name) and node.name in self.values and node.name not in seen:
                     seen.add(node.name)
-                    ahead.append(parse(self.values[node.name]).tree)
+                    ahead.append(parse(self.values[node.name]))
 
     def names_in(self, expression: str) -> tuple[str, ...]:
         """All names an expression rests on, those behind named values included, in order of appearance."""
-        used = self.nodes_in(parse(expression).tree)
+        used = self.nodes_in(parse(expression))
         return tuple(dict.fromkeys(node.name for node in used if isinstance(node, expressions.Name)))
 
     def results_in(self, expression: str) -> tuple[str, ...]:

@@ -181,7 +181,7 @@ def message_of(judged: Judged, world: World, texts: Mapping[str, str]) -> Messag
     """A claim as a sentence that quotes results; ``texts`` has those of the documents, by name."""
     claim, file = judged.claim, world.file
     expr = claim.figures[0].expr
-    tree = parse(expr).tree if expr else None
+    tree = parse(expr) if expr else None
     results = world.facts_in(expr) if expr else []
     scored, besides = _used(tree, file) if tree else (frozenset(), False)
     inputs = file.inputs_in(expr) if expr else ()
@@ -217,7 +217,7 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
                 todo.append(of)
             case Name(name) if name in file.values:
                 if name not in seen:
-                    todo.append(parse(file.values[name]).tree)
+                    todo.append(parse(file.values[name]))
                 seen.add(name)
             case node if used := _used(node, file)[0]:
                 found.append(tuple(sorted(used)))

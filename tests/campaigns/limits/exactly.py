@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.commands.audit import expression
 from mlsub.commands.audit.claims import Source
-from mlsub.commands.audit.expression import Expression
 from mlsub.commands.audit.messaging import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
@@ -249,7 +249,7 @@ CASES = (
     Case("mlsub.rules.formula:FORMULAS.max_depth", _bracketed, "60 levels are the limit"),
     Case(
         "mlsub.commands.audit.expression:MAX_LENGTH",
-        lambda _, size: Expression("1" + " " * (size - 1)),
+        lambda _, size: expression.parse("1" + " " * (size - 1)),
         "2000 are the limit",
     ),
     Case("mlsub.commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
