@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,16 +27,21 @@ from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
 from mlsub.workspace.package import write_package
 
-#: (number of the source, what it has there), for each source that has something of a path.
-Found = list[tuple[int, Item]]
+#: Fields of a description that are named of many.
+_FIELDS = 8
 
 
-class Source(msgspec.Struct, frozen=True):
+class Source(msgspec.Struct, frozen=True, dict=True):
     """A package to join: its path as given, its folder, and what lies in it."""
 
     path: str
     folder: Path
     listing: Listing
+
+    @cached_property
+    def items(self) -> dict[str, Item]:
+        """What is joined, by path: all but folders of caches and of version control."""
+        return {item.path: item for item in self.listing.items if not is_stray_folder(item)}
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,160 +185,117 @@ def _check_place(output: Path, sources: Sequence[Source], *, force: bool) -> Non
 
 
 def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[Merge, tuple[Piece, ...]]:
-    """The plan for joining packages, and its files; reads files that several of them have, and writes nothing."""
-    found: dict[str, Found] = {}
-    for number, source in enumerate(sources):
-        for item in source.listing.items:
-            if not is_stray_folder(item):
-                found.setdefault(item.path, []).append((number, item))
-    conflicts = _Conflicts(sources, round_, found)
-    files = {path: some for path, some in found.items() if some[0][1].kind is not ItemKind.FOLDER}
-    pieces = tuple(_piece(some, sources) for some in files.values())
-    left_out = {item.path for source in sources for item in source.listing.items if is_stray_folder(item)}
+    """Return the plan for joining packages, and its files; reads what several of them have, and writes nothing."""
+    owners: dict[str, list[Source]] = {}
+    for source in sources:
+        for path in source.items:
+            owners.setdefault(path, []).append(source)
+    entries: dict[str, list[str]] = {}
+    for path in owners:
+        folder, _, name = path.rpartition("/")
+        deep = folder.startswith("results/") and folder.count("/") == (3 if round_.scaling_folders else 2)
+        if deep and fnmatchcase(name, RESULT_PATTERN):
+            entries.setdefault(folder, []).append(path)
+    files = {path: have for path, have in owners.items() if have[0].items[path].kind is not ItemKind.FOLDER}
     merge = Merge(
         usage=round_.usage,
         round=round_.name,
         output=str(output),
         written=False,
         organisation=sources[0].folder.name,
-        parts=tuple(_part(number, source, files, conflicts) for number, source in enumerate(sources)),
-        files=len(pieces),
-        joined=sum(len(some) > 1 for some in files.values()),
-        left_out=tuple(sorted(left_out)),
-        findings=tuple(conflicts.all()),
+        parts=tuple(_part(source, files, entries) for source in sources),
+        files=len(files),
+        joined=sum(len(have) > 1 for have in files.values()),
+        left_out=tuple(sorted({item.path for each in sources for item in each.listing.items if is_stray_folder(item)})),
+        findings=tuple(_conflicts(sources, owners, entries)),
         report=None,
     )
-    return merge, pieces
+    return merge, tuple(_piece(path, have) for path, have in files.items())
 
 
-def _piece(some: Found, sources: Sequence[Source]) -> Piece:
-    """The first source's file; one that can be executed, where only the modes differ."""
-    number, item = next((one for one in some if one[1].executable), some[0])
-    source, link = sources[number].folder / item.path, item.target if item.kind is ItemKind.LINK else None
-    return Piece(to=item.path, source=source, link=link, executable=item.executable, size=item.size)
+def _piece(path: str, have: Sequence[Source]) -> Piece:
+    """Return the first source's file; one that can be executed, where only the modes differ."""
+    source = next((source for source in have if source.items[path].executable), have[0])
+    item = source.items[path]
+    link = item.target if item.kind is ItemKind.LINK else None
+    return Piece(to=path, source=source.folder / path, link=link, executable=item.executable, size=item.size)
 
 
-def _part(number: int, source: Source, files: dict[str, Found], conflicts: _Conflicts) -> Part:
-    mine = [some for some in files.values() if any(who == number for who, _ in some)]
-    entries = {entry for entry, logs in conflicts.logs.items() if number in logs}
+def _part(source: Source, files: Mapping[str, Sequence[Source]], entries: Mapping[str, Sequence[str]]) -> Part:
+    mine = [have for path, have in files.items() if path in source.items]
     return Part(
         path=source.path,
         files=len(mine),
-        own=sum(len(some) == 1 for some in mine),
-        entries=tuple(sorted(entry.removeprefix("results/") for entry in entries)),
+        own=sum(len(have) == 1 for have in mine),
+        entries=tuple(
+            sorted(entry.removeprefix("results/") for entry, logs in entries.items() if source.items.keys() & logs)
+        ),
     )
 
 
-class _Conflicts:
-    """What several sources have and do not have alike, and what cannot be copied at all."""
-
-    def __init__(self, sources: Sequence[Source], round_: Round, found: dict[str, Found]) -> None:
-        self.sources = sources
-        self.depth = 4 if round_.scaling_folders else 3
-        self.found = found
-        #: Result logs by entry, source and path.
-        self.logs: dict[str, dict[int, dict[str, Item]]] = {}
-        for path, some in found.items():
-            if (entry := self.entry_of(path)) is not None:
-                for number, item in some:
-                    self.logs.setdefault(entry, {}).setdefault(number, {})[path] = item
-
-    def all(self) -> Iterator[Finding]:
-        """Every conflict, one a defect."""
-        yield from self._organisations()
-        in_conflict = set()
-        for entry in sorted(self.logs):
-            for problem in self._entry(entry):
-                in_conflict.add(entry)
-                yield problem
-        for path, some in sorted(self.found.items()):
-            if len(some) > 1 and self.entry_of(path) not in in_conflict:
-                yield from self._path(path, some)
-        for source in self.sources:
-            yield from self._uncopyable(source)
-
-    def entry_of(self, path: str) -> str | None:
-        """The entry's folder that a result log belongs to; None for any other path."""
-        parts = path.split("/")
-        if parts[0] == "results" and len(parts) == self.depth + 1 and fnmatchcase(parts[-1], RESULT_PATTERN):
-            return "/".join(parts[:-1])
-        return None
-
-    def _organisations(self) -> Iterator[Finding]:
-        names = [source.folder.name for source in self.sources]
-        if len(set(names)) > 1:
-            yield finding(
-                "merge.organisation",
-                ".",
-                "The packages are of several organisations",
-                expected=names[0],
-                actual=", ".join(dict.fromkeys(names)),
-            )
-
-    def _entry(self, entry: str) -> Iterator[Finding]:
-        """An entry of several sources must have the same logs in each."""
-        logs = self.logs[entry]
-        if len(logs) < 2:
-            return
-        first, *others = sorted(logs)
-        for other in others:
-            shared = logs[first].keys() & logs[other].keys()
-            differing = sum(not self._alike((first, logs[first][path]), (other, logs[other][path])) for path in shared)
-            if differing or logs[first].keys() != logs[other].keys():
-                shown = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
-                yield finding(
-                    "merge.entry",
-                    entry,
-                    "An entry has other runs in another package",
-                    actual=f"{self._name(first)} has {len(logs[first])} logs, "
-                    f"{self._name(other)} has {len(logs[other])}; {shown}",
-                )
-                return
-
-    def _path(self, path: str, some: Found) -> Iterator[Finding]:
-        first, *others = some
-        for other in others:
-            if {first[1].kind, other[1].kind} == {ItemKind.FOLDER}:
-                continue
-            if ItemKind.FOLDER in (first[1].kind, other[1].kind):
-                rule, message, detail = "merge.file", "A path is a folder in one package and none in another", None
-            elif self._alike(first, other):
-                continue
-            elif path.startswith("systems/") and path.endswith(".json"):
-                rule, message = "merge.system", "A system is described differently"
-                detail = self._differing_fields(path, first[0], other[0])
-            else:
-                rule, message, detail = "merge.file", "A file differs between packages", None
-            names = f"{self._name(first[0])} and {self._name(other[0])}"
-            yield finding(rule, path, message, actual=f"{names}: {detail}" if detail else names)
-            return
-
-    def _differing_fields(self, path: str, one: int, other: int) -> str:
-        contents = [read_description(self._file(number, path), path).content for number in (one, other)]
-        names = [change.name for change in fields(*contents)]
-        return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "") or "layout alone"
-
-    def _uncopyable(self, source: Source) -> Iterator[Finding]:
+def _conflicts(
+    sources: Sequence[Source], owners: Mapping[str, Sequence[Source]], entries: Mapping[str, Sequence[str]]
+) -> Iterator[Finding]:
+    """Yield what several sources do not have alike, and what cannot be copied at all: one finding a defect."""
+    names = list(dict.fromkeys(source.folder.name for source in sources))
+    if len(names) > 1:
+        message = "The packages are of several organisations"
+        yield finding("merge.organisation", ".", message, expected=names[0], actual=", ".join(names))
+    told: set[str] = set()
+    for entry, logs in sorted(entries.items()):
+        if problem := _entry_conflict(entry, logs, sources):
+            told.update(logs)
+            yield problem
+    for path, (first, *others) in sorted(owners.items()):
+        problems = (_path_conflict(path, first, other) for other in others if path not in told)
+        if problem := next(filter(None, problems), None):
+            yield problem
+    for source in sources:
         for path in escaping_links(source.listing):
             yield finding("merge.link", path, "A link leads out of its package", actual=source.path)
         for item in source.listing.items:
             if item.kind is ItemKind.OTHER:
                 yield finding("merge.special-file", item.path, "A pipe, socket or device", actual=source.path)
 
-    def _alike(self, one: tuple[int, Item], other: tuple[int, Item]) -> bool:
-        """Whether two sources have the same there; what cannot be read is not."""
-        ours, theirs = one[1], other[1]
-        if ours.kind is not theirs.kind:
-            return False
-        if ours.kind is ItemKind.LINK:
-            return ours.target == theirs.target
-        if ours.size != theirs.size:
-            return False
-        content = content_digest(self._file(one[0], ours.path))
-        return content is not None and content == content_digest(self._file(other[0], theirs.path))
 
-    def _file(self, number: int, path: str) -> Path:
-        return self.sources[number].folder / path
+def _entry_conflict(entry: str, paths: Sequence[str], sources: Sequence[Source]) -> Finding | None:
+    """Return that an entry of several sources does not have the same logs in each; None where it has."""
+    (first, ours), *others = [(each, logs) for each in sources if (logs := each.items.keys() & paths)]
+    for other, theirs in others:
+        shared = ours & theirs
+        differing = sum(not _alike(path, first, other) for path in shared)
+        if differing or ours != theirs:
+            shown = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
+            counts = f"{first.path} has {len(ours)} logs, {other.path} has {len(theirs)}; {shown}"
+            return finding("merge.entry", entry, "An entry has other runs in another package", actual=counts)
+    return None
 
-    def _name(self, number: int) -> str:
-        return self.sources[number].path
+
+def _path_conflict(path: str, one: Source, other: Source) -> Finding | None:
+    """Return how a path of two sources differs; None where it does not, or is a folder in both."""
+    kinds = {one.items[path].kind, other.items[path].kind}
+    if kinds == {ItemKind.FOLDER} or _alike(path, one, other):
+        return None
+    names = f"{one.path} and {other.path}"
+    if ItemKind.FOLDER in kinds:
+        return finding("merge.file", path, "A path is a folder in one package and none in another", actual=names)
+    if not (path.startswith("systems/") and path.endswith(".json")):
+        return finding("merge.file", path, "A file differs between packages", actual=names)
+    contents = [read_description(source.folder / path, path).content for source in (one, other)]
+    changed = [change.name for change in fields(*contents)]
+    more = f" and {len(changed) - _FIELDS} more" if len(changed) > _FIELDS else ""
+    detail = ", ".join(changed[:_FIELDS]) + more or "layout alone"
+    return finding("merge.system", path, "A system is described differently", actual=f"{names}: {detail}")
+
+
+def _alike(path: str, one: Source, other: Source) -> bool:
+    """Return whether two sources have the same at a path; what cannot be read is not."""
+    ours, theirs = one.items[path], other.items[path]
+    if ours.kind is not theirs.kind:
+        return False
+    if ours.kind is ItemKind.LINK:
+        return ours.target == theirs.target
+    if ours.size != theirs.size:
+        return False
+    content = content_digest(one.folder / path)
+    return content is not None and content == content_digest(other.folder / path)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +16,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.folders import digests, record
 from mlsub.rounds import get_round
 from mlsub.workspace import AS_FOUND, package
-from tests.commands.runner import REPOSITORY, answer_schema, run
+from tests.commands.runner import answer_schema, run
 from tests.make_tree import Tree, make_tree, snapshot, spoil
 
 
@@ -258,41 +255,6 @@ def test_whatever_stops_it_leaves_the_old_package(
     assert (outcome.status, outcome.stderr) == (2, "mlsub merge: the disk is full\n")
     assert files(out) == before
     assert sorted(path.name for path in out.parent.iterdir()) == [".ACME.mlsub-written", "ACME"]
-
-
-@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2])
-def test_after_a_kill_there_is_the_old_package_or_the_new_one(
-    delay: float, parts: tuple[Tree, Tree], tmp_path: Path
-) -> None:
-    out = older(tmp_path)
-    old, new = files(out), files(parts[0].folder) | files(parts[1].folder)
-    arguments = [str(tree.folder) for tree in parts] + ["-o", str(out), "--write", "--force"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", WHEN_STAGED, *arguments], stdout=subprocess.PIPE, cwd=REPOSITORY, text=True
-    )
-    with process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "staging\n"
-        time.sleep(delay)
-        process.kill()
-    assert files(out) in (old, new)
-    known = ("ACME", ".ACME.mlsub-written", ".ACME.mlsub-written.part")
-    assert all(path.name in known or path.name.startswith(".mlsub-") for path in out.parent.iterdir())
-
-
-WHEN_STAGED = """
-import sys
-from mlsub.cli import main
-from mlsub.io import folders
-
-copy = folders._copy
-def told(source, target, piece):
-    if piece.to == "README.md":
-        print("staging", flush=True)
-    copy(source, target, piece)
-folders._copy = told
-main(["merge", *sys.argv[1:]])
-"""
 
 
 def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_path: Path) -> None:

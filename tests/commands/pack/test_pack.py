@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
 
@@ -50,13 +50,6 @@ def test_a_plan_writes_nothing_and_has_the_verdict_of_what_would_be_written(work
     assert planned.report.findings == written.report.findings
 
 
-def test_listed_logs_keep_their_order(workplace: Workplace) -> None:
-    workplace.pack()
-    for number in range(5):
-        source = workplace.folder / "runs" / "resnet" / f"train-{4 - number}.txt"
-        assert (workplace.out / f"results/rack1/resnet/result_{number}.txt").read_bytes() == source.read_bytes()
-
-
 def test_what_was_packed_is_accepted_by_a_check_of_its_own(workplace: Workplace) -> None:
     workplace.add_code()
     workplace.pack()
@@ -94,16 +87,6 @@ def test_hard_links_share_their_content_and_copies_do_not(workplace: Workplace) 
     workplace.entry(runs="runs/resnet/train-*.txt")
     workplace.pack()
     assert not (workplace.out / "results/rack1/resnet/result_4.txt").samefile(source)
-
-
-def test_a_change_replaces_the_tree_and_leaves_nothing_beside_it(workplace: Workplace) -> None:
-    workplace.pack()
-    workplace.entry(runs="runs/resnet/train-*.txt")
-    changed = workplace.pack()
-    assert changed.written
-    assert changed.difference.changed == tuple(f"results/rack1/resnet/result_{n}.txt" for n in (0, 1, 3, 4))
-    beside = sorted(path.name for path in workplace.out.parent.iterdir())
-    assert beside == [f".{workplace.out.name}.mlsub-written", workplace.out.name]
 
 
 def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
@@ -158,13 +141,6 @@ def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: P
     assert rules(packed) == ["package.waiver-unused", "package.waiver-unused"]
 
 
-def test_a_waiver_of_the_command_line_holds_for_all(workplace: Workplace) -> None:
-    too_fast(workplace)
-    packed = workplace.pack(waivers=(Waiver(rule="rcp.too-fast", reason="a trial", expires="never"),))
-    assert packed.written
-    assert [each.reason for each in packed.waived] == ["a trial"]
-
-
 def test_more_rejections_than_are_waived_still_reject(workplace: Workplace) -> None:
     too_fast(workplace)
     description = make_description(system_name=None)
@@ -187,20 +163,6 @@ def test_files_that_are_not_in_the_manifest_do_not_go_unasked(workplace: Workpla
     assert rules(refused) == ["package.out-changed"]
     assert refused.difference.extra == refused.difference.foreign == ("notes.txt",)
     assert note.read_text() == "my only copy"
-
-
-def test_files_that_pack_wrote_go_when_asked(tmp_path: Path) -> None:
-    workplace = Workplace(tmp_path, "resnet", "bert")
-    workplace.pack()
-    workplace.save(entries=workplace.content["entries"][:1])
-    kept = workplace.pack()
-    assert rules(kept) == ["package.out-has-more"]
-    assert (workplace.out / "results/rack1/bert").exists()
-    gone = workplace.pack(force=True)
-    assert gone.written
-    assert gone.difference.extra == tuple(f"results/rack1/bert/result_{n}.txt" for n in range(10))
-    assert gone.difference.foreign == ()
-    assert not (workplace.out / "results/rack1/bert").exists()
 
 
 def test_sources_in_the_output_are_never_replaced(workplace: Workplace) -> None:
@@ -341,10 +303,3 @@ def test_a_description_that_does_not_state_its_division_yet_is_said_to(workplace
     packed = workplace.pack()
     assert packed.refused and rules(packed) == ["package.division-differs"]
     assert packed.findings[0].message == "The description of rack1 does not state its division yet"
-
-
-def test_the_day_decides_of_a_waiver(workplace: Workplace) -> None:
-    too_fast(workplace)
-    workplace.save(waivers=[TOO_FAST | {"expires": "2026-12-31"}])
-    assert not workplace.pack(today=date(2027, 1, 1)).written
-    assert workplace.pack(today=date(2026, 12, 31)).written

@@ -47,184 +47,103 @@ def tar_of(items: list[Item], manifest: bytes | None = None) -> bytes:
     return stream.getvalue() + bytes(1024)
 
 
-def refused(folder: Path, tar: bytes, max_size: int | None = None) -> tuple[str, str, str]:
+def refused(within: Path, tar: bytes, max_size: int | None = None) -> tuple[str, str, str]:
     """(rule, path, message) of why it is not opened; nothing may have been written anywhere."""
-    place = folder / "place"
+    place, sealed = within / "place", within / "sealed"
     place.mkdir()
-    file = folder / "sealed"
-    file.write_bytes(pack(tar))
-    before = snapshot(folder)
+    sealed.write_bytes(pack(tar))
+    before = snapshot(within)
     with pytest.raises(RefusedError) as caught:
-        unseal(file, place / "out", None, max_size)
-    assert snapshot(folder) == before
+        unseal(sealed, place / "out", None, max_size)
+    assert snapshot(within) == before
     finding = caught.value.findings[0]
     return finding.rule, finding.path, finding.message
 
 
+def folder(name: str) -> Item:
+    return (name, tarfile.DIRTYPE, b"")
+
+
+def file(name: str, content: bytes = b"x") -> Item:
+    return (name, tarfile.REGTYPE, content)
+
+
+def link(name: str, target: str) -> Item:
+    return (name, tarfile.SYMTYPE, target)
+
+
+FILE = file("T/a")
+OUT, CIRCLE, TWICE = "the link leads out of the tree", "the link leads in a circle", "a path is there twice"
+NO_FOLDER, OUTSIDE = "a member lies in what is not a folder of the archive", "a member lies outside of the one tree"
+CONTROL = "the name has control characters"
 ONE_ELSEWHERE = "another member has this name, but for case, form of accents or invisible characters"
 OTHER_LETTERS = "the link leads through another one, and spells it differently"
-UNSAFE: list[tuple[str, list[Item], str, str]] = [
-    ("absolute", [TOP, ("/tmp/evil", tarfile.REGTYPE, b"x")], "/tmp/evil", "the path is absolute"),
-    ("upwards", [TOP, ("T/../../evil", tarfile.REGTYPE, b"x")], "T/../../evil", "the path leads upwards (..)"),
-    ("first upwards", [("..", tarfile.DIRTYPE, b"")], "..", "the path leads upwards (..)"),
-    ("dot", [(".", tarfile.DIRTYPE, b"")], ".", "the path has an empty part"),
-    (
-        "backslash",
-        [TOP, ("T/..\\evil", tarfile.REGTYPE, b"x")],
-        "T/..\\evil",
-        "the name has a backslash, which is a path elsewhere",
-    ),
-    ("escape codes", [TOP, ("T/\x1b[2J", tarfile.REGTYPE, b"x")], "T/\x1b[2J", "the name has control characters"),
-    ("line feed", [TOP, ("T/a\nb", tarfile.REGTYPE, b"x")], "T/a\nb", "the name has control characters"),
-    ("hard link", [TOP, ("T/h", tarfile.LNKTYPE, "/etc/passwd")], "T/h", "a member is a hard link"),
-    ("character device", [TOP, ("T/c", tarfile.CHRTYPE, b"")], "T/c", "a member is a character device"),
-    ("block device", [TOP, ("T/b", tarfile.BLKTYPE, b"")], "T/b", "a member is a block device"),
-    ("FIFO", [TOP, ("T/f", tarfile.FIFOTYPE, b"")], "T/f", "a member is a FIFO"),
-    ("sparse", [TOP, ("T/s", tarfile.GNUTYPE_SPARSE, b"")], "T/s", "a member is a sparse file"),
-    ("unknown", [TOP, ("T/s", b"Z", b"")], "T/s", "a member is of an unknown type"),
-    ("absolute link", [TOP, ("T/l", tarfile.SYMTYPE, "/etc")], "T/l", "the link is absolute"),
-    ("link out", [TOP, ("T/l", tarfile.SYMTYPE, "../x")], "T/l", "the link leads out of the tree"),
-    (
-        "link far out",
-        [TOP, FOLDER, ("T/d/l", tarfile.SYMTYPE, "../d/../../..")],
-        "T/d/l",
-        "the link leads out of the tree",
-    ),
-    (
-        "link out by a link",
-        [TOP, FOLDER, ("T/d/b", tarfile.SYMTYPE, ".."), ("T/d/c", tarfile.SYMTYPE, "b/../x")],
-        "T/d/c",
-        "the link leads out of the tree",
-    ),
-    (
-        "circle",
-        [TOP, ("T/a", tarfile.SYMTYPE, "b"), ("T/b", tarfile.SYMTYPE, "a")],
-        "T/a",
-        "the link leads in a circle",
-    ),
-    (
-        "long target",
-        [TOP, FOLDER, ("T/l", tarfile.SYMTYPE, "./" * 512 + "d")],
-        "T/l",
-        "the link's target is longer than 1024 characters",
-    ),
-    (
-        "too many links",
-        [TOP, *[(f"T/{number}", tarfile.SYMTYPE, f"{number + 1}") for number in range(41)]],
-        "T/0",
-        "the link leads in a circle",
-    ),
-    (
-        "through a link",
-        [TOP, ("T/l", tarfile.SYMTYPE, "."), ("T/l/x", tarfile.REGTYPE, b"x")],
-        "T/l/x",
-        "a member lies in what is not a folder of the archive",
-    ),
-    (
-        "through a file",
-        [TOP, ("T/a", tarfile.REGTYPE, b"x"), ("T/a/x", tarfile.REGTYPE, b"x")],
-        "T/a/x",
-        "a member lies in what is not a folder of the archive",
-    ),
-    (
-        "no folder",
-        [TOP, ("T/a/x", tarfile.REGTYPE, b"x")],
-        "T/a/x",
-        "a member lies in what is not a folder of the archive",
-    ),
-    ("twice", [TOP, *2 * [("T/a", tarfile.REGTYPE, b"x")]], "T/a", "a path is there twice"),
-    (
-        "link, then file",
-        [TOP, ("T/a", tarfile.SYMTYPE, "b"), ("T/a", tarfile.REGTYPE, b"x")],
-        "T/a",
-        "a path is there twice",
-    ),
-    (
-        "only case differs",
-        [TOP, FOLDER, ("T/d/README", tarfile.REGTYPE, b"x"), ("T/d/Readme", tarfile.REGTYPE, b"y")],
-        "T/d/Readme",
-        ONE_ELSEWHERE,
-    ),
-    (
-        "only accents differ",
-        [TOP, ("T/\u00e4", tarfile.REGTYPE, b"x"), ("T/a\u0308", tarfile.REGTYPE, b"y")],
-        "T/a\u0308",
-        ONE_ELSEWHERE,
-    ),
-    (
-        "accents and case differ",
-        [TOP, ("T/\u1ff7", tarfile.REGTYPE, b"x"), ("T/\u03a9\u0342\u0399", tarfile.REGTYPE, b"y")],
-        "T/\u03a9\u0342\u0399",
-        ONE_ELSEWHERE,
-    ),
-    (
-        "an invisible character",
-        [TOP, ("T/a", tarfile.REGTYPE, b"x"), ("T/a\u200c", tarfile.REGTYPE, b"y")],
-        "T/a\u200c",
-        ONE_ELSEWHERE,
-    ),
-    ("folders", [TOP, FOLDER, ("T/D", tarfile.DIRTYPE, b"")], "T/D", ONE_ELSEWHERE),
-    ("a link and a folder", [TOP, FOLDER, ("T/D", tarfile.SYMTYPE, "x")], "T/D", ONE_ELSEWHERE),
-    ("a link, then a folder", [TOP, ("T/D", tarfile.SYMTYPE, "."), FOLDER], "T/d", ONE_ELSEWHERE),
-    ("the manifest", [("manifest.SHA256", tarfile.DIRTYPE, b"")], "manifest.SHA256", ONE_ELSEWHERE),
-    ("the manifest itself", [("MANIFEST.sha256", tarfile.DIRTYPE, b"")], "MANIFEST.sha256", "a path is there twice"),
-    (
-        "link out by a link in other letters",
-        [TOP, FOLDER, ("T/d/b", tarfile.SYMTYPE, ".."), ("T/d/c", tarfile.SYMTYPE, "B/../x")],
-        "T/d/c",
-        OTHER_LETTERS,
-    ),
-    (
-        "link out by a folder and a link in other letters",
-        [TOP, FOLDER, ("T/d/b", tarfile.SYMTYPE, ".."), ("T/c", tarfile.SYMTYPE, "D/b/../x")],
-        "T/c",
-        OTHER_LETTERS,
-    ),
-    ("two trees", [TOP, ("U", tarfile.DIRTYPE, b"")], "U", "a member lies outside of the one tree"),
-    ("no tree", [("a", tarfile.REGTYPE, b"x")], "a", "a member lies outside of the one tree"),
-    (
-        "long name",
-        [TOP, (f"T/{'n' * 256}", tarfile.REGTYPE, b"x")],
-        f"T/{'n' * 256}",
-        "the name is longer than 255 bytes",
-    ),
-    (
-        "long path",
-        [TOP, ("T/" + "/".join(["n" * 200] * 6), tarfile.REGTYPE, b"x")],
-        "T/" + "/".join(["n" * 200] * 6),
-        "the path is longer than 1024 bytes",
-    ),
-    (
-        "deep",
-        [TOP, ("T/" + "/".join("d" * 64), tarfile.DIRTYPE, b"")],
-        "T/" + "/".join("d" * 64),
-        "the path is deeper than 64 folders",
-    ),
+LONG, DEEP = "T/" + "/".join(["n" * 200] * 6), "T/" + "/".join("d" * 64)
+#: What an archive holds besides the folder T; why the last member that is named is refused.
+IN_TREE: list[tuple[str, list[Item], str, str]] = [
+    ("absolute", [file("/tmp/evil")], "/tmp/evil", "the path is absolute"),
+    ("upwards", [file("T/../../evil")], "T/../../evil", "the path leads upwards (..)"),
+    ("backslash", [file("T/..\\evil")], "T/..\\evil", "the name has a backslash, which is a path elsewhere"),
+    ("escape codes", [file("T/\x1b[2J")], "T/\x1b[2J", CONTROL),
+    ("line feed", [file("T/a\nb")], "T/a\nb", CONTROL),
+    ("hard link", [("T/h", tarfile.LNKTYPE, "/etc/passwd")], "T/h", "a member is a hard link"),
+    ("character device", [("T/c", tarfile.CHRTYPE, b"")], "T/c", "a member is a character device"),
+    ("block device", [("T/b", tarfile.BLKTYPE, b"")], "T/b", "a member is a block device"),
+    ("FIFO", [("T/f", tarfile.FIFOTYPE, b"")], "T/f", "a member is a FIFO"),
+    ("sparse", [("T/s", tarfile.GNUTYPE_SPARSE, b"")], "T/s", "a member is a sparse file"),
+    ("unknown", [("T/s", b"Z", b"")], "T/s", "a member is of an unknown type"),
+    ("absolute link", [link("T/l", "/etc")], "T/l", "the link is absolute"),
+    ("link out", [link("T/l", "../x")], "T/l", OUT),
+    ("link far out", [FOLDER, link("T/d/l", "../d/../../..")], "T/d/l", OUT),
+    ("link out by a link", [FOLDER, link("T/d/b", ".."), link("T/d/c", "b/../x")], "T/d/c", OUT),
+    ("circle", [link("T/a", "b"), link("T/b", "a")], "T/a", CIRCLE),
+    ("long target", [link("T/l", "./" * 512 + "d")], "T/l", "the link's target is longer than 1024 characters"),
+    ("too many links", [link(f"T/{number}", f"{number + 1}") for number in range(41)], "T/0", CIRCLE),
+    ("through a link", [link("T/l", "."), file("T/l/x")], "T/l/x", NO_FOLDER),
+    ("through a file", [file("T/a"), file("T/a/x")], "T/a/x", NO_FOLDER),
+    ("no folder", [file("T/a/x")], "T/a/x", NO_FOLDER),
+    ("twice", [file("T/a"), file("T/a")], "T/a", TWICE),
+    ("link, then file", [link("T/a", "b"), file("T/a")], "T/a", TWICE),
+    ("only case differs", [FOLDER, file("T/d/README"), file("T/d/Readme")], "T/d/Readme", ONE_ELSEWHERE),
+    ("only accents differ", [file("T/\u00e4"), file("T/a\u0308")], "T/a\u0308", ONE_ELSEWHERE),
+    ("accents and case", [file("T/\u1ff7"), file("T/\u03a9\u0342\u0399")], "T/\u03a9\u0342\u0399", ONE_ELSEWHERE),
+    ("an invisible character", [file("T/a"), file("T/a\u200c")], "T/a\u200c", ONE_ELSEWHERE),
+    ("folders", [FOLDER, folder("T/D")], "T/D", ONE_ELSEWHERE),
+    ("a link and a folder", [FOLDER, link("T/D", "x")], "T/D", ONE_ELSEWHERE),
+    ("a link, then a folder", [link("T/D", "."), FOLDER], "T/d", ONE_ELSEWHERE),
+    ("a link in other letters", [FOLDER, link("T/d/b", ".."), link("T/d/c", "B/../x")], "T/d/c", OTHER_LETTERS),
+    ("a folder in other letters", [FOLDER, link("T/d/b", ".."), link("T/c", "D/b/../x")], "T/c", OTHER_LETTERS),
+    ("two trees", [folder("U")], "U", OUTSIDE),
+    ("long name", [file(f"T/{'n' * 256}")], f"T/{'n' * 256}", "the name is longer than 255 bytes"),
+    ("long path", [file(LONG)], LONG, "the path is longer than 1024 bytes"),
+    ("deep", [folder(DEEP)], DEEP, "the path is deeper than 64 folders"),
+]
+UNSAFE = [
+    *((name, [TOP, *items], path, message) for name, items, path, message in IN_TREE),
+    ("first upwards", [folder("..")], "..", "the path leads upwards (..)"),
+    ("dot", [folder(".")], ".", "the path has an empty part"),
+    ("the manifest", [folder("manifest.SHA256")], "manifest.SHA256", ONE_ELSEWHERE),
+    ("the manifest itself", [folder("MANIFEST.sha256")], "MANIFEST.sha256", TWICE),
+    ("no tree", [file("a")], "a", OUTSIDE),
 ]
 
 
 @pytest.mark.parametrize(("items", "path", "message"), [case[1:] for case in UNSAFE], ids=[case[0] for case in UNSAFE])
-def test_what_is_never_unpack(items: list[Item], path: str, message: str, tmp_path: Path) -> None:
+def test_what_is_never_unpacked(items: list[Item], path: str, message: str, tmp_path: Path) -> None:
     assert refused(tmp_path, tar_of(items)) == ("seal.unsafe", path, message)
-
-
-@pytest.mark.parametrize(("items", "path", "message"), [case[1:] for case in UNSAFE], ids=[case[0] for case in UNSAFE])
-def test_verify_refuses_what_is_never_unpack(items: list[Item], path: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "sealed").write_bytes(pack(tar_of(items)))
     [found] = verify_sealed(tmp_path / "sealed", None).findings
     assert (found.rule, found.path, found.message) == ("seal.unsafe", path, message)
 
 
-def test_links_within_the_tree_are_unpack(tmp_path: Path) -> None:
+def test_links_within_the_tree_are_unpacked(tmp_path: Path) -> None:
     """What is refused above is not refused for being a link."""
-    items: list[Item] = [TOP, FOLDER, ("T/a", tarfile.REGTYPE, b"x"), ("T/d/l", tarfile.SYMTYPE, "../d/./../a")]
-    items += [("T/e", tarfile.SYMTYPE, "d"), ("T/f", tarfile.SYMTYPE, "e/l"), ("T/g", tarfile.SYMTYPE, "nowhere")]
+    links = {"T/d/l": "../d/./../a", "T/e": "d", "T/f": "e/l", "T/g": "nowhere"}
+    items = [TOP, FOLDER, FILE, *(link(*each) for each in links.items())]
     (tmp_path / "sealed").write_bytes(pack(tar_of(items)))
     unseal(tmp_path / "sealed", tmp_path / "out")
     assert (tmp_path / "out" / "T" / "f").read_bytes() == b"x"
 
 
-FILE: Item = ("T/a", tarfile.REGTYPE, b"x")
 DIGEST = hashlib.sha256(b"x").hexdigest()
 MANIFESTS = [
     (f"{DIGEST}  T/a\n{DIGEST}  T/b\n", ("seal.missing", "T/b", "a file of the manifest is not there")),
@@ -319,7 +238,7 @@ def test_files_beyond_what_octal_digits_can_say() -> None:
 
 
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    items = [TOP, *[(f"T/{name}", tarfile.REGTYPE, bytes(100)) for name in "abc"]]
+    items = [TOP, *[file(f"T/{name}", bytes(100)) for name in "abc"]]
     expected = ("seal.too-much", "T/c", "unpacked it is more than 299 bytes")
     assert refused(tmp_path, tar_of(items), 299) == expected
     expected = ("seal.too-much", "T/b", "there are more than 2 members")
@@ -355,7 +274,7 @@ def test_a_manifest_without_end_is_refused(tmp_path: Path) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_no_tar_however_changed_raises_anything_else(data: st.DataObject) -> None:
-    tar = bytearray(tar_of([TOP, FILE, ("T/ä" + "n" * 120, tarfile.REGTYPE, b"y"), ("T/l", tarfile.SYMTYPE, "a")]))
+    tar = bytearray(tar_of([TOP, FILE, file("T/ä" + "n" * 120), link("T/l", "a")]))
     for _ in range(data.draw(st.integers(1, 4))):
         tar[data.draw(st.integers(0, len(tar) - 1))] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(0, len(tar)))
@@ -375,6 +294,6 @@ def test_no_bytes_raise_anything_else_in_gzip(content: bytes, begun: bool, diges
 
 def test_what_is_packed_well_comes_out_in_small_pieces() -> None:
     sizes: list[int] = []
-    items: list[Item] = [TOP, ("T/a", tarfile.REGTYPE, bytes(50 << 20))]
-    read_archive(io.BytesIO(pack(tar_of(items))), lambda _, pieces: sizes.extend(map(len, pieces)))
+    sealed = io.BytesIO(pack(tar_of([TOP, file("T/a", bytes(50 << 20))])))
+    read_archive(sealed, lambda _, pieces: sizes.extend(map(len, pieces)))
     assert (max(sizes), sum(sizes)) == (CHUNK, 50 << 20)

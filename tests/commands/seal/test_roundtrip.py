@@ -36,19 +36,19 @@ def pair() -> tuple[Key, Key]:
     return for_keys((str(identity.to_public()),)), with_keys(f"# a comment\n\n{identity}\n".encode())
 
 
-def forms() -> list[tuple[str, Key | None, object]]:
+def forms() -> list[tuple[str, Key | None, Key | None]]:
+    """Each form, what it is sealed with and opened with."""
     recipients, identities = pair()
     secret = b"correct horse battery staple"
-    found = [
-        ("open", None, None),
-        ("passphrase", PASSPHRASE, with_phrase(secret)),
-        ("recipient", recipients, identities),
-    ]
+    found: list[tuple[str, Key | None, Key | None]] = [("open", None, None), ("recipient", recipients, identities)]
+    found.append(("passphrase", PASSPHRASE, with_phrase(secret)))
     return [*found, ("openssl", with_openssl(secret), with_phrase(secret))] if shutil.which("openssl") else found
 
 
 @pytest.mark.parametrize(("name", "seal_key", "open_key"), forms(), ids=[form[0] for form in forms()])
-def test_every_form_comes_out_as_it_went_in(name: str, seal_key: Key | None, open_key: object, tmp_path: Path) -> None:
+def test_every_form_comes_out_as_it_went_in(
+    name: str, seal_key: Key | None, open_key: Key | None, tmp_path: Path
+) -> None:
     tree = plant(tmp_path)
     before = snapshot(tree)
     receipt = seal_tree(tree, tmp_path / "sealed", seal_key)
