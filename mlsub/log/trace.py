@@ -46,7 +46,7 @@ class IntervalFold:
         self._cut = False
 
     def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key: the edges of intervals."""
+        """Return what takes the events of a key: the edges of intervals."""
         return self._edge if key in EDGES else None
 
     def _edge(self, event: Event) -> None:
@@ -67,7 +67,7 @@ class IntervalFold:
             spans.append((start, stop))
 
     def finish(self) -> Intervals:
-        """The intervals, those that are still open with an end at infinity."""
+        """Return the intervals, those that are still open with an end at infinity."""
         for kind in list(self._open):
             self._close(kind, math.inf)
         return Intervals(**{kind: tuple(spans) for kind, spans in self._spans.items()}, cut=self._cut)
@@ -159,7 +159,7 @@ class Trace(Traced, frozen=True, kw_only=True, array_like=True):
 
 
 def trace_of(path: str, run: Run, traced: Traced) -> Trace:
-    """A log for forensics, made of the results of its folds."""
+    """Return a log for forensics, made of the results of its folds."""
     return Trace(path=path, run=run, **{name: getattr(traced, name) for name in Traced.__struct_fields__})
 
 
@@ -226,7 +226,7 @@ class TraceFold:
         self._marks = 0
 
     def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key."""
+        """Return what takes the events of a key."""
         if key in _RUN:
             return self._run_edge
         return None if key is None else self._rated if key in _RATED else self._add
@@ -329,7 +329,7 @@ class TraceFold:
             lines.append(opened[1])
 
     def finish(self) -> Traced:
-        """What the events leave."""
+        """Return what the events leave."""
         self._take()
         intervals = {name: Lengths(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
         return Traced(

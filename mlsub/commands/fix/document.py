@@ -37,7 +37,7 @@ CONTEXT = 3
 
 
 def hunks(old: Sequence[bytes], changes: Iterable[Edit]) -> bytes:
-    """The hunks of a unified diff.
+    """Return the hunks of a unified diff.
 
     Args:
         old: the lines of the file, with their ends.
@@ -80,7 +80,7 @@ def _range(first: int, last: int) -> bytes:
 
 
 def header(old: str, new: str, *, changed: bool) -> bytes:
-    """What stands above the hunks of one file; paths are relative, with slashes."""
+    """Return what stands above the hunks of one file; paths are relative, with slashes."""
     before, after = _quoted(f"a/{old}"), _quoted(f"b/{new}")
     text = b"diff --git %b %b\n" % (before, after)
     if old != new:
@@ -111,7 +111,7 @@ _MIB = 1 << 20
 
 
 def document_of(fix: Fix, diffs: Sequence[Mapping[str, bytes]]) -> Document:
-    """The repairs of each root, with the beginnings of their diffs.
+    """Return the repairs of each root, with the beginnings of their diffs.
 
     Args:
         fix: the answer.
@@ -183,7 +183,7 @@ def _summary(plan: Fixed, *, written: bool) -> str:
 
 
 def truncation_document(truncation: Truncation) -> Document:
-    """What is left out of each log that is too large."""
+    """Return what is left out of each log that is too large."""
     limit, logs, done = truncation.limit // _MIB, truncation.logs, truncation.written
     small = f"{truncation.read - len(logs)} of {truncation.read} logs"
     rest = ". To truncate the others: --write" if logs and not done else ""
