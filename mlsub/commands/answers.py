@@ -41,7 +41,7 @@ _ANSWERS = {
     "system list": "mlsub.commands.system.run.Known",
     "system show": "mlsub.commands.system.run.Shown",
     "score selection": "mlsub.commands.score.window.Selected",
-    "seal": "mlsub.commands.seal.receipt.Sealing",
+    "seal": "mlsub.commands.seal.run.Sealing",
     "site": "mlsub.commands.site.build.Built",
     "status": "mlsub.commands.status.run.Status",
     "unseal": "mlsub.commands.unseal.run.Unsealing",

@@ -46,8 +46,8 @@ def place(tmp_path: Path) -> Path:
     """A tree, a passphrase, a key and its public half, and a folder of others' for the sealed file."""
     plant(tmp_path)
     recipients, identities = pair()
-    (tmp_path / "key.pub").write_text(recipients.keys[0])
-    for name, content in (("key", identities.content), ("passphrase", b"correct horse battery staple\n")):
+    (tmp_path / "key.pub").write_text(recipients.recipients[0])
+    for name, content in (("key", identities.identities), ("passphrase", b"correct horse battery staple\n")):
         (tmp_path / name).write_bytes(content)
         (tmp_path / name).chmod(0o600)
     return tmp_path
@@ -339,9 +339,9 @@ def test_what_cannot_be_done_is_said_in_a_line(arguments: list[str], why: str, p
     [("768", 768), ("768B", 768), ("1kB", 1000), ("1 KiB", 1024), ("2MB", 2000000), ("1gib", 1 << 30)],
 )
 def test_sizes(text: str, size: int, place: Path) -> None:
-    from mlsub.commands.seal.command import _size
+    from mlsub.commands.opening import parse_size
 
-    assert _size(None, None, text) == size  # type: ignore[arg-type]
+    assert parse_size(None, None, text) == size  # type: ignore[arg-type]
 
 
 def test_more_than_was_allowed_is_refused(place: Path) -> None:

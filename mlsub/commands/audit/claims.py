@@ -5,13 +5,15 @@ Numbers stay the text that the file has; properties give them as exact fractions
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from mlsub.commands.audit.expression import parse
+from mlsub.commands.audit import expression as expressions
+from mlsub.commands.audit.expression import Node, nodes, parse
 from mlsub.commands.audit.wording import Expr, Part, Stated, Words, number, plus_minus
 from mlsub.io.documents import Form
 
@@ -283,17 +285,20 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
     claims: Annotated[tuple[Claim, ...], Meta(min_length=1, max_length=1000)]
     file: Annotated[str, _ADDED] = ""
 
+    def nodes_in(self, root: Node) -> Iterator[Node]:
+        """Every part of an expression, and then of the values it names."""
+        ahead, seen = [root], set[str]()
+        while ahead:
+            for node in nodes(ahead.pop(0)):
+                yield node
+                if isinstance(node, expressions.Name) and node.name in self.values and node.name not in seen:
+                    seen.add(node.name)
+                    ahead.append(parse(self.values[node.name]))
+
     def names_in(self, expression: str) -> tuple[str, ...]:
         """All names an expression rests on, those behind named values included, in order of appearance."""
-        found: dict[str, None] = {}
-        ahead = list(parse(expression).names)
-        while ahead:
-            name = ahead.pop(0)
-            if name not in found:
-                found[name] = None
-                if name in self.values:
-                    ahead.extend(parse(self.values[name]).names)
-        return tuple(found)
+        used = self.nodes_in(parse(expression))
+        return tuple(dict.fromkeys(node.name for node in used if isinstance(node, expressions.Name)))
 
     def results_in(self, expression: str) -> tuple[str, ...]:
         """The results an expression rests on."""

@@ -134,7 +134,7 @@ def _near(near: Near) -> str:
 
 def _is_part(expression: str) -> bool:
     """Whether people say a figure as a percentage: reduction(a, b), or 1 - a / b."""
-    tree = parse(expression).tree
+    tree = parse(expression)
     if isinstance(tree, Operation) and tree.sign == "-":
         return any(isinstance(side, Constant) and side.value == 1 for side in (tree.left, tree.right))
     return isinstance(tree, Call) and tree.function in ("reduction", "speedup")

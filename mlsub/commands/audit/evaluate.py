@@ -50,9 +50,10 @@ _Question = tuple[str, bool, tuple[tuple[str, Fraction], ...]]
 
 
 class World(msgspec.Struct, frozen=True):
-    """All that expressions are evaluated against; ``known`` keeps the values of named expressions.
+    """All that expressions are evaluated against, and on which ``question``.
 
     ``settings`` and ``checked`` are what further results are read by, see facts.py; ``near`` keeps those that were.
+    ``known`` keeps the values of named expressions by question.
     """
 
     file: ClaimsFile
@@ -62,6 +63,7 @@ class World(msgspec.Struct, frozen=True):
     checked: Sequence[Checked] = ()
     near: dict[str, dict[str, Facts]] = msgspec.field(default_factory=dict)
     known: dict[_Question, dict[str, Answer | Exception]] = msgspec.field(default_factory=dict)
+    question: _Question = ("published", False, ())
 
     def fact(self, name: str) -> Facts:
         """The facts of a result.
@@ -82,51 +84,29 @@ class World(msgspec.Struct, frozen=True):
         """The same with other results in the place of some."""
         return msgspec.structs.replace(self, facts={**self.facts, **facts}, known={})
 
+    def minutes(self, of: Facts, basis: str | None = None) -> Band:
+        """The time to train of a result on a basis, usually that of the question.
 
-def evaluate(
-    tree: Node, world: World, basis: str, *, spread: bool = False, instead: Mapping[str, Fraction] | None = None
-) -> Answer:
-    """The value of an expression.
+        Raises:
+            NothingSaidError: it has no score.
+        """
+        score = of.minutes[basis or self.question[0]]
+        if score is None:
+            raise NothingSaidError(f"{of.name} has no score: too few of its runs count")
+        return Band(score, score)
 
-    Args:
-        tree: checked before, see kinds.py.
-        world: the facts and inputs.
-        basis: the score that minutes() are, where an expression asks for none itself.
-        spread: inputs within their uncertainty, in place of their values.
-        instead: other values of inputs, by name.
-
-    Raises:
-        EvaluationError: there is no value; so with ``spread`` where a divisor may be zero.
-        NotThereError, NothingSaidError: a result, a score or a fact is not there.
-    """
-    evaluation = _Evaluation(world, basis, spread, instead or {})
-    key = (basis, spread, tuple(sorted(evaluation.instead.items())))
-    if key not in world.known:
-        world.known[key] = evaluation.values
-        for name, text in world.file.values.items():
-            # Each needs only those before it, so that no chain of them costs depth; a failure counts where it is used.
-            try:
-                evaluation.values[name] = evaluation.of(parse(text).tree)
-            except NO_VALUE as error:
-                evaluation.values[name] = error
-    evaluation.values = world.known[key]
-    return evaluation.of(tree)
-
-
-class _Evaluation:
-    def __init__(self, world: World, basis: str, spread: bool, instead: Mapping[str, Fraction]) -> None:
-        self.world, self.basis, self.spread, self.instead = world, basis, spread, instead
-        self.values: dict[str, Answer | Exception] = {}
-
-    def of(self, node: Node) -> Answer:
+    def value(self, node: Node) -> Answer:
+        """The value of a part of an expression; errors are those of :func:`evaluate`."""
         match node:
             case Constant(value):
                 return Band(value, value) if isinstance(value, Fraction) else value
             case Name(name):
                 return self._named(name)
-            case Negated(sign, of):
-                inner = self.of(of)
-                return -_number(inner) if sign == "-" else None if inner is None else not _truth(inner)
+            case Negated("-", of):
+                return -_number(self.value(of))
+            case Negated(_, of):
+                truth = _truth(self.value(of))
+                return None if truth is None else not truth
         try:
             return self._call(node) if isinstance(node, Call) else self._operation(node)
         except ZeroDivisionError:
@@ -134,26 +114,19 @@ class _Evaluation:
         except OverflowError:
             raise EvaluationError(f"column {node.column}: the number grows beyond any figure") from None
 
-    def minutes(self, of: Facts, basis: str | None = None) -> Band:
-        """The time to train on a basis."""
-        score = of.minutes[basis or self.basis]
-        if score is None:
-            raise NothingSaidError(f"{of.name} has no score: too few of its runs count")
-        return Band(score, score)
-
     def _named(self, name: str) -> Answer:
-        if name in self.values:
-            value = self.values[name]
+        _, spread, instead = self.question
+        if name in self.file.values:
+            value = self.known[self.question][name]
             if isinstance(value, Exception):
                 raise value
             return value
-        given = self.world.file.inputs[name]
-        if name in self.instead:
-            return Band(self.instead[name], self.instead[name])
-        return Band(given.low, given.high) if self.spread else Band(given.amount, given.amount)
+        given = self.file.inputs[name]
+        exact = dict(instead).get(name, given.amount)
+        return Band(given.low, given.high) if spread and name not in dict(instead) else Band(exact, exact)
 
     def _operation(self, node: Operation) -> Answer:
-        left, right = self.of(node.left), self.of(node.right)
+        left, right = self.value(node.left), self.value(node.right)
         if node.sign in ("and", "or"):
             return _joined(node.sign, _truth(left), _truth(right))
         if node.sign in ("==", "!=") and not (isinstance(left, Band) and isinstance(right, Band)):
@@ -172,12 +145,40 @@ class _Evaluation:
         return Band.of(value) if isinstance(value, Fraction) else value
 
     def _argument(self, kind: str, node: Node) -> Facts | Answer:
-        if isinstance(node, Name) and (kind == "basis" or node.name in self.world.file.results):
-            return node.name if kind == "basis" else self.world.fact(node.name)
-        value = self.of(node)
+        if isinstance(node, Name) and (kind == "basis" or node.name in self.file.results):
+            return node.name if kind == "basis" else self.fact(node.name)
+        value = self.value(node)
         if kind == "text":
             return value if isinstance(value, str) else ""
         return _number(value) if kind in ("number", "...") else value
+
+
+def evaluate(
+    tree: Node, world: World, basis: str, *, spread: bool = False, instead: Mapping[str, Fraction] | None = None
+) -> Answer:
+    """The value of an expression.
+
+    Args:
+        tree: checked before, see kinds.py.
+        world: the facts and inputs.
+        basis: the score that minutes() are, where an expression asks for none itself.
+        spread: inputs within their uncertainty, in place of their values.
+        instead: other values of inputs, by name.
+
+    Raises:
+        EvaluationError: there is no value; so with ``spread`` where a divisor may be zero.
+        NotThereError, NothingSaidError: a result, a score or a fact is not there.
+    """
+    at = msgspec.structs.replace(world, question=(basis, spread, tuple(sorted((instead or {}).items()))))
+    if at.question not in world.known:
+        values = world.known[at.question] = {}
+        for name, text in world.file.values.items():
+            # Each needs only those before it, so that no chain of them costs depth; a failure counts where it is used.
+            try:
+                values[name] = at.value(parse(text))
+            except NO_VALUE as error:
+                values[name] = error
+    return at.value(tree)
 
 
 def _number(value: Answer) -> Band:

@@ -7,6 +7,7 @@ and the functions of :mod:`mlsub.commands.audit.functions`. Numbers are exact fr
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -68,74 +69,79 @@ class Call(msgspec.Struct, frozen=True):
 Node = Constant | Name | Negated | Operation | Call
 
 
-class Expression:
-    """An expression and its tree; ``names`` are those it uses, in order of appearance.
+def nodes(root: Node) -> Iterator[Node]:
+    """A tree and all parts of it, in order of appearance."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        yield node
+        match node:
+            case Negated():
+                todo.append(node.of)
+            case Operation():
+                todo += [node.right, node.left]
+            case Call():
+                todo += reversed(node.arguments)
 
-    Names, functions and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Node:
+    """The tree of an expression; names, functions and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
 
     Raises:
         ExpressionError: the text does not read as an expression, or is beyond the bounds.
     """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._skeleton = Skeleton(text, _CLAIMS)
-        self._names: dict[str, Name] = {}
-        self.tree = self._node(self._skeleton.tree)
-        self.names = tuple(self._names)
-
-    def _node(self, node: ast.expr) -> Node:
-        """Take a node that claims may hold into the tree, and refuse all others."""
-        match node:
-            case ast.Name():
-                return self._operand(self._skeleton.token(node))
-            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-                return self._node(operand)
-            case ast.UnaryOp(op=op, operand=operand):
-                return Negated("not" if isinstance(op, ast.Not) else "-", self._node(operand))
-            case ast.BinOp(left=left, right=right):
-                return self._joined([left, right])
-            case ast.BoolOp(values=values):
-                return self._joined(values)
-            case ast.Compare(left=left, comparators=[right, *more]):
-                if more:
-                    column = self._skeleton.sign(right).column
-                    raise ExpressionError("comparisons cannot be chained; join two with 'and'", column)
-                return self._joined([left, right])
-            case ast.Call():
-                name = self._skeleton.function(node)
-                arguments = tuple(self._node(argument) for argument in node.args)
-                named = tuple(self._named(name.text, argument) for argument in node.keywords)
-                return Call(name.text, arguments, named, name.column)
-        raise self._skeleton.refusal(node)
-
-    def _operand(self, token: Token) -> Node:
-        if token.kind == "number":
-            return Constant(Fraction(token.text))
-        if token.kind == "text":
-            return Constant(token.text[1:-1])
-        if token.text in ("true", "false"):
-            return Constant(token.text == "true")
-        return self._names.setdefault(token.text, Name(token.text, token.column))
-
-    def _joined(self, operands: list[ast.expr]) -> Node:
-        tree = self._node(operands[0])
-        for before, after in pairwise(operands):
-            sign = self._skeleton.sign(before)
-            tree = Operation(sign.text, tree, self._node(after), sign.column)
-        return tree
-
-    def _named(self, function: str, argument: ast.keyword) -> tuple[str, str]:
-        token = self._skeleton.token(argument.value)
-        if token.kind != "text" or not isinstance(argument.value, ast.Name):
-            raise ExpressionError(f"{function}: what is given by name is text in quotes", token.column)
-        return self._skeleton.token(argument).text, token.text[1:-1]
+    skeleton = Skeleton(text, _CLAIMS)
+    return _node(skeleton, skeleton.tree)
 
 
-@lru_cache(maxsize=4096)
-def parse(text: str) -> Expression:
-    """The expression that a text is; see :class:`Expression` for errors."""
-    return Expression(text)
+def _node(skeleton: Skeleton, node: ast.expr) -> Node:
+    """Take a node that claims may hold into the tree, and refuse all others."""
+    match node:
+        case ast.Name():
+            return _operand(skeleton.token(node))
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _node(skeleton, operand)
+        case ast.UnaryOp(op=op, operand=operand):
+            return Negated("not" if isinstance(op, ast.Not) else "-", _node(skeleton, operand))
+        case ast.BinOp(left=left, right=right):
+            return _joined(skeleton, [left, right])
+        case ast.BoolOp(values=values):
+            return _joined(skeleton, values)
+        case ast.Compare(left=left, comparators=[right, *more]):
+            if more:
+                column = skeleton.sign(right).column
+                raise ExpressionError("comparisons cannot be chained; join two with 'and'", column)
+            return _joined(skeleton, [left, right])
+        case ast.Call():
+            name = skeleton.function(node)
+            arguments = tuple(_node(skeleton, argument) for argument in node.args)
+            named = tuple(_named(skeleton, name.text, argument) for argument in node.keywords)
+            return Call(name.text, arguments, named, name.column)
+    raise skeleton.refusal(node)
+
+
+def _operand(token: Token) -> Node:
+    if token.kind == "number":
+        return Constant(Fraction(token.text))
+    if token.kind == "text":
+        return Constant(token.text[1:-1])
+    return Constant(token.text == "true") if token.text in ("true", "false") else Name(token.text, token.column)
+
+
+def _joined(skeleton: Skeleton, operands: list[ast.expr]) -> Node:
+    tree = _node(skeleton, operands[0])
+    for before, after in pairwise(operands):
+        sign = skeleton.sign(before)
+        tree = Operation(sign.text, tree, _node(skeleton, after), sign.column)
+    return tree
+
+
+def _named(skeleton: Skeleton, function: str, argument: ast.keyword) -> tuple[str, str]:
+    token = skeleton.token(argument.value)
+    if token.kind != "text" or not isinstance(argument.value, ast.Name):
+        raise ExpressionError(f"{function}: what is given by name is text in quotes", token.column)
+    return skeleton.token(argument).text, token.text[1:-1]
 
 
 #: How tightly each sign binds; what stands in brackets binds looser than what it is in.

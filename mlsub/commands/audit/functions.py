@@ -175,7 +175,7 @@ def _submitted(what: str, at: Any, round_: str, submitter: str, **only: str) -> 
     """How many result sets there are (``""``), or different names of systems or benchmarks."""
     name = normalise_round(round_) or round_
     try:
-        folder = submitter_folder(name, submitter, at.world.rounds)
+        folder = submitter_folder(name, submitter, at.rounds)
     except MlsubError as error:
         raise NotThereError(str(error)) from error
     sets = [one for one in result_sets(folder, "training", name) if all(one[key] == only[key] for key in only)]

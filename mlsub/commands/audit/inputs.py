@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ def break_even(expr: str, headline: Outcome, window: Interval | None, world: Wor
     for given in uncertain[:MAX_INPUTS]:
 
         def curve(x: Fraction, name: str = given.name) -> Fraction:
-            answer = evaluate(parse(expr).tree, world, headline.basis, instead={name: x})
+            answer = evaluate(parse(expr), world, headline.basis, instead={name: x})
             if not isinstance(answer, Band):
                 raise EvaluationError("not a number")
             return answer.low
@@ -85,44 +85,38 @@ def folded(tree: Node, world: World, basis: str) -> Folded | None:
         EvaluationError, NotThereError, NoBasisError, NothingSaidError: as for the whole expression.
     """
     try:
-        found = _Folding(world, basis).of(tree)
+        found = _fold(tree, world, basis, iter(range(_MOST)))
     except OverflowError:
         return None
     return found if isinstance(found, list) else None
 
 
-class _Folding:
-    def __init__(self, world: World, basis: str) -> None:
-        self._world, self._basis, self._left = world, basis, _MOST
-
-    def of(self, node: Node) -> Folded:
-        self._left -= 1
-        if self._left < 0:
-            raise OverflowError
-        match node:
-            case Name(name) if name in self._world.file.inputs:
-                return [name]
-            case Name(name) if name in self._world.file.values:
-                return self.of(parse(self._world.file.values[name]).tree)
-            case Negated(sign, of):
-                return self._joined("neg" if sign == "-" else sign, node, [of])
-            case Operation(sign, left, right):
-                return self._joined(sign, node, [left, right])
-            case Call(function, arguments) if function in ("max", "min"):
-                return self._joined(function, node, arguments)
-            case Call("per_dollar", (result, price)):
-                return ["/", 1.0, ["*", self._value(Call("minutes", (result,), (), 1)), self.of(price)]]
-        return self._value(node)
-
-    def _joined(self, sign: str, node: Node, parts: Sequence[Node]) -> Folded:
-        """The parts, or where no input is in any of them what they come to."""
-        kept = [self.of(one) for one in parts]
-        return [sign, *kept] if any(isinstance(one, list) for one in kept) else self._value(node)
-
-    def _value(self, node: Node) -> float | bool:
-        value = evaluate(node, self._world, self._basis)
-        if isinstance(value, Band):
-            return float(value.low)
-        if isinstance(value, bool):
-            return value
+def _fold(node: Node, world: World, basis: str, budget: Iterator[int]) -> Folded:
+    """What is left of a part: its value, or a list where an input is in it; ``budget`` has an item for each part."""
+    if next(budget, None) is None:
         raise OverflowError
+    match node:
+        case Name(name) if name in world.file.inputs:
+            return [name]
+        case Name(name) if name in world.file.values:
+            return _fold(parse(world.file.values[name]), world, basis, budget)
+        case Call("per_dollar", (result, price)):
+            minutes = _fold(Call("minutes", (result,), (), 1), world, basis, budget)
+            return ["/", 1.0, ["*", minutes, _fold(price, world, basis, budget)]]
+        case Negated(sign, of):
+            joined = "neg" if sign == "-" else sign, [of]
+        case Operation(sign, left, right):
+            joined = sign, [left, right]
+        case Call("max" | "min" as sign, arguments):
+            joined = sign, [*arguments]
+        case _:
+            joined = "", []
+    parts = [_fold(one, world, basis, budget) for one in joined[1]]
+    if any(isinstance(one, list) for one in parts):
+        return [joined[0], *parts]
+    value = evaluate(node, world, basis)
+    if isinstance(value, Band):
+        return float(value.low)
+    if isinstance(value, bool):
+        return value
+    raise OverflowError

@@ -85,7 +85,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _value(self, world: World, basis: str, *, spread: bool = False) -> Band | bool | None:
-        answer = evaluate(parse(self.expr).tree, world, basis, spread=spread)
+        answer = evaluate(parse(self.expr), world, basis, spread=spread)
         if isinstance(answer, str):
             raise EvaluationError("text is compared with a value")
         return Band(self._in_unit(answer.low), self._in_unit(answer.high)) if isinstance(answer, Band) else answer
@@ -142,7 +142,7 @@ def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial
     window = accepted(stated)
     found = labels([reading.expr for reading in claim.judged], world)
     for reading, other in zip(claim.judged, found, strict=True):
-        tree = parse(reading.expr).tree
+        tree = parse(reading.expr)
         own = tree.function if stated.unit == "%" and isinstance(tree, Call) else None
         kinds: list[str | None] = [None]
         if own in ("reduction", "speedup"):
@@ -270,7 +270,7 @@ def _notes(stated: Stated, best: Variant, variants: Collection[Variant]) -> Iter
 def _near(reading: Reading, world: World) -> Near:
     expr = reading.expr
     try:
-        answer = evaluate(parse(expr).tree, world, "published")
+        answer = evaluate(parse(expr), world, "published")
     except (NotThereError, NothingSaidError) as error:
         return Near(expr=expr, label=reading.label, value=None, reason=str(error.args[0]))
     return Near(expr=expr, label=reading.label, value=answer.low if isinstance(answer, Band) else answer)

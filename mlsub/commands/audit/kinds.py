@@ -213,7 +213,7 @@ def type_of(text: str, names: Mapping[str, Typed]) -> Typed:
         ExpressionError: it is no expression, a name is unknown, something is not of the kind that is due, or what is
             measured in different units is added or compared.
     """
-    found = _typed(parse(text).tree, names)
+    found = _typed(parse(text), names)
     if found.kind == "result":
         raise ExpressionError(f"{text} is a result, not a number; minutes({text}) is its time")
     return found

@@ -103,7 +103,7 @@ def _read(stated: Stated, one: Variant) -> Instead:
 def _turned(stated: Stated, tried: Sequence[Trial], world: World) -> Iterator[Instead]:
     """The comparison the other way round."""
     for trial in tried:
-        tree = _swapped(parse(trial.expr).tree)
+        tree = _swapped(parse(trial.expr))
         if tree is None or not trial.decides:
             continue
         try:
@@ -183,7 +183,7 @@ def _parts(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Inste
     """Of a condition of several parts: those that hold, and the sides of each that does not."""
     stated = claim.figure
     for trial in (one for one in trials(claim, world, asked) if one.decides):
-        for part in _joined(parse(trial.expr).tree) if stated is not None and stated.amount is True else ():
+        for part in _joined(parse(trial.expr)) if stated is not None and stated.amount is True else ():
             try:
                 if evaluate(part, world, trial.bases[0]) is False:
                     yield Instead(how="part", statement=_sides(part, world, trial.bases[0]))

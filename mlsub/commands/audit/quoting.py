@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import lru_cache
 from typing import Any
@@ -44,6 +44,13 @@ def document_mentions(text: str | None, wanted: tuple[str, ...]) -> bool:
     return mentions(flat_document(text), wanted)
 
 
+#: The words that both texts want in the footnote of an unreviewed result.
+NOT_VERIFIED = "Result not verified by MLCommons Association."
+#: The sentence that the text of 2025 wants beside verified results, section 5.
+UNVERIFIED_BESIDE_VERIFIED = (
+    "Unverified results have not been through an MLPerf® review and may use measurement methodologies and/or workload "
+    "implementations that are inconsistent with the MLPerf® specification for verified results."
+)
 #: A line of a document that is a footnote of results.
 FOOTNOTE_LINE = re.compile(
     r"mlperf\W{0,4}(result\s+)?ids?\s*[:#]|\bentr(?:y|ies)\s*+(?:[:#]\s*+)?\d|(?<![\w.-])\d+\.\d+-\d{3,5}\b|\bretrieved\b|"
@@ -83,11 +90,6 @@ def benchmark_words(benchmark: str) -> tuple[str, ...]:
     """All names of a benchmark, the folder's among them."""
     known = names().get(benchmark)
     return (*known.task, *known.model, benchmark) if known else (benchmark,)
-
-
-def any_benchmark(text: str) -> bool:
-    """Whether a text that is flat already names a benchmark at all."""
-    return any(mentions(text, (*known.task, *known.model)) for known in names().values())
 
 
 def quote(text: str) -> str:
@@ -278,6 +280,15 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(operand for operand in self.operands if operand.name in self.scored)
 
     @property
+    def is_composite(self) -> bool:
+        """Whether it combines benchmarks: every side (a submitter in a round) has the same ones, and several."""
+        sides: dict[tuple[str, str | None], set[str | None]] = {}
+        for operand in self.compared:
+            sides.setdefault((operand.round, operand.submitter), set()).add(operand.benchmark)
+        found = set(map(frozenset, sides.values()))
+        return len(found) == 1 and len(found.pop()) > 1
+
+    @property
     def reach(self) -> str | None:
         """The footnote in its reach: its own and the document's, else what its text has; None where none is at hand."""
         noted = "\n".join(note for note in (self.footnote, self.document.footnote) if note)
@@ -323,3 +334,12 @@ class Hit(msgspec.Struct, frozen=True):
     expected: str | None = None
     actual: str | None = None
     level: Severity | None = None
+
+
+def lacking(
+    rule: str, message: str, demands: Iterable[tuple[object, str]], *, last: str = "and", expected: str | None = None
+) -> Iterator[Hit]:
+    """A hit that names in its message (``{}``) what of the demands is not met; each is whether it is, and its words."""
+    missing = dict.fromkeys(words for met, words in demands if not met)
+    if missing:
+        yield Hit(rule, message.format(enumerated(missing, last)), expected=expected)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from mlsub.commands.audit.claims import FORM, Claim, ClaimsFile, Input, Reading, Result, Source, Statement
-from mlsub.commands.audit.expression import parse
+from mlsub.commands.audit.expression import Name, nodes, parse
 from mlsub.commands.audit.facts import TITLES
 from mlsub.commands.audit.kinds import Typed, check_stated, misspelt, type_of, unit_named
 from mlsub.commands.audit.wording import NumberError, Stated
@@ -53,8 +53,8 @@ class _Reader:
         self._names = {name: Typed("result") for name in results}
         inputs = {name: self._input(name, one) for name, one in self._written.inputs.items()}
         values = self._values()
-        claims = tuple(self._claims())
-        self._check_statements(claims)
+        claims = tuple(self._claim(one, "claims", at) for at, one in enumerate(self._written.claims))
+        self._check_together(claims)
         return replace(self._written, file=str(file), results=results, inputs=inputs, values=values, claims=claims)
 
     def _result(self, name: str, one: Result) -> Result:
@@ -81,15 +81,15 @@ class _Reader:
         return replace(one, name=name, round=round_ or "", published=published)
 
     def _input(self, name: str, one: Input) -> Input:
-        here = ("inputs", name)
+        here, at = ("inputs", name), "value"
         if name in self._written.results or name in TITLES:
             self._flaw(f"{name!r} is given twice: a result, or a basis, has that name", *here)
-        for key in ("amount", "spread"):
-            try:
-                getattr(one, key)
-            except NumberError as error:
-                self._flaw(str(error), *here, "value" if key == "amount" else "plus_minus")
-                break
+        try:
+            _ = one.amount
+            at = "plus_minus"
+            _ = one.spread
+        except NumberError as error:
+            self._flaw(str(error), *here, at)
         unit = unit_named(one.unit)
         if unit is None and (hint := misspelt(one.unit)) is not None:
             self._flaw(hint, *here, "unit")
@@ -106,7 +106,7 @@ class _Reader:
                 self._flaw(f"{name!r} is given twice: a result, an input or a basis has that name", "values", name)
                 continue
             try:
-                needs[name], found[name] = parse(text).names, text
+                needs[name], found[name] = [one.name for one in nodes(parse(text)) if isinstance(one, Name)], text
             except ExpressionError as error:
                 self._flaw(str(error), "values", name)
         order, circles = _in_order(needs)
@@ -118,37 +118,38 @@ class _Reader:
             self._names[name] = self._type(found[name], "values", name) or Typed("any")
         return {name: found[name] for name in order}
 
-    def _claims(self) -> Iterator[Claim]:
-        seen: dict[str, int] = {}
-        for position, one in enumerate(self._written.claims):
-            here = ("claims", position)
-            line = self._tree.line(*here)
-            if one.id in seen:
-                self._flaw(f"{one.id!r} is given twice, first on line {seen[one.id]}", *here, "id")
-            seen.setdefault(one.id, line)
-            yield self._claim(one, line, *here)
-
-    def _claim(self, one: Claim, line: int, *here: Step) -> Claim:
-        stated, kinds = self._stated(one, *here)
+    def _claim(self, one: Claim, *here: Step) -> Claim:
+        figures = _several(one.stated)
+        first = figures[0].expr if figures and figures[0].expr is not None else one.expr
+        kinds: list[str | None] = []
+        stated: list[Stated] = []
+        for at, written in enumerate(figures):
+            place = (*here, "stated", *((at,) if isinstance(one.stated, tuple) else ()))
+            kind, figure = self._figure(written, one, at, *place)
+            kinds.append(kind)
+            stated += [] if figure is None else [figure]
         if not stated and one.expr is not None:
-            self._kind(_text(one.expr), None, *here, "expr")
+            kinds.append(self._kind(_text(one.expr), None, *here, "expr"))
         claim = replace(
             one,
             text=one.text or one.id,
-            line=line,
+            line=self._tree.line(*here),
             source=self._source(one, *here),
             expr=None if one.expr is None else _text(one.expr),
-            also=self._readings(one.also, stated[:1], *here, "also"),
-            nearest=self._readings(one.nearest, (), *here, "nearest", judged=False),
-            stated=stated,
+            also=self._readings(one.also, next(iter(stated), None), *here, "also"),
+            nearest=self._readings(one.nearest, None, *here, "nearest", judged=False),
+            stated=tuple(stated),
             basis=_several(one.basis),
             context=_several(one.context),
             same_quantity=tuple(self._statements(one, *here, "same_quantity")),
         )
-        self._check_whole(one, *here)
-        for place, (figure, kind) in kinds.items():
-            if kind == "text" or ((kind == "truth") != isinstance(figure.amount, bool) and kind != "any"):
-                self._flaw(f"the expression is {kind}, what is stated is not", *here, "stated", *place)
+        if first is None and one.unverifiable is None and not one.same_quantity:
+            self._flaw("nothing to check it against; give expr, unverifiable or same_quantity", *here)
+        if first is not None and kinds[0] is not None:
+            if not figures:
+                self._flaw("expr needs stated, the value it is checked against", *here)
+            if one.unverifiable is not None:
+                self._flaw("expr and unverifiable exclude each other; what is near goes to nearest", *here)
         return claim
 
     def _source(self, one: Claim, *here: Step) -> Source:
@@ -159,65 +160,37 @@ class _Reader:
         base = documents.get(name or "", self._written.source)
         return base if own is None else replace(own, publisher=own.publisher or base.publisher)
 
-    def _stated(self, one: Claim, *here: Step) -> tuple[tuple[Stated, ...], dict[tuple[Step, ...], tuple[Stated, str]]]:
-        """The figures that a claim states, and by their place those whose expression has a kind."""
-        found: list[Stated] = []
-        kinds: dict[tuple[Step, ...], tuple[Stated, str]] = {}
-        for position, written in enumerate(_several(one.stated)):
-            at = (position,) if isinstance(one.stated, tuple) else ()
-            place = (*here, "stated", *at)
-            figure = self._figure(written, *place)
-            own = written.expr is not None
-            expr = written.expr if own else one.expr
-            if position and expr is None and not one.unverifiable:
+    def _figure(self, written: Stated, one: Claim, at: int, *place: Step) -> tuple[str | None, Stated | None]:
+        """The kind of a figure's expression, and the figure; ``at`` is its position in the claim."""
+        figure, own, here = self._checked(written, *place), written.expr is not None, place[:2]
+        expr = written.expr if own else one.expr
+        if expr is None:
+            if at and not one.unverifiable:
                 self._flaw("a further figure needs expr, what it is", *place)
-            kind = None
-            if expr is not None:
-                kind = self._kind(_text(expr), figure, *(place if own else here), "expr")
-            if position and not own and figure is not None and kind is not None:
-                self._readings(one.also, (figure,), *here, "also")
-            if figure is not None:
-                found.append(replace(figure, expr=_text(expr) if own else None))
-                if kind is not None:
-                    kinds[at] = found[-1], kind
-        return tuple(found), kinds
+            return None, figure
+        kind = self._kind(_text(expr), figure, *(place if own else here), "expr")
+        if figure is None or kind is None:
+            return kind, figure
+        if at and not own:
+            self._readings(one.also, figure, *here, "also")
+        if kind == "text" or (kind != "any" and (kind == "truth") != isinstance(figure.amount, bool)):
+            self._flaw(f"the expression is {kind}, what is stated is not", *here, "stated", *place[3:])
+        return kind, replace(figure, expr=_text(expr) if own else None)
 
-    def _figure(self, one: Stated, *here: Step) -> Stated | None:
+    def _checked(self, one: Stated, *here: Step) -> Stated | None:
         try:
             return one.checked()
         except NumberError as error:
             self._flaw(str(error), *here)
             return None
 
-    def _check_whole(self, one: Claim, *here: Step) -> None:
-        """Whether the parts of a claim, as it is written, fit together."""
-        first = next(iter(_several(one.stated)), None)
-        expr = first.expr if first is not None and first.expr is not None else one.expr
-        if expr is None and one.unverifiable is None and not one.same_quantity:
-            self._flaw("nothing to check it against; give expr, unverifiable or same_quantity", *here)
-        if expr is not None and self._is_valid(_text(expr)):
-            if first is None:
-                self._flaw("expr needs stated, the value it is checked against", *here)
-            if one.unverifiable is not None:
-                self._flaw("expr and unverifiable exclude each other; what is near goes to nearest", *here)
-
-    def _is_valid(self, text: str) -> bool:
-        try:
-            return type_of(text, self._names).kind != ""
-        except ExpressionError:
-            return False
-
-    def _readings(
-        self, written: Any, stated: Sequence[Stated], *here: Step, judged: bool = True
-    ) -> tuple[Reading, ...]:
+    def _readings(self, written: Any, stated: Stated | None, *here: Step, judged: bool = True) -> tuple[Reading, ...]:
         found = []
         for position, one in enumerate(_several(written)):
             place = (*here, position) if isinstance(written, tuple) else here
             reading = one if isinstance(one, Reading) else Reading(expr=one)
             text = _text(reading.expr)
-            kind = self._kind(
-                text, stated[0] if stated else None, *place, *(("expr",) if isinstance(one, Reading) else ())
-            )
+            kind = self._kind(text, stated, *place, *(("expr",) if isinstance(one, Reading) else ()))
             if kind == "text" and judged:
                 self._flaw("a reading is a number or true or false, not text", *place)
             found.append(replace(reading, expr=text))
@@ -228,12 +201,17 @@ class _Reader:
             place = (*here, position)
             if (item.value is not None) == (item.claim is not None):
                 self._flaw("a statement has either value, or claim with the id of another one", *place)
-            own = None if item.stated is None else self._figure(item.stated, *place)
+            own = None if item.stated is None else self._checked(item.stated, *place)
             shown = item if own is None else own
             yield replace(item, unit=shown.unit, wording=shown.wording, line=self._tree.line(*place))
 
-    def _check_statements(self, claims: tuple[Claim, ...]) -> None:
-        by_id = {claim.id: claim for claim in claims}
+    def _check_together(self, claims: tuple[Claim, ...]) -> None:
+        """Whether each claim has an id of its own, and those that others name are there and fit."""
+        by_id: dict[str, Claim] = {}
+        for position, claim in enumerate(claims):
+            if claim is not by_id.setdefault(claim.id, claim):
+                first = by_id[claim.id].line
+                self._flaw(f"{claim.id!r} is given twice, first on line {first}", "claims", position, "id")
         for position, claim in enumerate(claims):
             here = ("claims", position, "same_quantity")
             for number, name in enumerate(statement.claim for statement in claim.same_quantity):

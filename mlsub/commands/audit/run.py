@@ -12,7 +12,7 @@ from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.facts import gather
 from mlsub.commands.audit.functions import EvaluationError
 from mlsub.commands.audit.judge import judge
-from mlsub.commands.audit.messaging.check import judge_messaging
+from mlsub.commands.audit.messaging import judge_messaging
 from mlsub.commands.audit.nearest import would_hold
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.quoting import AUTO
@@ -38,7 +38,7 @@ def audit(
         folders: where results lie, see places.py.
         bases: those that decide in the place of the usual; a claim's own go before.
         documents: folders of the documents' texts, besides that of the file.
-        rules: the text of the rules on quoting results, see messaging/tables.py.
+        rules: the text of the rules on quoting results, see quoting.py.
         settings: how logs are read; round and usage are those of each result.
 
     Raises:

@@ -7,7 +7,7 @@ is a name that may belong to a figure from outside that the claim compares them 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -16,9 +16,8 @@ import msgspec
 
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.expression import Constant, parse
+from mlsub.commands.audit.expression import Call, Constant, Name, parse
 from mlsub.commands.audit.facts import Facts, product
-from mlsub.commands.audit.messaging.bridge import calls
 from mlsub.commands.audit.quoting import mentions, squashed, texts
 from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
@@ -94,25 +93,19 @@ def _kind(unit: str) -> str:
 _ACCELERATORS = ("accelerator_model_name", "system_name", "host_processor_model_name")
 _COUNTS = ("chips", "nodes", "pod")
 _EACH = ("per_chip", "chips", "nodes", "hosts", "cpus")
+_IPUS = {"Bow IPU", "GC200"}
 #: Letters and digits of an accelerator's name that a folder's name cannot have by chance.
 _TELLING = 4
 
 
 class _Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """One result, or what a count asks for, as names; None where that is not known.
+    """One result, or what a count asks for.
 
-    ``shown`` is how each is called in a message, ``everybody`` all organisations that its files mention.
+    ``own`` are its names by what they are of, without what is not known, and ``shown`` is how each is called in a
+    message. An ``organisation`` may be any that its files mention, a ``vendor`` the submitter or who made the chips.
     """
 
-    submitters: frozenset[str] | None
-    makers: frozenset[str] = frozenset()
-    everybody: frozenset[str] = frozenset()
-    accelerators: frozenset[str] | None = None
-    frameworks: frozenset[str] | None = None
-    benchmark: tuple[str, str] | None = None
-    suite: str = "training"
-    round: str
-    division: str | None = None
+    own: dict[str, Collection[str]]
     chips: int | None = None
     per_node: int | None = None
     nodes: int | None = None
@@ -121,44 +114,48 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
     """What the words of a claim name and none of its results is; nothing where it names no results."""
-    readings = [reading.expr for reading in claim.readings]
-    used = [call for expression in readings for call in calls(parse(expression).tree, world.file)]
-    results = dict.fromkeys(name for expression in readings for name in world.file.results_in(expression))
-    known = [facts for name in results if (facts := world.facts.get(name)) is not None and facts.found]
-    subjects = [_of_result(facts, world) for facts in known]
-    counts = [call for call in used if call.function in ("count", "systems", "benchmarks")]
-    subjects += [_of_count(call.arguments, dict(call.named)) for call in counts]
+    nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
+    calls = [node for node in nodes if isinstance(node, Call)]
+    results = {node.name for node in nodes if isinstance(node, Name) and node.name in world.file.results}
+    known = [facts for name, facts in world.facts.items() if name in results and facts.found]
+    subjects = [_of_result(facts) for facts in known]
+    subjects += [_of_count(call) for call in calls if call.function in ("count", "systems", "benchmarks")]
     if not subjects or len(known) < len(results):
         return ()
-    said = [(one, False) for one in named(claim.text)] + [(one, True) for one in _noted(claim.says)]
-    outside = any(given.kind != "price" for one in readings for given in world.file.inputs_in(one))
+    outside = any(given.kind != "price" for one in claim.readings for given in world.file.inputs_in(one.expr))
     compares = mentions(flat(claim.text), vocabulary()["comparing"])
     # What is counted a chip or a node may speak of one of them.
-    each = any(call.function in _EACH for call in used)
+    each = any(call.function in _EACH for call in calls)
     per_node = mentions(flat(claim.text), vocabulary()["counts"]["each"])
-    fitting = {
-        at for at, (one, strict) in enumerate(said) if _fits(one, subjects, strict=strict, per_node=strict or per_node)
-    }
-    matched = {said[at][0].what for at in fitting}
+    said = [(one, False) for one in named(claim.text)] + [(one, True) for one in _noted(claim.says)]
+    fitting: set[str] = set()
+    others: list[tuple[Named, str]] = []
+    for one, strict in said:
+        called = _called(one, strict=strict)
+        if _fits(one, called, subjects, per_node=strict or per_node):
+            fitting.add(one.what)
+        else:
+            others.append((one, called))
     found: dict[tuple[str, frozenset[str]], Difference] = {}
-    for at, (one, strict) in enumerate(said):
+    for one, called in others:
         # Of frameworks, libraries of others may be named besides.
-        beside = one.what in matched and (outside or one.what == "framework")
-        if at in fitting or beside or (outside and compares) or (each and one.values == {"1"}):
+        beside = one.what in fitting and (outside or one.what == "framework")
+        if beside or (outside and compares) or (each and one.values == {"1"}):
             continue
-        what = _called(one, strict=strict)
-        difference = Difference(
-            what=what, said=_as_written(one.written, claim.text), results=_shown(one.what, what, subjects)
+        kind = {"pod": "chips"}.get(one.what, "vendor" if called == "vendor" else one.what)
+        found[one.what, one.values] = found.get((one.what, one.values)) or Difference(
+            what="count" if one.what in _COUNTS else called,
+            said=_as_written(one.written, claim.text),
+            results=tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown)),
         )
-        found.setdefault((one.what, one.values), difference)
     return tuple(found.values())
 
 
 def _called(said: Named, *, strict: bool) -> str:
-    """What a name is of, in a message: the organisation before a product is its vendor."""
+    """What a name is of, in a message: who is noted is the submitter, and who stands before a product its vendor."""
     if said.what == "organisation":
         return "submitter" if strict else "vendor" if said.of_product else "organisation"
-    return "count" if said.what in _COUNTS else said.what
+    return said.what
 
 
 def _as_written(said: str, text: str) -> str:
@@ -175,43 +172,76 @@ def _noted(says: dict[str, Any]) -> Iterator[Named]:
         yield from benchmarks_in(spaced(value), vague=True)
     for value in texts(says.get("round")):
         name = normalise_round(value)
-        if name is not None:
-            yield Named(what="round", written=value, values=frozenset({name}))
-        else:
-            yield from rounds_in(spaced(value), bare=True)
+        known = Named(what="round", written=value, values=frozenset({name or ""}))
+        yield from [known] if name is not None else rounds_in(spaced(value), bare=True)
     for value in texts(says.get("division")):
         yield from divisions_in(spaced(value), bare=True)
     for value in texts(says.get("system")):
         yield from (one for one in named(value) if one.what in ("accelerator", *_COUNTS))
 
 
-def _fits(said: Named, subjects: Sequence[_Subject], *, strict: bool, per_node: bool) -> bool:
+def _fits(said: Named, called: str, subjects: Sequence[_Subject], *, per_node: bool) -> bool:
     """Whether a name belongs to any of the results; a count may be that of all together.
 
-    ``strict`` says that an organisation is meant as the submitter: what a text calls NVIDIA may be the chip's maker.
     ``per_node`` says that a number of chips may be that of each node.
     """
-    if said.what in _COUNTS:
-        return _counts(said, subjects, per_node=per_node)
-    return any(_belongs(said, subject, strict=strict) for subject in subjects)
+    if said.what not in _COUNTS:
+        return any(called not in one.own or not said.values.isdisjoint(one.own[called]) for one in subjects)
+    number = int(next(iter(said.values)))
+    if said.what == "nodes":
+        nodes = [subject.nodes for subject in subjects]
+        return None in nodes or number in (*nodes, sum(one or 0 for one in nodes))
+    chips = [subject.chips or 0 for subject in subjects]
+    if 0 in chips or (said.what == "pod" and all(_IPUS.isdisjoint(one.own.get("accelerator", ())) for one in subjects)):
+        return True
+    return number in (*chips, sum(chips)) or (per_node and any(number == subject.per_node for subject in subjects))
 
 
-def _belongs(said: Named, of: _Subject, *, strict: bool) -> bool:
-    if said.what == "organisation":
-        if of.submitters is None:
-            return True
-        known = of.submitters if strict else of.submitters | of.makers
-        return bool(said.values & (known if strict or said.of_product else known | of.everybody)) or said.of_host
-    if said.what == "accelerator":
-        return of.accelerators is None or bool(said.values & of.accelerators)
-    if said.what == "benchmark":
-        return of.benchmark is None or not said.values.isdisjoint(_folders(*of.benchmark, of.round))
-    if said.what == "suite":
-        return of.suite in said.values
-    if said.what == "framework":
-        return not of.frameworks or not said.values.isdisjoint(of.frameworks)
-    known_value = of.round if said.what == "round" else of.division
-    return known_value is None or known_value in said.values
+def _of_result(facts: Facts) -> _Subject:
+    """A result by its description, and by what folders say: submitter, system, benchmark and division."""
+    said = {name: value for name, value in facts.description.items() if isinstance(value, str)}
+    system, model = facts.system or "", said.get("accelerator_model_name", "")
+    named_in = [one.values for field in _ACCELERATORS for one in accelerators_in(spaced(said.get(field, "")))]
+    # The name of a family counts where no member is named.
+    chips = _union([one for one in named_in if len(one) == 1] or named_in)
+    makers = {maker for name in chips if name in all_chips() for maker in all_chips()[name].vendor}
+    submitters = _organisations((facts.submitter or "", str(facts.description.get("submitter", ""))[:200]))
+    vendors = submitters | makers | _organisations_of([model])
+    software = [*(said.get(field, "") for field in vocabulary()["frameworks"]["fields"]), system.replace("_", " ")]
+    frameworks = _union(one.values for text in software for one in frameworks_in(spaced(text)))
+    suite = "hpc" if facts.usage == "hpc" else "training"
+    per_node, nodes = (product(facts.description, field) for field in ("accelerators_per_node", "number_of_nodes"))
+    counted = product(facts.description, "number_of_nodes", "accelerators_per_node")
+    own = {
+        "submitter": submitters if facts.submitter else None,
+        "vendor": vendors if facts.submitter else None,
+        "organisation": vendors | _organisations_of(said.values()) if facts.submitter else None,
+        "accelerator": chips or _of_folder(system) or (chips if facts.description else None),
+        "framework": frameworks or None,
+        "benchmark": _folders(facts.usage, facts.benchmark, facts.round) if facts.benchmark else None,
+        "suite": {suite},
+        "round": {facts.round},
+        "division": {facts.division} if facts.division else None,
+    }
+    shown = {
+        "organisation": facts.submitter,
+        "suite": f"MLPerf {suite.upper() if suite == 'hpc' else suite.title()}",
+        "vendor": ", ".join(sorted(makers)) or facts.submitter,
+        "accelerator": model if model.strip().upper() not in ("", "N/A", "NA", "NONE") else "no accelerator",
+        "framework": said.get("framework"),
+        "benchmark": facts.benchmark,
+        "round": f"v{facts.round}",
+        "division": facts.division,
+        "chips": f"{counted} accelerators" if counted else "no accelerators counted",
+        "nodes": "1 node" if nodes == 1 else f"{nodes} nodes",
+    }
+    return _Subject(
+        own={what: names for what, names in own.items() if names is not None},
+        chips=facts.chips,
+        per_node=per_node,
+        nodes=nodes,
+        shown={what: text for what, text in shown.items() if text},
+    )
 
 
 def _folders(usage: str, folder: str, round_name: str) -> set[str]:
@@ -220,105 +250,37 @@ def _folders(usage: str, folder: str, round_name: str) -> set[str]:
     return {folder} if found is None else {found.name, *found.folders, folder}
 
 
-def _counts(said: Named, subjects: Sequence[_Subject], *, per_node: bool) -> bool:
-    number = int(next(iter(said.values)))
-    if said.what == "nodes":
-        nodes = [subject.nodes for subject in subjects]
-        return None in nodes or number in (*nodes, sum(one or 0 for one in nodes))
-    if not all(subject.chips for subject in subjects):
-        return True
-    if said.what == "pod" and not any(
-        "Bow IPU" in (s.accelerators or ()) or "GC200" in (s.accelerators or ()) for s in subjects
-    ):
-        return True
-    chips = [subject.chips or 0 for subject in subjects]
-    return number in (*chips, sum(chips)) or (per_node and any(number == subject.per_node for subject in subjects))
-
-
-def _shown(what: str, called: str, subjects: Iterable[_Subject]) -> tuple[str, ...]:
-    kind = {"pod": "chips"}.get(what, "vendor" if called == "vendor" else what)
-    return tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown))
-
-
-def _of_result(facts: Facts, world: World) -> _Subject:
-    """A result by its description, and by what folders say: submitter, system, benchmark and division."""
-    description, known = facts.description, facts
-    said = {name: value for name, value in description.items() if isinstance(value, str)}
-    called = [known.submitter or "", str(description.get("submitter", ""))[:200]]
-    model = said.get("accelerator_model_name", "")
-    found = frozenset().union(*_specific(accelerators_in(spaced(said.get(field, ""))) for field in _ACCELERATORS))
-    makers = {maker for name in found if name in all_chips() for maker in all_chips()[name].vendor}
-    per_node, nodes = product(description, "accelerators_per_node"), product(description, "number_of_nodes")
-    chips = product(description, "number_of_nodes", "accelerators_per_node")
-    # Host processors do the computing where there are no accelerators.
-    counted = chips or product(description, "number_of_nodes", "host_processors_per_node")
-    software = [said.get(field, "") for field in vocabulary()["frameworks"]["fields"]]
-    software.append((known.system or "").replace("_", " "))
-    suite = "hpc" if facts.usage == "hpc" else "training"
-    shown = {
-        "organisation": known.submitter,
-        "suite": f"MLPerf {suite.upper() if suite == 'hpc' else suite.title()}",
-        "vendor": ", ".join(sorted(makers)) or known.submitter,
-        "accelerator": model if model.strip().upper() not in ("", "N/A", "NA", "NONE") else "no accelerator",
-        "framework": said.get("framework"),
-        "benchmark": known.benchmark,
-        "round": f"v{facts.round}",
-        "division": known.division,
-        "chips": f"{chips} accelerators" if chips else "no accelerators counted",
-        "nodes": "1 node" if nodes == 1 else f"{nodes} nodes",
-    }
-    return _Subject(
-        submitters=_organisations(called) if known.submitter else None,
-        makers=frozenset(makers).union(*(one.values for one in organisations_in(spaced(model)))),
-        everybody=frozenset().union(*(one.values for text in said.values() for one in organisations_in(spaced(text)))),
-        accelerators=found or _of_folder(known.system or "") or (found if description else None),
-        frameworks=frozenset().union(*(one.values for text in software for one in frameworks_in(spaced(text)))),
-        benchmark=(known.usage, known.benchmark) if known.benchmark else None,
-        suite=suite,
-        round=facts.round,
-        division=known.division,
-        chips=counted,
-        per_node=per_node,
-        nodes=nodes,
-        shown={what: text for what, text in shown.items() if text},
-    )
-
-
-def _of_folder(system: str) -> frozenset[str]:
-    """Accelerators that the name of a folder has in it."""
+def _of_folder(system: str) -> frozenset[str] | None:
+    """Accelerators that the name of a folder has in it; None without any."""
     folder = squashed(system)
-    spelled = {name: [squashed(text) for text in one.spelled] for name, one in all_chips().items()}
-    return frozenset(name for name, all_ in spelled.items() if any(len(t) >= _TELLING and t in folder for t in all_))
+    spelled = {name: map(squashed, one.spelled) for name, one in all_chips().items()}
+    found = {name for name, all_ in spelled.items() if any(len(t) >= _TELLING and t in folder for t in all_)}
+    return frozenset(found) or None
 
 
-def _organisations(called: Iterable[str]) -> frozenset[str]:
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*sets)
+
+
+def _organisations(folders: Iterable[str]) -> frozenset[str]:
     # Folders run names together: Quanta_Cloud_Technology, smc-ac-power, Intel-HabanaLabs.
-    return frozenset(
-        one for text in called for found in organisations_in(spaced(text.replace("+", " "))) for one in found.values
-    )
+    return _organisations_of(text.replace("+", " ") for text in folders)
 
 
-def _of_count(arguments: Sequence[Any], only: dict[str, str]) -> _Subject:
+def _organisations_of(called: Iterable[str]) -> frozenset[str]:
+    return _union(one.values for text in called for one in organisations_in(spaced(text)))
+
+
+def _of_count(call: Call) -> _Subject:
     """What ``count('v1.0', 'ACME', benchmark='bert')`` asks for."""
-    round_, submitter = (str(one.value) if isinstance(one, Constant) else "" for one in arguments[:2])
-    benchmark, division = only.get("benchmark"), only.get("division")
+    round_, submitter = (str(one.value) if isinstance(one, Constant) else "" for one in call.arguments[:2])
+    only, name = dict(call.named), normalise_round(round_) or round_
+    own: dict[str, Collection[str]] = {"suite": {"training"}, "round": {name}}
+    own |= dict.fromkeys(("submitter", "vendor", "organisation"), _organisations([submitter]))
+    own |= {"division": {only["division"]}} if "division" in only else {}
+    own |= {"benchmark": _folders("training", only["benchmark"], name)} if "benchmark" in only else {}
     shown = {"organisation": submitter, "round": round_, "suite": "MLPerf Training"}
-    shown |= {what: one for what, one in (("benchmark", benchmark), ("division", division)) if one is not None}
-    return _Subject(
-        submitters=_organisations([submitter]),
-        everybody=_organisations([submitter]),
-        benchmark=("training", benchmark) if benchmark is not None else None,
-        round=normalise_round(round_) or round_,
-        division=division,
-        shown=shown,
-    )
-
-
-def _specific(found: Iterable[Iterable[Named]]) -> Iterator[frozenset[str]]:
-    """What accelerators are named; the name of a family counts where no member is named."""
-    values = [one.values for names in found for one in names]
-    single = [one for one in values if len(one) == 1]
-    yield from single or values
+    return _Subject(own=own, shown=shown | {what: only[what] for what in ("benchmark", "division") if what in only})
 
 
 def statements(claim: Claim, file: ClaimsFile) -> tuple[Said, ...]:

@@ -28,14 +28,13 @@ _MEMORY = re.compile(r"[0-9]+ ?gb(?!\w)")
 class Named(msgspec.Struct, frozen=True, kw_only=True):
     """One name in a text: what it is of, as it is written there, and everything that it may mean.
 
-    ``of_product`` says of an organisation that an accelerator's name follows, ``of_host`` that a part of a host does.
+    ``of_product`` says of an organisation that an accelerator's name follows.
     """
 
     what: str
     written: str
     values: frozenset[str]
     of_product: bool = False
-    of_host: bool = False
 
 
 def vocabulary() -> dict[str, Any]:
@@ -45,61 +44,55 @@ def vocabulary() -> dict[str, Any]:
 
 def named(text: str) -> tuple[Named, ...]:
     """Every name in a sentence that is recognised, in the order of what they are of."""
-    shown = spaced(text)
-    return tuple(
-        found
-        for of in (
-            organisations_in,
-            accelerators_in,
-            benchmarks_in,
-            rounds_in,
-            divisions_in,
-            counts_in,
-            frameworks_in,
-            suites_in,
-        )
-        for found in of(shown)
+    finders = (
+        organisations_in,
+        accelerators_in,
+        benchmarks_in,
+        rounds_in,
+        divisions_in,
+        counts_in,
+        frameworks_in,
+        suites_in,
     )
+    shown = spaced(text)
+    return tuple(found for of in finders for found in of(shown))
 
 
 def organisations_in(text: str) -> Iterator[Named]:
-    """Organisations; a maker's name before a product of its may be the product's."""
+    """Organisations, but not the makers of a host's parts; a maker's name before a product of its is the product's."""
     said = flat(text)
     for match, values in organisations.spelled().found(text):
-        rest = said[match.end() :].lstrip()
-        yield Named(
-            what="organisation",
-            written=text[match.start() : match.end()],
-            values=values,
-            of_product=chip_spellings().pattern.match(rest) is not None,
-            of_host=_starts(rest, vocabulary()["host_parts"]),
-        )
+        rest, written = said[match.end() :].lstrip(), text[match.start() : match.end()]
+        if not _starts(rest, vocabulary()["host_parts"]):
+            of_product = chip_spellings().pattern.match(rest) is not None
+            yield Named(what="organisation", written=written, values=values, of_product=of_product)
 
 
 def accelerators_in(text: str) -> Iterator[Named]:
     """Accelerators, and families of them, which mean every member."""
-    for match, values in chip_spellings().found(text):
-        yield Named(what="accelerator", written=text[match.start() : match.end()], values=values)
+    return _spelled("accelerator", chip_spellings(), text)
 
 
 def benchmarks_in(text: str, *, vague: bool = False) -> Iterator[Named]:
     """Benchmarks by the folders that they may have; ``vague`` takes names too that also mean something else."""
-    for match, values in _benchmarks(vague).found(text):
-        yield Named(what="benchmark", written=text[match.start() : match.end()], values=values)
+    return _spelled("benchmark", _benchmarks(vague), text)
+
+
+def frameworks_in(text: str) -> Iterator[Named]:
+    """Frameworks; one that runs on another means both."""
+    return _spelled("framework", _frameworks(), text)
+
+
+def _spelled(what: str, known: Spellings, text: str) -> Iterator[Named]:
+    for match, values in known.found(text):
+        yield Named(what=what, written=text[match.start() : match.end()], values=values)
 
 
 def suites_in(text: str) -> Iterator[Named]:
     """Suites, where they stand behind MLPerf."""
     suites = "|".join(vocabulary()["suites"])
     for match in re.finditer(rf"(?<!\w)mlperf ({suites})(?!\w)", flat(text)):
-        written = text[match.start() : match.end()]
-        yield Named(what="suite", written=written, values=frozenset({match[1]}))
-
-
-def frameworks_in(text: str) -> Iterator[Named]:
-    """Frameworks; one that runs on another means both."""
-    for match, values in _frameworks().found(text):
-        yield Named(what="framework", written=text[match.start() : match.end()], values=values)
+        yield Named(what="suite", written=text[match.start() : match.end()], values=frozenset({match[1]}))
 
 
 def rounds_in(text: str, *, bare: bool = False) -> Iterator[Named]:
@@ -144,20 +137,11 @@ def counts_in(text: str) -> Iterator[Named]:
     numbers = rf"(?<![\w.,$€£%/])({_NUMBER}|{'|'.join(sorted(words, key=len, reverse=True))})(?= |x )(?: ?[x×])?"
     for match in re.finditer(numbers, said):
         inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
-        if inside or _rough(said[: match.start()]):
-            continue
-        counted = _counted(said[match.end() :])
-        if counted is not None:
+        if not inside and not _is_rough(said[: match.start()]) and (counted := _counted(said[match.end() :])):
             unit, length = counted
             number = words.get(match[1]) or int(match[1].replace(",", ""))
             written = text[match.start() : match.end() + length]
             yield Named(what=unit, written=written, values=frozenset({str(number)}))
-
-
-def _rough(before: str) -> bool:
-    return any(before.rstrip().endswith(word) for word in vocabulary()["counts"]["rough"] if not word.isalpha()) or (
-        _ends(before, vocabulary()["counts"]["rough"])
-    )
 
 
 def _counted(rest: str) -> tuple[str, int] | None:
@@ -213,6 +197,7 @@ def _starts(text: str, words: Iterable[str]) -> bool:
     return _word_at(text, 0, words) is not None
 
 
-def _ends(text: str, words: Iterable[str]) -> bool:
-    padded = f" {text.rstrip()}"
-    return any(padded.endswith(f" {word}") for word in words)
+def _is_rough(before: str) -> bool:
+    """Whether what stands before a number makes it a rough one; a word there stands alone."""
+    padded = f" {before.rstrip()}"
+    return any(padded.endswith(f" {word}" if word.isalpha() else word) for word in vocabulary()["counts"]["rough"])

@@ -1,8 +1,4 @@
-"""The plan: which file of the submission comes from where, made without writing anything, and which files it lacks.
-
-Templates for what it lacks are written beside the manifest, among what is packed. Never in the package: it is replaced
-as a whole. What somebody filled in there is taken over into the sources.
-"""
+"""The plan: which file of the submission comes from where, made without writing anything, and which files it lacks."""
 
 from __future__ import annotations
 
@@ -16,9 +12,7 @@ import msgspec
 from mlsub.commands.pack.manifest import Entry, Item, Manifest
 from mlsub.commands.pack.runs import Chosen, LeftOut, choose_runs
 from mlsub.findings import Finding, Severity
-from mlsub.io.errors import MlsubError
 from mlsub.io.folders import Piece
-from mlsub.io.write import make_folder, write_file
 from mlsub.submission.code import CODE_USAGES, PlannedEntry
 from mlsub.submission.listing import Item as Listed
 from mlsub.submission.listing import (
@@ -29,7 +23,7 @@ from mlsub.submission.listing import (
     parents,
     stray_paths,
 )
-from mlsub.submission.templates import Template, begins_as_template, is_unfilled, templates
+from mlsub.submission.templates import Template, begins_as_template, templates
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import is_placeholder
 from mlsub.workspace import AS_FOUND, Settings
@@ -38,8 +32,6 @@ from mlsub.workspace import AS_FOUND, Settings
 UNFILLED = "a template: fill it in, and remove every line that asks for it"
 #: A rule, what is wrong, and what was found.
 Fault = tuple[str, str, Path | str]
-#: A template that has been filled in is text; more than this is something else.
-_MAX_FILLED = 1 << 24
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -57,12 +49,11 @@ class Plan(msgspec.Struct, frozen=True):
         return not any(found.severity is Severity.ERROR for found in self.findings)
 
 
-def make_plan(manifest: Manifest, *, more: Iterable[Piece] = (), settings: Settings = AS_FOUND) -> Plan:
+def make_plan(manifest: Manifest, settings: Settings = AS_FOUND) -> Plan:
     """Plan a submission.
 
     Args:
         manifest: what it says; the files it names are looked at here.
-        more: what goes in besides.
         settings: how logs are read, where a median window asks for all of them.
     """
     runs = tuple(choose_runs(manifest, entry, settings) for entry in manifest.entries)
@@ -77,7 +68,7 @@ def make_plan(manifest: Manifest, *, more: Iterable[Piece] = (), settings: Setti
             made = f"a description of the known system {system.known}"
             parts.items.append(Piece(to=to, content=system.content, made=made))
     _take_folders(parts, manifest)
-    kept, conflicts = _each_place_once([*parts.items, *more], manifest)
+    kept, conflicts = _each_place_once(parts.items, manifest)
     findings = [*parts.findings, *conflicts, *_divisions(manifest), *_used_twice(runs, manifest)]
     return Plan(manifest, kept, runs, tuple(dict.fromkeys(parts.left_out)), tuple(dict.fromkeys(findings)))
 
@@ -289,77 +280,14 @@ def _leaves(item: Listed) -> bool:
     return False
 
 
-class Scaffolded(msgspec.Struct, frozen=True):
-    """A file to begin with, and its piece of the package, from which it comes if somebody ``filled`` it in there."""
-
-    file: Path
-    piece: Piece
-    filled: bool
-
-
-def missing_files(manifest: Manifest, out: Path) -> Iterator[Scaffolded]:
-    """What the sources lack, each file once.
-
-    Args:
-        manifest: the submission.
-        out: the package, where somebody may have filled in templates.
-
-    Raises:
-        OSError: something there cannot be read.
-    """
-    if manifest.round.usage not in CODE_USAGES:
-        return
-    seen: set[Path] = set()
-    brought = tuple(extra.to for extra in manifest.files)
-    for entry, planned in zip(manifest.entries, planned_entries(manifest), strict=True):
-        for template in templates(planned.system, planned.benchmark, planned.implementation):
-            file = manifest.setup_of(entry) / Path(template.path).name
-            if file in seen or f"{template.path}/".startswith(tuple(f"{to}/" for to in brought)):
-                continue
-            seen.add(file)
-            filled = _filled(out / template.path)
-            if filled is not None and _is_ours(file, template):
-                content, executable = filled
-                made = "what was filled in there"
-                piece = Piece(to=template.path, content=content, executable=executable, made=made)
-                yield Scaffolded(file, piece, filled=True)
-            elif not os.path.lexists(file):
-                content = template.content.encode()
-                yield Scaffolded(file, Piece(to=template.path, content=content, executable=template.executable), False)
-
-
-def _is_ours(file: Path, template: Template) -> bool:
-    """Whether nothing is lost if a file is replaced: there is none, or the template as it was made."""
-    if not os.path.lexists(file):
-        return True
-    status, content = file.lstat(), template.content.encode()
-    return stat.S_ISREG(status.st_mode) and status.st_size == len(content) and file.read_bytes() == content
-
-
-def _filled(file: Path) -> tuple[bytes, bool] | None:
-    """What somebody has made of a template, and whether it may be executed."""
-    if not os.path.lexists(file):
-        return None
-    status = file.lstat()
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_FILLED:
-        return None
-    content = file.read_bytes()
-    return None if is_unfilled(content) else (content, bool(status.st_mode & stat.S_IXUSR))
-
-
-def write_scaffold(scaffolded: Scaffolded) -> None:
-    """Write a file where there is none, or only the template.
-
-    Raises:
-        MlsubError: there is one by now, or it cannot be written.
-        OSError: the template there cannot be read or removed.
-    """
-    try:
-        make_folder(scaffolded.file.parent)
-    except OSError as error:
-        reason = error.strerror or error
-        raise MlsubError(f"{scaffolded.file.parent} cannot be made: {reason}. Name another folder as setup.") from error
-    if scaffolded.filled and os.path.lexists(scaffolded.file):
-        scaffolded.file.unlink()
-    piece = scaffolded.piece
-    write_file(scaffolded.file, piece.content or b"", force=False, executable=piece.executable)
+def missing_files(manifest: Manifest) -> dict[Path, Template]:
+    """Return the templates of what the sources lack, by the files beside an entry's setup that they become."""
+    found: dict[Path, Template] = {}
+    if manifest.round.usage in CODE_USAGES:
+        brought = tuple(f"{extra.to}/" for extra in manifest.files)
+        for entry, planned in zip(manifest.entries, planned_entries(manifest), strict=True):
+            for template in templates(planned.system, planned.benchmark, planned.implementation):
+                file = manifest.setup_of(entry) / Path(template.path).name
+                if not os.path.lexists(file) and not f"{template.path}/".startswith(brought):
+                    found.setdefault(file, template)
+    return found

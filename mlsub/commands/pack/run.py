@@ -1,11 +1,13 @@
-"""Plan a package, compare it with what lies in its place, assemble and check it, and put it there."""
+"""Plan a package, compare it with what lies in its place, assemble and check it, and put it there.
+
+A waiver changes nothing about the verdict: it says who knew of the rejection, and why the package is wanted all the
+same, for a resubmission, an appeal, or a record of what was once published.
+"""
 
 from __future__ import annotations
 
-import filecmp
 import os
-import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,22 +16,25 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.commands.pack.manifest import Manifest, Waiver
-from mlsub.commands.pack.plan import Plan, Scaffolded, make_plan, missing_files, write_scaffold
+from mlsub.commands.pack.place import Difference, check_place, compare, lies_in, obstacles
+from mlsub.commands.pack.plan import Plan, make_plan, missing_files
 from mlsub.commands.pack.runs import LeftOut
-from mlsub.commands.pack.waivers import Waived, apply_waivers
-from mlsub.findings import Finding, Severity
-from mlsub.io.errors import MlsubError
-from mlsub.io.folders import Piece, Way, adopt, assemble, digest, foreign_files, named
-from mlsub.io.write import remove_leftovers
+from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.folders import Way, adopt, assemble
+from mlsub.io.write import make_folder, remove_leftovers, write_file
+from mlsub.log.report import DECIDING
 from mlsub.present.envelope import Answer
-from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import audit_layout
-from mlsub.submission.find import Place, Target, infer_round, is_organisation
-from mlsub.submission.listing import Item, ItemKind, Listing, may_be_template, parents
-from mlsub.submission.report import Report
-from mlsub.submission.templates import begins_as_template
+from mlsub.submission.find import SCALING_FOLDERS
+from mlsub.submission.listing import Item, ItemKind, Listing, may_be_template
+from mlsub.submission.report import EntryResult, Report
+from mlsub.submission.templates import Template, begins_as_template
 from mlsub.workspace import Settings, check_paths
 from mlsub.workspace.package import write_package
+
+#: What no official tool checks, and no package is written with unless somebody says why.
+_GRAVE = ("entry.same-log-twice",)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,24 +56,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings = Settings()
 
 
-class Difference(msgspec.Struct, frozen=True):
-    """Places of files, sorted: ``extra`` are there and not planned.
-
-    ``foreign`` are those of ``changed`` and ``extra`` that pack did not write, or that were changed since.
-    """
-
-    new: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    same: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
-    foreign: tuple[str, ...] = ()
-
-    @property
-    def none(self) -> bool:
-        """Whether the tree is as planned."""
-        return not (self.new or self.changed or self.extra)
-
-
 class EntryRuns(msgspec.Struct, frozen=True):
     """The logs of an entry in the order of their results, and how they were chosen."""
 
@@ -85,6 +72,15 @@ class File(msgspec.Struct, frozen=True):
     made: str | None
     link: str | None
     executable: bool
+
+
+class Waived(msgspec.Struct, frozen=True):
+    """A rejection that is waived, until a day or ``never``."""
+
+    rule: str
+    path: str
+    reason: str
+    expires: str
 
 
 class Packing(Answer, frozen=True, kw_only=True):
@@ -127,40 +123,43 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
     Raises:
         MlsubError: ``out`` is not a folder for a submission, or cannot be written.
     """
-    plan, packed = _planned(manifest, out, request)
+    plan, packed = _plan(manifest, out, request)
     if not plan.sound and not (request.partly and any(chosen.runs for chosen in plan.runs)):
         return plan, packed
+    settings = msgspec.structs.replace(request.settings, round=manifest.round.name, usage=manifest.round.usage)
     if request.write and not packed.refused and not packed.difference.none:
         report, written = write_package(
             plan.items,
             manifest.organisation,
             out,
-            _settings(plan, request),
+            settings,
             way=request.way,
-            wanted=lambda report: not _judged(packed, report, manifest, request).blocking,
+            wanted=lambda report: not _judge(packed, report, manifest, request).blocking,
         )
-        return plan, msgspec.structs.replace(_judged(packed, report, manifest, request), written=written)
-    report = _check_links(plan, request)
+        return plan, msgspec.structs.replace(_judge(packed, report, manifest, request), written=written)
+    report = _check_links(plan, settings)
     if request.write and plan.sound and packed.difference.none:
         adopt(out, [item.to for item in plan.items])
-    return plan, _judged(packed, report, manifest, request)
+    return plan, _judge(packed, report, manifest, request)
 
 
-def _planned(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing]:
-    """The plan, and what is known before the check; templates are written here."""
-    _check_place(out)
+def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing]:
+    """Return the plan, and what is known before the check; templates are written here."""
+    check_place(out)
     if request.write:
         remove_leftovers(out.parent)
     try:
-        scaffolded = tuple(missing_files(manifest, out)) if request.templates else ()
-        if request.write:
-            _scaffold(scaffolded, out)
-        filled = [each.piece for each in scaffolded if each.filled and not request.write]
-        plan = make_plan(manifest, more=filled, settings=request.settings)
-        difference = _compare(plan, out) if plan.sound else Difference()
+        missing = missing_files(manifest) if request.templates else {}
+        for file in missing if request.write else ():
+            if lies_in(file.parent, out):
+                raise MlsubError(f"{file.parent} lies in {out}, which is replaced as a whole. Name another as setup.")
+        for file, template in missing.items() if request.write else ():
+            _write_template(file, template)
+        plan = make_plan(manifest, request.settings)
+        difference = compare(plan, out) if plan.sound else Difference()
     except OSError as error:
-        raise MlsubError(f"{error.filename or out} cannot be read: {error.strerror or error}.") from error
-    findings = (*plan.findings, *_other_round(plan, out), *_obstacles(plan, out, difference, force=request.force))
+        raise MlsubError(f"{error.filename or out} cannot be read: {reason_of(error)}.") from error
+    findings = (*plan.findings, *obstacles(plan, out, difference, force=request.force))
     return plan, Packing(
         manifest=str(manifest.file),
         out=str(out),
@@ -175,7 +174,7 @@ def _planned(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Pac
             for item in plan.items
         ),
         left_out=plan.left_out,
-        templates=tuple(str(each.file) for each in scaffolded),
+        templates=tuple(map(str, missing)),
         difference=difference,
         findings=findings,
         blocking=(),
@@ -184,39 +183,20 @@ def _planned(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Pac
     )
 
 
-def _scaffold(scaffolded: Sequence[Scaffolded], out: Path) -> None:
-    """Write templates among the sources.
-
-    Raises:
-        MlsubError: one would go into the package, which is replaced as a whole, or cannot be written.
-    """
-    for each in scaffolded:
-        if _lies_in(each.file.parent, out):
-            raise MlsubError(f"{each.file.parent} lies in {out}, which is replaced as a whole. Name another as setup.")
-    for each in scaffolded:
-        write_scaffold(each)
+def _write_template(file: Path, template: Template) -> None:
+    try:
+        make_folder(file.parent)
+    except OSError as error:
+        raise MlsubError(f"{file.parent} cannot be made: {reason_of(error)}. Name another folder as setup.") from error
+    write_file(file, template.content.encode(), force=False, executable=template.executable)
 
 
-def _judged(packed: Packing, report: Report, manifest: Manifest, request: Request) -> Packing:
-    """The package with the report of its check, and what that and the waivers say of writing it."""
-    strict = [found for found in packed.findings if found.severity is not Severity.ERROR] if request.strict else None
-    outcome = apply_waivers(report, manifest, request.waivers, request.today, strict)
-    return msgspec.structs.replace(
-        packed,
-        findings=(*packed.findings, *outcome.notes),
-        refused=packed.refused or bool(outcome.blocking),
-        blocking=outcome.blocking,
-        waived=outcome.waived,
-        report=msgspec.structs.replace(report, root=packed.out, round_from=None),
-    )
-
-
-def _check_links(plan: Plan, request: Request) -> Report:
+def _check_links(plan: Plan, settings: Settings) -> Report:
     """Check the package as it would be, without copying it."""
     with TemporaryDirectory(prefix="mlsub-") as folder:
         tree = Path(folder) / plan.manifest.organisation
         assemble(plan.items, tree, Way.LINK)
-        report = check_paths([tree], _settings(plan, request))[0]
+        report = check_paths([tree], settings)[0]
     # The links are of this check alone; what the layout will be follows from the plan.
     kept = [found for found in report.findings if not found.rule.startswith("layout.")]
     return msgspec.structs.replace(report, findings=(*kept, *_audit_planned(plan)))
@@ -244,125 +224,65 @@ def _items(plan: Plan) -> Iterator[Item]:
             yield Item(item.to, size=size, executable=item.executable)
 
 
-def _settings(plan: Plan, request: Request) -> Settings:
-    round_ = plan.manifest.round
-    return msgspec.structs.replace(request.settings, round=round_.name, usage=round_.usage)
-
-
-def _check_place(out: Path) -> None:
-    """Refuse what is not a place for an organisation's tree.
-
-    Raises:
-        MlsubError: it is a file or a link, or a folder that holds something else.
-    """
-    try:
-        if out.is_symlink() or (out.exists() and not out.is_dir()):
-            raise MlsubError(f"{out} is not a folder of its own. Name another.")
-        if out.is_dir() and any(out.iterdir()) and not is_organisation(out):
-            raise MlsubError(
-                f"{out} holds something other than a submission (neither results nor systems). "
-                f"Name the organisation's folder, such as {out / 'Organisation'}."
-            )
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise MlsubError(f"{out} cannot be used: {reason}.") from error
-
-
-def _compare(plan: Plan, out: Path) -> Difference:
-    """Compare a plan with a folder, which need not exist: contents, links, and what may be executed.
-
-    Raises:
-        OSError: something in the folder cannot be read.
-    """
-    if not out.is_dir():
-        return Difference(new=tuple(item.to for item in plan.items))
-    there = _names(out)
-    planned = {item.to: item for item in plan.items}
-    same = {to for to, item in planned.items() if to in there and _equal(item, out / to)}
-    # Where a folder is there that the plan fills, and is empty, it is nothing extra.
-    above = {parent for to in planned for parent in parents(to)}
-    changed = tuple(to for to in planned if to in there and to not in same)
-    extra = tuple(sorted(there - planned.keys() - above))
-    # In an empty folder nothing can be lost.
-    lost = [path for path in (*changed, *extra) if (out / path).is_symlink() or not (out / path).is_dir()]
-    return Difference(
-        new=tuple(to for to in planned if to not in there),
-        changed=changed,
-        same=tuple(to for to in planned if to in same),
-        extra=extra,
-        foreign=foreign_files(out, {path: digest(out / path) for path in lost}),
+def _judge(packed: Packing, report: Report, manifest: Manifest, request: Request) -> Packing:
+    """Return the package with the report of its check, and what that and the waivers say of writing it."""
+    stopping = [*deciding(report), *(found for found in report.findings if found.rule in _GRAVE)]
+    if request.strict:
+        stopping += [found for found in packed.findings if found.severity is not Severity.ERROR]
+        stopping += [found for found in report.findings if found.kind is Kind.REVIEW]
+    waivers = (*manifest.waivers, *request.waivers)
+    valid = [waiver for waiver in waivers if waiver.expires == "never" or waiver.expires >= request.today.isoformat()]
+    covering = {found: waiver_of(found, valid) for found in stopping}
+    notes = []
+    for waiver in waivers:
+        if waiver not in valid:
+            message = f"The waiver of {waiver.rule} for {waiver.entry or 'the whole package'} has expired"
+            notes.append(manifest.finding("package.waiver-expired", message, waiver, actual=waiver.expires))
+        elif waiver not in covering.values():
+            message = f"There is no {waiver.rule} to waive for {waiver.entry or 'the package'}"
+            notes.append(manifest.finding("package.waiver-unused", message, waiver))
+    blocking = tuple(found for found, waiver in covering.items() if waiver is None)
+    return msgspec.structs.replace(
+        packed,
+        findings=(*packed.findings, *notes),
+        refused=packed.refused or bool(blocking),
+        blocking=blocking,
+        waived=tuple(Waived(f.rule, f.path, w.reason, w.expires) for f, w in covering.items() if w is not None),
+        report=msgspec.structs.replace(report, root=packed.out, round_from=None),
     )
 
 
-def _names(folder: Path) -> set[str]:
-    """All that lies in a folder except folders, and of those the empty ones."""
-
-    def fail(error: OSError) -> None:
-        raise error
-
-    found: set[str] = set()
-    for place, folders, files in os.walk(folder, onerror=fail):
-        here = os.path.relpath(place, folder)
-        prefix = "" if here == "." else f"{here}/"
-        linked = [name for name in folders if Path(place, name).is_symlink()]
-        found.update(prefix + name for name in (*files, *linked))
-        if prefix and not folders and not files:
-            found.add(here)
-    return found
+def deciding(report: Report) -> list[Finding]:
+    """The findings for which the package is rejected; those of single runs that an entry may hold are not."""
+    logs = {log.path for log in report.logs}
+    rejected = [entry for entry in report.entries if entry.official is Verdict.REJECTED]
+    found = [f for f in report.findings if f.rejects and f.path not in logs]
+    for entry in rejected:
+        found += [f for f in report.findings if f.path in logs and _decides(f, entry)]
+    if report.official is Verdict.NOT_CHECKED or (report.official is Verdict.REJECTED and not found):
+        # Whatever is not accepted has a reason; none may pass because it is of a kind nobody thought of here.
+        found += [f for f in report.findings if f.rejects]
+    return list(dict.fromkeys(found))
 
 
-def _equal(item: Piece, file: Path) -> bool:
-    status = file.lstat()
-    if item.link is not None:
-        return stat.S_ISLNK(status.st_mode) and str(file.readlink()) == item.link
-    if not stat.S_ISREG(status.st_mode) or bool(status.st_mode & stat.S_IXUSR) != item.executable:
-        return False
-    if item.source is None:
-        return file.read_bytes() == item.content
-    return item.source.samefile(file) or filecmp.cmp(item.source, file, shallow=False)
+def _decides(found: Finding, entry: EntryResult) -> bool:
+    """Whether a finding on a run decides of its entry: on seeds, which bind all runs together, or on no run at all."""
+    inside = found.rejects and found.path.startswith(f"{entry.path}/")
+    return inside and (found.rule.startswith("seed.") or found.rule in DECIDING)
 
 
-def _obstacles(plan: Plan, out: Path, difference: Difference, *, force: bool) -> Iterator[Finding]:
-    """Why OUT must not be replaced, though the package may be fine."""
-    if difference.none:
-        return
-    manifest = plan.manifest
-    sources = [manifest.file, *(item.source for item in plan.items if item.source is not None)]
-    inside = [str(source) for source in sources if _lies_in(source, out)]
-    if inside:
-        yield _obstacle("package.source-in-out", out, "Sources lie in the folder that is replaced", inside)
-    folders = [code.folder for code in manifest.code]
-    folders += [entry.setup for entry in manifest.entries if entry.setup is not None]
-    folders += [extra.source for extra in manifest.files if Path(extra.source).is_dir()]
-    around = next((folder for folder in folders if _lies_in(out, Path(folder))), None)
-    if around is not None:
-        message = "The folder lies in one that is packed"
-        yield finding("package.out-in-source", str(out), message, actual=around)
-    if inside:
-        return
-    if difference.extra and not force:
-        message = "The folder holds files that the manifest does not name"
-        yield _obstacle("package.out-has-more", out, message, difference.extra)
-    lost = difference.foreign if force else tuple(p for p in difference.foreign if p not in set(difference.extra))
-    if lost:
-        message = "The folder holds files that pack did not write, or that were changed since"
-        yield _obstacle("package.out-changed", out, message, lost)
+def waiver_of(found: Finding, waivers: Sequence[Waiver]) -> Waiver | None:
+    """Return the first waiver that covers a finding: of its rule, and of all, its entry or its system."""
+    names = (None, *_names(found.path))
+    return next((waiver for waiver in waivers if waiver.rule == found.rule and waiver.entry in names), None)
 
 
-def _other_round(plan: Plan, out: Path) -> Iterator[Finding]:
-    """That a folder above OUT is named like another round."""
-    round_ = plan.manifest.round
-    place = Path(os.path.abspath(out))  # noqa: PTH100  (links keep the names people gave them)
-    named_like = infer_round(Place(place, Target.ORGANISATION, place))
-    if named_like.round and (named_like.usage, named_like.round) != (round_.usage, round_.name):
-        actual = f"{named_like.usage} {named_like.round} ({named_like.round_from})"
-        yield finding("package.round-differs", str(out), expected=f"{round_.usage} {round_.name}", actual=actual)
-
-
-def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Finding:
-    return finding(rule, str(out), message, actual=f"{len(found)}: {named(found)}")
-
-
-def _lies_in(path: Path, folder: Path) -> bool:
-    """Whether a path is a folder, or something in it, by their real names."""
-    return f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(folder)}{os.sep}")
+def _names(path: str) -> tuple[str, ...]:
+    """The names by which a waiver may mean a place: its entry and its system."""
+    parts = path.split("/")
+    if parts[0] == "systems" and len(parts) > 1:
+        return (parts[1].removesuffix(".json"),)
+    if parts[0] != "results" or len(parts) < 3:
+        return (parts[1],) if parts[0] == "results" and len(parts) == 2 else ()
+    depth = 4 if parts[2] in SCALING_FOLDERS else 3
+    return parts[1], "/".join(parts[1:depth])

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.commands.lazy import Command
+from mlsub.commands.opening import file_option
 from mlsub.commands.options import Asked, asks
 from mlsub.commands.output import Target, format_option, tell
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.commands.seal.forms import OpenKey, SealKey
-    from mlsub.commands.seal.tar import Limits
-    from mlsub.findings import Verdict
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-_SIZE = re.compile(r"(\d{1,18}) ?(|[KMGT]i?B|B)", re.IGNORECASE)
-_UNITS = ("", "K", "M", "G", "T")
-#: An option that names a file.
-file_option = partial(click.option, type=click.Path(), metavar="FILE")
+    from mlsub.packing.forms import Key
 
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/ACME -o ACME.tar.gz.age --recipient age1...")
-@click.argument("tree", metavar="TREE", type=click.Path())
+@click.argument("tree", metavar="TREE", type=click.Path(path_type=Path))
 @asks(None)
 @file_option("--output", "-o", help="Write to FILE instead of TREE.tar.gz.age beside TREE.")
 @click.option(
@@ -50,11 +39,11 @@ file_option = partial(click.option, type=click.Path(), metavar="FILE")
 @format_option
 def command(
     asked: Asked,
-    tree: str,
-    output: str | None,
+    tree: Path,
+    output: Path | None,
     recipients: tuple[str, ...],
-    recipients_file: str | None,
-    passphrase_file: str | None,
+    recipients_file: Path | None,
+    passphrase_file: Path | None,
     no_encryption: bool,
     legacy_openssl: bool,
     even_rejected: bool,
@@ -75,126 +64,54 @@ def command(
     """
     from msgspec.structs import replace
 
-    from mlsub.commands.seal.receipt import Sealing, document_of
-    from mlsub.commands.seal.run import default_name, prepare, seal_tree
-    from mlsub.commands.seal.streams import RefusedError
-
-    def answer(sealing: Sealing) -> None:
-        Target("seal", format_).write(sealing, lambda: document_of(sealing))
+    from mlsub.commands.seal.run import Sealing, check_tree, default_name, document_of, scan_for, seal_tree
+    from mlsub.packing.tree import RefusedError
 
     key = _key(recipients, recipients_file, passphrase_file, no_encryption, legacy_openssl)
-    file = Path(output) if output else default_name(Path(tree), key)
+    file = output or default_name(tree, key)
+    sealing = Sealing(file=str(file), findings=())
+    backups: list[Path] = []
     try:
-        scanned = prepare(Path(tree), file, key, force=force)
-        official = _check_first(asked, scanned.folder, rejected_too=even_rejected, unfilled_too=even_unfilled)
-        found = Sealing(
-            file=str(file),
-            official=official,
-            files=scanned.files,
-            files_size=scanned.size,
-            findings=(),
-        )
-        if dry_run:
-            answer(found)
-            return
-        aside: list[Path] = []
-        with progress_bar("sealing") as progress:
-            receipt = seal_tree(
-                Path(tree), file, key, force=force, scanned=scanned, kept=aside.append, progress=progress
+        scanned = scan_for(tree, file, key, force=force)
+        with progress_bar() as progress:
+            official, found = check_tree(
+                scanned.folder, asked.settings(progress), even_rejected=even_rejected, even_unfilled=even_unfilled
             )
+        sealing = replace(sealing, official=official)
+        if found:
+            raise RefusedError(*found)
+        sealing = replace(sealing, files=scanned.files, files_size=scanned.size)
+        if not dry_run:
+            with progress_bar("sealing") as progress:
+                receipt = seal_tree(scanned, file, key, force=force, kept=backups.append, progress=progress)
+            sealing = replace(sealing, receipt=receipt)
     except RefusedError as error:
-        answer(Sealing(file=str(file), official=error.official, findings=error.findings))
-        sys.exit(1)
-    for kept in aside:
+        sealing = replace(sealing, files=None, files_size=None, findings=error.findings)
+    for kept in backups:
         tell(f"a file that sealing did not write is kept as {kept}")
-    answer(replace(found, receipt=receipt))
-    if legacy_openssl:
+    Target("seal", format_).write(sealing, lambda: document_of(sealing))
+    if sealing.receipt and legacy_openssl:
         tell("openssl enc is not authenticated: whoever carries the file can change it. Send the receipt another way.")
-
-
-def _check_first(asked: Asked, tree: Path, *, rejected_too: bool, unfilled_too: bool) -> Verdict:
-    """The official verdict on a tree.
-
-    Raises:
-        RefusedError: it is rejected or not filled in, and nobody asked to seal it all the same.
-    """
-    from mlsub.commands.seal.run import check_first
-    from mlsub.commands.seal.streams import RefusedError
-
-    with progress_bar() as progress:
-        settings = asked.settings(progress)
-        official, findings = check_first(tree, settings, rejected_too=rejected_too, unfilled_too=unfilled_too)
-    if findings:
-        raise RefusedError(*findings, official=official)
-    return official
+    sys.exit(1 if sealing.findings else 0)
 
 
 def _key(
     recipients: tuple[str, ...],
-    recipients_file: str | None,
-    passphrase_file: str | None,
+    recipients_file: Path | None,
+    passphrase_file: Path | None,
     no_encryption: bool,
     legacy_openssl: bool,
-) -> SealKey:
-    """What to seal with: exactly one way."""
-    from mlsub.commands.seal.forms import OpenSSL, Passphrase, Recipients, Unencrypted, read_passphrase, read_recipients
+) -> Key | None:
+    """Return what to seal with: exactly one way."""
+    from mlsub.packing.forms import Form, Key, read_passphrase, read_recipients
 
     ways = [bool(recipients or recipients_file), bool(passphrase_file), no_encryption]
     if sum(ways) != 1:
         raise click.UsageError("give one of --recipient, --passphrase-file and --no-encryption.")
     if legacy_openssl and not passphrase_file:
         raise click.UsageError("--legacy-openssl needs --passphrase-file.")
-    if no_encryption:
-        return Unencrypted()
     if passphrase_file:
-        secret = read_passphrase(Path(passphrase_file))
-        return OpenSSL(secret) if legacy_openssl else Passphrase(secret)
-    listed = read_recipients(Path(recipients_file)) if recipients_file else ()
-    return Recipients((*recipients, *listed))
-
-
-def opening_options(function: F) -> F:
-    """--identity, --passphrase-file and --max-size."""
-    decorators = (
-        file_option("--identity", "-i", help="Open with the secret key in FILE, of age-keygen or SSH."),
-        file_option("--passphrase-file", help="Open with the passphrase in the first line of FILE."),
-        click.option(
-            "--max-size",
-            callback=_size,
-            metavar="SIZE",
-            help="Unpack at most SIZE, such as 50GiB; default: 1 TiB, and 200 times the file.",
-        ),
-    )
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
-
-
-def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """Bytes, with kB, MB, GB, TB or KiB, MiB, GiB, TiB if there is a unit."""
-    if value is None:
-        return None
-    match = _SIZE.fullmatch(value.strip())
-    if match is None:
-        raise click.BadParameter(f"{value!r} is not a size. Say bytes, or 500MB, or 50GiB.")
-    unit = match[2].upper()
-    step = 1024 if "I" in unit else 1000
-    return int(match[1]) * int(step ** _UNITS.index(unit[:1].replace("B", "")))
-
-
-def limits_of(max_size: int | None) -> Limits:
-    """The usual limits; a size that is named replaces both, the size and the ratio."""
-    from mlsub.commands.seal.tar import Limits
-
-    return Limits() if max_size is None else Limits(size=max_size, ratio=None)
-
-
-def open_key(identity: str | None, passphrase_file: str | None) -> OpenKey:
-    """The key that was given."""
-    from mlsub.commands.seal.forms import Passphrase, read_identities, read_passphrase
-
-    if identity and passphrase_file:
-        raise click.UsageError("--identity and --passphrase-file exclude each other.")
-    if identity:
-        return read_identities(Path(identity))
-    return Passphrase(read_passphrase(Path(passphrase_file))) if passphrase_file else None
+        form = Form.OPENSSL if legacy_openssl else Form.PASSPHRASE
+        return Key(form, passphrase=read_passphrase(passphrase_file))
+    listed = read_recipients(recipients_file) if recipients_file else ()
+    return None if no_encryption else Key(Form.RECIPIENTS, recipients=(*recipients, *listed))

@@ -1,32 +1,35 @@
-"""Seal a tree: scan, archive, encrypt, put in place.
+"""Seal a tree: check it, archive and encrypt it, and put it in place with its manifest and its receipt.
 
 What is written: FILE, and beside it ``FILE.receipt.txt``, ``FILE.MANIFEST.sha256`` and, for openssl, ``FILE.sha1``.
 FILE is the state: it gets its name in one step, and contains all there is to know. What lies beside it is removed
-before and written after, so that it is never that of another FILE, whenever the process is killed. What is replaced or
-removed and was not written by sealing, or was changed since, is kept under another name.
+before and written after, so that it is never that of another FILE. What is replaced or removed and was not written by
+sealing, or was changed since, is kept under another name.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import TemporaryFile
+from typing import Any, ClassVar
 
-from mlsub.commands.seal import age, openssl, recipients
-from mlsub.commands.seal.forms import OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
-from mlsub.commands.seal.names import MANIFEST, name_problem
-from mlsub.commands.seal.receipt import Receipt, render
-from mlsub.commands.seal.streams import Counted, compress, failing_as, file_digest, reason_of, with_progress
-from mlsub.commands.seal.tar import TarWriter
-from mlsub.commands.seal.tree import Tree, real_folder, scan
+import msgspec
+
 from mlsub.findings import Finding, Verdict
 from mlsub.io import VERSION
-from mlsub.io.errors import MlsubError
-from mlsub.io.folders import back_up_foreign, digest, digest_of, record
-from mlsub.io.write import check_output, put_file, staging_beside, sync_file, sync_folder
+from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.folders import back_up_foreign, digest_of, record
+from mlsub.io.show import plain
+from mlsub.io.write import check_output, put_file, staging_beside, sync_file, write_file
+from mlsub.packing.archive import write_archive
+from mlsub.packing.forms import Form, Key, check_key, encrypt
+from mlsub.packing.names import MANIFEST_SUFFIX, RECEIPT_SUFFIX, SHA1_SUFFIX, name_problem
+from mlsub.packing.tree import Tree, failing_as, file_digest, real_folder, scan
+from mlsub.present.document import Document, Facts, Findings, Text, document
+from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import find, folders, is_organisation
@@ -36,171 +39,119 @@ from mlsub.workspace import Settings, check_paths
 
 #: Rules that are named of many.
 _SHOWN = 5
-RECEIPT_SUFFIX = ".receipt.txt"
-MANIFEST_SUFFIX = f".{MANIFEST}"
-SHA1_SUFFIX = ".sha1"
 
 
-def default_name(tree: Path, key: SealKey) -> Path:
-    """Next to the tree: its name and the ending of the form.
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What was sealed.
 
-    Raises:
-        MlsubError: it is not a folder, or has no name.
+    Sizes are in bytes, digests hexadecimal. ``tar_sha256`` is that of the tar before compression, the same wherever the
+    same tree is sealed; ``archive_sha256`` is that of the tar.gz before encryption, the same where zlib is the same;
+    ``sha256`` is that of the sealed file, which differs each time, for encryption is never the same twice.
+    ``round`` is read off the folders, None where they do not name one.
     """
-    folder = real_folder(tree)
-    return folder.with_name(f"{folder.name}.tar.gz{key.ending}")
 
+    organisation: str
+    round: str | None
+    sealed: datetime
+    file: str
+    size: int
+    sha256: str
+    sha1: str | None
+    archive_size: int
+    archive_sha256: str
+    tar_sha256: str
+    manifest_sha256: str
+    files: int
+    files_size: int
+    encryption: str
+    recipients: tuple[str, ...]
+    version: str
 
-def prepare(tree: Path, out: Path, key: SealKey, *, force: bool = False) -> Tree:
-    """Look whether all can be done, and write nothing.
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return f"Receipt of the sealed submission of {self.organisation}"
 
-    Raises:
-        MlsubError: the key, the tree or the output cannot be used.
-        RefusedError: the tree contains what cannot be sealed.
-    """
-    if isinstance(key, Recipients):
-        recipients.check_recipients(key.keys)
-    elif isinstance(key, OpenSSL):
-        openssl.program()
-    scanned = scan(tree)
-    if problem := name_problem(out.name):
-        raise MlsubError(f"{out} cannot be the sealed file: {problem}. Name another.")
-    try:
-        inside = out.resolve().is_relative_to(scanned.folder)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise MlsubError(f"{out} cannot be written: {reason_of(error)}") from error
-    if inside:
-        raise MlsubError(f"{out} lies in the tree that is to be sealed. Name a file outside of it.")
-    for file in (out, *_beside(out)):
-        check_output(file, force=force)
-    return scanned
-
-
-def seal_tree(
-    tree: Path,
-    out: Path,
-    key: SealKey,
-    *,
-    force: bool = False,
-    now: datetime | None = None,
-    scanned: Tree | None = None,
-    kept: Callable[[Path], None] = lambda _: None,
-    progress: Progress | None = None,
-) -> Receipt:
-    """Seal a tree into a file.
-
-    Args:
-        tree: the folder; it is only read.
-        out: the sealed file.
-        key: what it is encrypted with.
-        force: replace a sealed file that is there.
-        now: the time of the receipt.
-        scanned: what :func:`prepare` gave, where it was asked before.
-        kept: called with each name under which something is kept that is replaced.
-        progress: called with the bytes that were read of the tree, and those there are.
-
-    Raises:
-        MlsubError: it cannot be done; nothing was written.
-        RefusedError: the tree contains what cannot be sealed, or changed meanwhile; nothing was written.
-    """
-    scanned = scanned or prepare(tree, out, key, force=force)
-    writer = TarWriter(scanned)
-    tar = Counted(with_progress(writer.chunks(), scanned.size, progress))
-    archive = Counted(compress(tar))
-    with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):
-        part = staging / out.name
-        with part.open("xb") as stream:
-            _encrypt_into(archive, stream, key)
-            sync_file(stream)
-        manifest = writer.manifest.render()
-        receipt = Receipt(
-            version=VERSION,
-            **_words(scanned, key),
-            sealed=now or datetime.now(UTC),
-            file=out.name,
-            size=part.stat().st_size,
-            sha256=file_digest(part),
-            sha1=file_digest(part, "sha1") if isinstance(key, OpenSSL) else None,
-            archive_size=archive.size,
-            archive_sha256=archive.sha256,
-            tar_sha256=tar.sha256,
-            manifest_sha256=hashlib.sha256(manifest).hexdigest(),
-            files=scanned.files,
-            files_size=scanned.size,
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """Names and values as a person reads them."""
+        return (
+            ("organisation", self.organisation),
+            ("round", self.round or "not named by the folders"),
+            ("sealed", self.sealed.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")),
+            ("files", f"{self.files} ({self.files_size} bytes)"),
+            ("encryption", self.encryption),
+            *(("recipient", key) for key in self.recipients),
+            ("sealed file", self.file),
+            ("bytes", str(self.size)),
+            ("SHA-256", self.sha256),
+            *([("SHA-1", self.sha1)] if self.sha1 else []),
+            ("tar.gz bytes", str(self.archive_size)),
+            ("tar.gz SHA-256", self.archive_sha256),
+            ("tar SHA-256", self.tar_sha256),
+            ("manifest SHA-256", self.manifest_sha256),
+            ("sealed with", f"mlsub {self.version}"),
         )
-        for backup in back_up_foreign(out, (out, *_beside(out))) if force else ():
-            kept(backup)
-        _commit(part, out, receipt, manifest, force=force)
-    return receipt
+
+    def render(self) -> str:
+        """Return the text of the file beside the sealed one, ending in a line feed; no name folds, however long."""
+        width = max(len(name) for name, _ in self.rows) + 2
+        rows = (f"{f'{name}:':{width}}{plain(value)}" for name, value in self.rows)
+        return "\n".join([plain(self.title), "", *rows]) + "\n"
 
 
-def _encrypt_into(chunks: Iterable[bytes], stream: BinaryIO, key: SealKey) -> None:
-    match key:
-        case Recipients():
-            recipients.encrypt_into(chunks, stream, key.keys)
-        case OpenSSL():
-            openssl.encrypt_into(chunks, stream, key.secret)
-        case Passphrase():
-            stream.writelines(age.encrypt(chunks, key.secret, key.work_factor))
-        case Unencrypted():
-            stream.writelines(chunks)
+class Sealing(Answer, frozen=True, kw_only=True):
+    """What became of a tree that was to be sealed.
+
+    ``file`` is where it goes; ``official`` is the verdict of the check, null where the tree was refused before;
+    ``files`` and ``files_size`` (bytes) are what is in the tree, null where it is refused; ``receipt`` is null where
+    nothing was written.
+    """
+
+    SCHEMA: ClassVar[int] = 2
+
+    file: str
+    official: Verdict | None = None
+    files: int | None = None
+    files_size: int | None = None
+    receipt: Receipt | None = None
+    findings: tuple[Finding, ...]
 
 
-def _words(tree: Tree, key: SealKey) -> dict[str, Any]:
-    """What a receipt says of whose tree it is, and for whom; the comments of SSH keys are left out."""
-    place = find(tree.folder)
-    keys = key.keys if isinstance(key, Recipients) else ()
-    return {
-        "organisation": (place.organisation or tree.folder).name,
-        "round": f"{place.usage} v{place.round}" if place.round else None,
-        "encryption": key.words,
-        "recipients": tuple(" ".join(line.split()[:2]) for line in keys),
-    }
+def document_of(sealing: Sealing) -> Document:
+    """Build the receipt, or what would be sealed, or why it is not."""
+    if sealing.receipt:
+        return document(sealing.receipt.title, Facts(sealing.receipt.rows))
+    if sealing.findings:
+        return document("Not sealed", Findings(sealing.findings), Text(f"Not sealed: {'; '.join(_reasons(sealing))}"))
+    plan = f"Would seal {sealing.files} files ({sealing.files_size} bytes) into {sealing.file}"
+    return document("Dry run", Text(plan))
 
 
-def _beside(out: Path) -> tuple[Path, ...]:
-    return tuple(out.with_name(out.name + suffix) for suffix in (RECEIPT_SUFFIX, MANIFEST_SUFFIX, SHA1_SUFFIX))
+def _reasons(sealing: Sealing) -> Iterator[str]:
+    """Yield each defect once, with how many there are of it."""
+    counts = Counter((found.rule, found.message) for found in sealing.findings)
+    for (rule, message), count in list(counts.items())[:3]:
+        why = next((found.actual for found in sealing.findings if found.rule == rule == "seal.rejected"), None)
+        times = f"{count} times" if count > 1 else why
+        yield f"{message} ({times})" if times else message
 
 
-def _commit(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: bool) -> None:
-    """The step from the old state to the new one; see the module."""
-    receipt_file, manifest_file, sha1_file = _beside(out)
-    beside = {manifest_file: manifest}
-    if receipt.sha1:
-        beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
-    beside[receipt_file] = render(receipt).encode("utf-8", "backslashreplace")
-    ours = {file.name: digest_of(content) for file, content in beside.items()}
-    # What is there stays known until it is replaced, so that no backup is made of it after a kill.
-    there = {file.name: digest(file) for file in (out, *_beside(out)) if file.exists()}
-    record(out, ours | {out.name: f"sha256:{receipt.sha256}"}, there)
-    if force:
-        for file in _beside(out):
-            file.unlink(missing_ok=True)
-        sync_folder(out.parent)
-    put_file(part, out, force=force)
-    for file, content in beside.items():
-        part = part.with_name(file.name)
-        with part.open("xb") as stream:
-            stream.write(content)
-            sync_file(stream)
-        put_file(part, file, force=force)
-
-
-def check_first(
-    tree: Path, settings: Settings, *, rejected_too: bool, unfilled_too: bool
+def check_tree(
+    tree: Path, settings: Settings, *, even_rejected: bool, even_unfilled: bool
 ) -> tuple[Verdict, tuple[Finding, ...]]:
-    """The official verdict on a tree, and why it is not sealed.
+    """Return the official verdict on a tree, and why it is not sealed.
 
     Args:
         tree: an organisation's folder, or one of organisations.
         settings: how it is checked.
-        rejected_too: seal it whatever the check says.
-        unfilled_too: seal it although somebody has to fill something in.
+        even_rejected: seal it whatever the check says.
+        even_unfilled: seal it although somebody has to fill something in.
     """
     reports = check_paths([tree], settings)
     worst = max((report.official for report in reports), key=list(Verdict).index)
-    found = [] if rejected_too else list(_rejected(tree, reports))
-    if not unfilled_too:
+    found = [] if even_rejected else list(_rejected(tree, reports))
+    if not even_unfilled:
         found += _unfilled(tree)
     return worst, tuple(found)
 
@@ -224,3 +175,129 @@ def _unfilled(tree: Path) -> Iterator[Finding]:
         for each in unfilled_in(package):
             path = (package / each.path).relative_to(tree.parent).as_posix()
             yield finding("seal.unfilled", path, actual=None if each.template else ", ".join(each.fields))
+
+
+def default_name(tree: Path, key: Key | None) -> Path:
+    """Return the name next to the tree: its own and the ending of the form.
+
+    Raises:
+        MlsubError: it is not a folder, or has no name.
+    """
+    folder = real_folder(tree)
+    ending = "" if key is None else ".enc" if key.form is Form.OPENSSL else ".age"
+    return folder.with_name(f"{folder.name}.tar.gz{ending}")
+
+
+def scan_for(tree: Path, out: Path, key: Key | None, *, force: bool = False) -> Tree:
+    """Look at a tree, and whether it can be sealed into a file; nothing is written.
+
+    Raises:
+        MlsubError: the key, the tree or the output cannot be used.
+        RefusedError: the tree contains what cannot be sealed.
+    """
+    check_key(key)
+    scanned = scan(tree)
+    if problem := name_problem(out.name):
+        raise MlsubError(f"{out} cannot be the sealed file: {problem}. Name another.")
+    try:
+        inside = out.resolve().is_relative_to(scanned.folder)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise MlsubError(f"{out} cannot be written: {reason_of(error)}") from error
+    if inside:
+        raise MlsubError(f"{out} lies in the tree that is to be sealed. Name a file outside of it.")
+    for file in (out, *_beside(out)):
+        check_output(file, force=force)
+    return scanned
+
+
+def seal_tree(
+    tree: Path | Tree,
+    out: Path,
+    key: Key | None,
+    *,
+    force: bool = False,
+    kept: Callable[[Path], None] = lambda _: None,
+    progress: Progress | None = None,
+) -> Receipt:
+    """Seal a tree into a file.
+
+    Args:
+        tree: the folder, or what :func:`scan_for` gave; it is only read.
+        out: the sealed file.
+        key: what it is encrypted with; None for an archive that is not.
+        force: replace a sealed file that is there.
+        kept: called with each name under which something is kept that is replaced.
+        progress: called with the bytes that were read of the tree, and those there are.
+
+    Raises:
+        MlsubError: it cannot be done; nothing was written.
+        RefusedError: the tree contains what cannot be sealed, or changed meanwhile; nothing was written.
+    """
+    scanned = tree if isinstance(tree, Tree) else scan_for(tree, out, key, force=force)
+    with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):
+        part = staging / out.name
+        with TemporaryFile(dir=staging) as open_, part.open("xb") as stream:
+            manifest, tar, archive = write_archive(scanned, open_ if key else stream, progress)
+            if key:
+                open_.seek(0)
+                encrypt(open_, stream, key)
+            sync_file(stream)
+        listed = manifest.render()
+        receipt = Receipt(
+            version=VERSION,
+            **_words(scanned, key),
+            sealed=datetime.now(UTC),
+            file=out.name,
+            size=part.stat().st_size,
+            sha256=file_digest(part),
+            sha1=file_digest(part, "sha1") if key and key.form is Form.OPENSSL else None,
+            archive_size=archive.size,
+            archive_sha256=archive.digest.hex(),
+            tar_sha256=tar.digest.hex(),
+            manifest_sha256=hashlib.sha256(listed).hexdigest(),
+            files=scanned.files,
+            files_size=scanned.size,
+        )
+        for backup in back_up_foreign(out, (out, *_beside(out))) if force else ():
+            kept(backup)
+        _put(part, out, receipt, listed, force=force)
+    return receipt
+
+
+def _words(tree: Tree, key: Key | None) -> dict[str, Any]:
+    """Return what a receipt says of whose tree it is, and for whom; the comments of SSH keys are left out."""
+    place = find(tree.folder)
+    encryption = "none"
+    if key:
+        encryption = {
+            Form.PASSPHRASE: f"{Form.PASSPHRASE} (scrypt, work factor 2^{key.work_factor})",
+            Form.OPENSSL: "openssl enc, AES-256-CBC with PBKDF2; not authenticated",
+        }.get(key.form, key.form)
+    return {
+        "organisation": (place.organisation or tree.folder).name,
+        "round": f"{place.usage} v{place.round}" if place.round else None,
+        "encryption": encryption,
+        "recipients": tuple(" ".join(line.split()[:2]) for line in key.recipients) if key else (),
+    }
+
+
+def _beside(out: Path) -> tuple[Path, ...]:
+    return tuple(out.with_name(out.name + suffix) for suffix in (RECEIPT_SUFFIX, MANIFEST_SUFFIX, SHA1_SUFFIX))
+
+
+def _put(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: bool) -> None:
+    """Give FILE its name, and write what lies beside it; see the module."""
+    receipt_file, manifest_file, sha1_file = _beside(out)
+    beside = {manifest_file: manifest}
+    if receipt.sha1:
+        beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
+    beside[receipt_file] = receipt.render().encode("utf-8", "backslashreplace")
+    record(
+        out, {file.name: digest_of(content) for file, content in beside.items()}, {out.name: f"sha256:{receipt.sha256}"}
+    )
+    if force:
+        for file in _beside(out):
+            file.unlink(missing_ok=True)
+    put_file(part, out, force=force)
+    for file, content in beside.items():
+        write_file(file, content, force=force)

@@ -197,7 +197,7 @@ def _figure(trial: Trial, world: World) -> dict[str, Any] | None:
     """
     stated = trial.stated
     try:
-        tree = folded(parse(trial.expr).tree, world, trial.bases[0])
+        tree = folded(parse(trial.expr), world, trial.bases[0])
         accepts = stated.amount if isinstance(stated.amount, bool) else list(_accepts(trial))
     except (*NO_VALUE, OverflowError):
         return None

@@ -12,15 +12,14 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from mlsub.commands.pack.manifest import Manifest
-from mlsub.commands.pack.run import Request, pack
-from mlsub.commands.pack.waivers import deciding
+from mlsub.commands.pack.run import Request, deciding, pack
 from mlsub.commands.rcp.run import margins_of
-from mlsub.commands.seal.run import MANIFEST_SUFFIX
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
-from mlsub.commands.verify.run import verify_tree
 from mlsub.convergence.margin import USUAL
 from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.packing.names import MANIFEST_SUFFIX
+from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
@@ -291,7 +290,7 @@ def _sealed(package: Path) -> tuple[str | None, bool]:
         try:
             if file.is_file() and manifest.is_file():
                 before = str(file)
-                if not verify_tree(package, manifest).findings:
+                if not compare_tree(package, read_manifest(manifest))[1]:
                     return before, True
         except MlsubError:
             continue

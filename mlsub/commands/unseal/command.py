@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.commands.lazy import Command
+from mlsub.commands.opening import opening_options
 from mlsub.commands.output import Target, format_option, tell
-from mlsub.commands.seal.command import limits_of, open_key, opening_options
+
+if TYPE_CHECKING:
+    from mlsub.packing.forms import Key
 
 
 @click.command("unseal", cls=Command, example="mlsub unseal ACME.tar.gz.age -o ACME --identity key.txt")
-@click.argument("file", metavar="FILE", type=click.Path())
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
-    "--output", "-o", type=click.Path(), required=True, metavar="DIR", help="Create DIR for the tree and its manifest."
+    *("--output", "-o"),
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Create DIR for the tree and its manifest.",
 )
 @opening_options
 @format_option
-def command(
-    file: str, output: str, identity: str | None, passphrase_file: str | None, max_size: int | None, format_: str
-) -> None:
+def command(file: Path, output: Path, key: Key | None, max_size: int | None, format_: str) -> None:
     """Open FILE, sealed by mlsub seal, into DIR, and compare it with the manifest inside.
 
     DIR is complete and verified afterwards, or it is not there. mlsub refuses members that lead out of DIR, links out
@@ -30,15 +36,13 @@ def command(
 
     Exit status: 0 opened; 1 refused; 2 it could not be done.
     """
-    from mlsub.commands.seal.streams import RefusedError
     from mlsub.commands.unseal.run import Unsealing, document_of, unseal
+    from mlsub.packing.tree import RefusedError
     from mlsub.present.terminal import progress_bar
 
-    key = open_key(identity, passphrase_file)
     try:
         with progress_bar("opening") as progress:
-            opened = unseal(Path(file), Path(output), key, limits_of(max_size), progress)
-        unsealing = Unsealing(opened=opened, findings=())
+            unsealing = Unsealing(opened=unseal(file, output, key, max_size, progress), findings=())
     except RefusedError as error:
         unsealing = Unsealing(opened=None, findings=error.findings)
     for note in unsealing.opened.notes if unsealing.opened else ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tarfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -10,15 +11,13 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.seal.forms import Form, OpenKey, check_key, form_of, legacy_notes, opened
-from mlsub.commands.seal.names import MANIFEST
-from mlsub.commands.seal.streams import failing_as
-from mlsub.commands.seal.tar import Limits, take
-from mlsub.commands.seal.tree import Member, MemberKind
 from mlsub.config.find import NAMES, is_settings
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.write import put_folder, staging_beside
+from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed
+from mlsub.packing.names import MANIFEST
+from mlsub.packing.tree import failing_as
 from mlsub.present.document import Document, Facts, Findings, Items, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
@@ -48,7 +47,7 @@ class Unsealing(Answer, frozen=True, kw_only=True):
 
 
 def document_of(unsealing: Unsealing) -> Document:
-    """What lies where now, or why nothing does."""
+    """Build what lies where now, or why nothing does."""
     opened = unsealing.opened
     if opened is None:
         return document("Not opened", Findings(unsealing.findings), Text("Nothing was written."))
@@ -63,8 +62,8 @@ def document_of(unsealing: Unsealing) -> Document:
 def unseal(
     file: Path,
     folder: Path,
-    key: OpenKey = None,
-    limits: Limits | None = None,
+    key: Key | None = None,
+    max_size: int | None = None,
     progress: Progress | None = None,
 ) -> Opened:
     """Open a sealed file.
@@ -73,7 +72,7 @@ def unseal(
         file: the sealed file.
         folder: gets the tree and its manifest; it must not exist, or be empty.
         key: what opens it; None for an archive that is not encrypted.
-        limits: how much is unpacked at most; None for the usual.
+        max_size: bytes that are unpacked at most; None for the usual limits.
         progress: called with the bytes that were read, and those there are.
 
     Raises:
@@ -81,27 +80,25 @@ def unseal(
         RefusedError: damaged, dangerous, too much, or not what its manifest says. Nothing is left behind.
     """
     form = form_of(file)
-    check_key(file, form, key)
+    check_opener(file, form, key)
     place = Path(os.path.abspath(folder))  # noqa: PTH100  (the current folder has a name, too; links stay as they are)
     _check_free(place)
-    notes = legacy_notes(file) if form is Form.OPENSSL else ()
+    notes = check_sha1(file) if form is Form.OPENSSL else ()
     with staging_beside(place) as staging, failing_as(f"{folder} cannot be written"):
         # What is renamed has the rights a new folder has; only the staging folder is for its owner alone.
         staging.chmod(0o700)
         inside = staging / "opened"
         inside.mkdir()
-        with opened(file, key, progress) as chunks:
-            contents = take(chunks, file.stat().st_size, limits or Limits(), partial(_put, inside))
-        (inside / MANIFEST).write_bytes(contents.text)
-        paths = sorted((*contents.manifest.files, *contents.manifest.links))
+        manifest, size = read_sealed(file, key, partial(put_member, inside), max_size, progress)
+        (inside / MANIFEST).write_bytes(manifest.render())
+        paths = sorted((*manifest.files, *manifest.links))
         settings = tuple(str(folder / path) for path in paths if _is_settings(inside / path))
         put_folder(inside, place)
-    manifest = contents.manifest
     return Opened(
         form=form,
         tree=str(folder / manifest.top),
         files=len(manifest.files),
-        size=contents.size,
+        size=size,
         settings=settings,
         notes=notes,
     )
@@ -119,18 +116,18 @@ def _check_free(folder: Path) -> None:
 
 
 def _is_settings(file: Path) -> bool:
-    """Whether mlsub would read its settings from a file, on a file system that ignores case too."""
+    """Return whether mlsub would read its settings from a file, on a file system that ignores case too."""
     return file.name.casefold() in NAMES and file.is_file() and is_settings(file, ours=False)
 
 
-def _put(folder: Path, member: Member, pieces: Iterator[memoryview]) -> None:
+def put_member(folder: Path, member: tarfile.TarInfo, pieces: Iterator[bytes]) -> None:
     """Write a member into a folder nobody else writes to; nothing is overwritten and no link is followed."""
-    place = folder / member.path
-    if member.kind is MemberKind.FOLDER:
+    place = folder / member.name
+    if member.isdir():
         place.mkdir()
-    elif member.kind is MemberKind.LINK:
-        place.symlink_to(member.target)
+    elif member.issym():
+        place.symlink_to(member.linkname)
     else:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(place, flags, 0o777 if member.executable else 0o666), "wb") as stream:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(place, flags, 0o777 if member.mode & 0o100 else 0o666), "wb") as stream:
             stream.writelines(pieces)

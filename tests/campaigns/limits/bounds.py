@@ -73,7 +73,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     "a pattern of names": {"rules.parse:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a document to audit": {
-        "commands.audit.messaging.check:MAX_BYTES": "4 MiB",
+        "commands.audit.messaging:MAX_BYTES": "4 MiB",
     },
     "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
     "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
@@ -91,31 +91,30 @@ BOUNDS: dict[str, dict[str, str]] = {
     },
     "things that `redact`": {"commands.redact.redactor:MAX_ITEMS": "100,000"},
     "members of a package": {
-        "commands.seal.tree:MAX_MEMBERS": "500,000",
-        "commands.seal.tar:Limits.members": "500,000",
-        "commands.seal.names:MAX_NAME": "255 bytes",
-        "commands.seal.names:MAX_PATH": "1,024 bytes",
-        "commands.seal.names:MAX_DEPTH": "64 folders",
-        "commands.seal.names:MAX_LINKS": "40 links",
+        "packing.tree:MAX_MEMBERS": "500,000",
+        "packing.names:MAX_NAME": "255 bytes",
+        "packing.names:MAX_PATH": "1,024 bytes",
+        "packing.names:MAX_DEPTH": "64 folders",
+        "packing.names:MAX_LINKS": "40 links",
     },
     "what is unsealed": {
-        "commands.seal.tar:Limits.size": "1 TiB",
-        "commands.seal.tar:Limits.ratio": "200 times",
-        "commands.seal.tar:_ALWAYS": "256 MiB",
-        "commands.seal.tar:_MAX_RECORDS": "8 KiB",
+        "packing.archive:MAX_SIZE": "1 TiB",
+        "packing.archive:MAX_RATIO": "200 times",
+        "packing.archive:_MAX_UNMEASURED": "256 MiB",
+        "packing.archive:_MAX_RECORDS": "8 KiB",
     },
-    "a manifest": {"commands.seal.tree:MAX_MANIFEST": "128 MiB"},
+    "a manifest": {"packing.tree:MAX_MANIFEST": "128 MiB"},
     "keys": {
-        "commands.seal.forms:MAX_PASSPHRASE": "1,000 bytes",
-        "commands.seal.forms:_MAX_FILE": "64 KiB",
-        "commands.seal.age:MAX_WORK_FACTOR": "up to 20",
+        "packing.forms:MAX_PASSPHRASE": "1,000 bytes",
+        "packing.forms:_MAX_FILE": "64 KiB",
+        "packing.age:MAX_WORK_FACTOR": "up to 20",
     },
 }
 #: Constants that bound something else, or of which nobody has to know, by module; each group with its reason.
 ELSEWHERE: dict[str, dict[str, str]] = {
     "how much is shown of what was read in full, and how much of a name or value": {
         "commands.audit.inputs": "MAX_INPUTS",
-        "commands.audit.messaging.comparing": "_LONGEST",
+        "commands.audit.sentences": "_LONGEST",
         "commands.audit.quoting": "_LONGEST",
         "commands.audit.nearest": "_MOST",
         "commands.compare.resubmit": "_MOST",
@@ -170,8 +169,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "beginnings and parts of files that are read, where the rest does not matter": {
         "commands.fix.repairs": "_MAX_DEPTH _MAX_LINES",
         "commands.pack.runs": "_MAX_RECORDS",
-        "commands.pack.plan": "_MAX_FILLED",
-        "commands.seal.age": "_MAX_LINE",
+        "packing.age": "_MAX_LINE",
         "commands.verify.run": "_MAX_RECEIPT",
         "commands.watch.sofar": "_MAX_LINE",
         "commands.watch.run": "_MAX_NAMES",
@@ -191,7 +189,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "workspace.logs": "_MOST",
     },
     "steps of a computation": {
-        "commands.seal.names": "MAX_STEPS",
+        "packing.names": "MAX_STEPS",
         "convergence.statistics": "_MOST_DEGREES",
         "convergence.target": "_MAX_STEPS",
     },

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import tarfile
 from collections.abc import Callable, Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
+from mlsub.commands.audit import expression
 from mlsub.commands.audit.claims import Source
-from mlsub.commands.audit.expression import Expression
-from mlsub.commands.audit.messaging.check import text_of
+from mlsub.commands.audit.messaging import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.pack.runs import _matches
 from mlsub.commands.redact.redactor import Redactor
-from mlsub.commands.seal.forms import read_identities, read_passphrase
-from mlsub.commands.seal.names import Links, name_problem, target_problem
-from mlsub.commands.seal.streams import Blocks
-from mlsub.commands.seal.tar import Limits, _check_amount, members
-from mlsub.commands.seal.tree import Member, MemberKind, scan
-from mlsub.commands.verify.run import read_manifest
 from mlsub.config.baseline import read_baseline
 from mlsub.convergence.filecheck import check_records, check_reference_file
 from mlsub.convergence.reference import runs_of
@@ -27,6 +22,10 @@ from mlsub.findings import Finding
 from mlsub.io.read import read_toml, read_tree
 from mlsub.log.event import Event
 from mlsub.log.rewrite import find_logs
+from mlsub.packing.archive import check_amount, read_members
+from mlsub.packing.forms import read_identities, read_passphrase
+from mlsub.packing.names import Links, name_problem, target_problem
+from mlsub.packing.tree import make_member, read_manifest, scan
 from mlsub.rounds import get_round
 from mlsub.rules.formula import parse
 from mlsub.rules.model import Gathers
@@ -124,13 +123,13 @@ def _records(_: Path, size: int) -> object:
     info.type, info.size = b"x", size
     content = b"%d path=%s\n" % (size, b"x" * (size - len(b"%d path=\n" % size)))
     stream = info.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-size % 512)
-    member = next(members(Blocks([stream, tarfile.TarInfo("T/a").tobuf(tarfile.USTAR_FORMAT)])))
-    assert member.path.startswith("x")
+    member = next(read_members(BytesIO(b"".join([stream, tarfile.TarInfo("T/a").tobuf(tarfile.USTAR_FORMAT)]))))
+    assert member.name.startswith("x")
     return member
 
 
-def _amount(limits: Limits, size: int, count: int = 0) -> None:
-    _check_amount(Member(path="T/a", kind=MemberKind.FILE, size=size), size, count, 1 << 30, limits)
+def _amount(size: int, count: int = 0, packed: int = 1 << 30) -> None:
+    check_amount(make_member("T/a", size=size), size, count, packed, None)
 
 
 def _reference_records(_: Path, count: int) -> object:
@@ -206,7 +205,7 @@ CASES = (
     Case("mlsub.io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
     Case("mlsub.io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
     Case("mlsub.io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
-    Case("mlsub.commands.audit.messaging.check:MAX_BYTES", _file("post.txt", b"", _document), "larger than 4 MiB"),
+    Case("mlsub.commands.audit.messaging:MAX_BYTES", _file("post.txt", b"", _document), "larger than 4 MiB"),
     Case(
         "mlsub.config.baseline:_MAX_BYTES",
         _file("b.json", b'{"findings": []}', read_baseline),
@@ -250,7 +249,7 @@ CASES = (
     Case("mlsub.rules.formula:FORMULAS.max_depth", _bracketed, "60 levels are the limit"),
     Case(
         "mlsub.commands.audit.expression:MAX_LENGTH",
-        lambda _, size: Expression("1" + " " * (size - 1)),
+        lambda _, size: expression.parse("1" + " " * (size - 1)),
         "2000 are the limit",
     ),
     Case("mlsub.commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
@@ -261,53 +260,45 @@ CASES = (
         "Links are circular",
     ),
     Case("mlsub.submission.audit:_MAX_PARTS", _straight, "Links are broken"),
-    Case("mlsub.commands.seal.tree:MAX_MEMBERS", _tree_of, "contains more than 9 files", 9),
+    Case("mlsub.packing.tree:MAX_MEMBERS", _tree_of, "contains more than 9 files", 9),
     Case(
-        "mlsub.commands.seal.names:MAX_NAME",
+        "mlsub.packing.names:MAX_NAME",
         lambda _, size: name_problem("T/" + "n" * size),
         "the name is longer than 255 bytes",
     ),
     Case(
-        "mlsub.commands.seal.names:MAX_PATH",
+        "mlsub.packing.names:MAX_PATH",
         lambda _, size: name_problem(("n" * 200 + "/") * 5 + "n" * (size - 1005)),
         "the path is longer than 1024 bytes",
     ),
     Case(
-        "mlsub.commands.seal.names:MAX_PATH",
+        "mlsub.packing.names:MAX_PATH",
         lambda _, size: target_problem("./" * (size // 2 - 1) + "d" * (2 + size % 2)),
         "longer than 1024 characters",
     ),
     Case(
-        "mlsub.commands.seal.names:MAX_DEPTH",
+        "mlsub.packing.names:MAX_DEPTH",
         lambda _, parts: name_problem("/".join("d" * parts)),
         "deeper than 64 folders",
     ),
-    Case("mlsub.commands.seal.names:MAX_LINKS", _chain, "leads in a circle"),
-    Case("mlsub.commands.seal.tar:_MAX_RECORDS", _records, "unusual size"),
+    Case("mlsub.packing.names:MAX_LINKS", _chain, "leads in a circle"),
+    Case("mlsub.packing.archive:_MAX_RECORDS", _records, "unusual size"),
     Case(
-        "mlsub.commands.seal.tar:Limits.size",
-        lambda _, size: _amount(Limits(ratio=None), size),
+        "mlsub.packing.archive:MAX_SIZE",
+        lambda _, size: _amount(size, packed=1 << 36),
         "unpacked it is more than",
     ),
+    Case("mlsub.packing.archive:MAX_RATIO", lambda _, ratio: _amount((1 << 30) * ratio), "200 times as large"),
+    Case("mlsub.packing.archive:MAX_MEMBERS", lambda _, count: _amount(0, count - 1), "more than 500000 members"),
     Case(
-        "mlsub.commands.seal.tar:Limits.ratio",
-        lambda _, ratio: _amount(Limits(), (1 << 30) * ratio),
-        "200 times as large",
-    ),
-    Case(
-        "mlsub.commands.seal.tar:Limits.members",
-        lambda _, count: _amount(Limits(), 0, count - 1),
-        "more than 500000 members",
-    ),
-    Case(
-        "mlsub.commands.verify.run:MAX_MANIFEST",
+        "mlsub.packing.tree:MAX_MANIFEST",
         _file("MANIFEST.sha256", b"0" * 64 + b"  T/a\n", read_manifest, b"#"),
         "is not a manifest: longer than",
         1 << 10,
     ),
-    Case("mlsub.commands.seal.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
+    Case("mlsub.packing.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
     Case(
-        "mlsub.commands.seal.forms:_MAX_FILE",
+        "mlsub.packing.forms:_MAX_FILE",
         _file("k", b"", read_identities, b"#"),
         "too long for what it should hold",
     ),

@@ -14,8 +14,8 @@ from tests.campaigns.limits.patterns import ANCHORED, REPOSITORY, Call, Expressi
 
 #: Parts of an expression that a function puts in, as they stand in the source: by the place of the function.
 PARTS = {
-    "mlsub/commands/audit/messaging/comparing.py:_since": {"re.escape(name)": r"v1\.0"},
-    "mlsub/commands/audit/messaging/sentences.py:_as_written": {"re.escape(name)": "mlperf training"},
+    "mlsub/commands/audit/sentences.py:_since": {"re.escape(name)": r"v1\.0"},
+    "mlsub/commands/audit/sentences.py:_model_names": {"re.escape(used)": "mlperf training"},
     "mlsub/commands/audit/quoting.py:mentions": {"re.escape(flat(name))": "mlperf training"},
     "mlsub/commands/audit/subject.py:_as_written": {
         "'[\\\\W_]{1,3}'.join(map(re.escape, said.split()))": r"dgx[\W_]{1,3}a100"

@@ -195,19 +195,18 @@ MOST_TO_SEAL = 64 << 20
 SEAL = """
 import re, sys
 from pathlib import Path
-from mlsub.commands.seal.tar import Limits
-from mlsub.commands.seal.forms import Identities, Passphrase, Recipients, Unencrypted
+from mlsub.packing.forms import Form, Key
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed
 form, key, public, tree, out = sys.argv[1:]
-secret = Passphrase(b"correct horse battery", work_factor=10)
+secret = Key(Form.PASSPHRASE, passphrase=b"correct horse battery", work_factor=10)
 seal, open_ = {
-    "open": (Unencrypted(), None), "passphrase": (secret, secret),
-    "recipient": (Recipients((public,)), Identities(key.encode())),
+    "open": (None, None), "passphrase": (secret, secret),
+    "recipient": (Key(Form.RECIPIENTS, (public,)), Key(Form.RECIPIENTS, identities=key.encode())),
 }[form]
 receipt = seal_tree(Path(tree), Path(out), seal)
-assert verify_sealed(Path(out), open_, limits=Limits(ratio=None)).findings == ()
+assert verify_sealed(Path(out), open_, max_size=1 << 40).findings == ()
 print(receipt.files_size, re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.messaging.texts import cites_results, parts
+from mlsub.commands.audit.footnotes import cites_results, footnote_hits
 from mlsub.commands.audit.quoting import find_footnote
 from mlsub.commands.fix.repairs import fix_description, lines_of
 from mlsub.commands.redact.redactor import Redactor
@@ -46,7 +46,7 @@ def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
 def test_footnotes(piece: str) -> None:
     text = piece * 100_000
     with within(10):
-        parts(text)
+        list(footnote_hits(text, (), None))
         find_footnote(text)
         cites_results(text)
 

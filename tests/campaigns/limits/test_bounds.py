@@ -37,7 +37,7 @@ def test_a_figure_is_that_of_the_code(what: str) -> None:
 
 def test_what_is_tried_exactly_is_in_the_table() -> None:
     known = {f"mlsub.{where}" for row in BOUNDS.values() for where in row}
-    same = {"mlsub.convergence.filecheck:MAX_BYTES", "mlsub.commands.verify.run:MAX_MANIFEST"}  # imported there
+    same = {"mlsub.convergence.filecheck:MAX_BYTES", "mlsub.packing.archive:MAX_MEMBERS"}  # imported there
     assert {case.where for case in CASES} - known == same
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.streams import DamagedError, RefusedError
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
+from mlsub.packing.tree import DamagedError, RefusedError
 from mlsub.rules.arithmetic import ExpressionError
 from tests.campaigns.limits.bounds import value
 from tests.campaigns.limits.exactly import CASES, Case

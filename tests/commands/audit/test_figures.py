@@ -55,7 +55,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> World:
 def test_a_figure_has_all_its_printed_digits(number: int, evaluated: World) -> None:
     claim = evaluated.file.claims[number]
     assert claim.expr is not None
-    value = evaluate(parse(claim.expr).tree, evaluated, "published")
+    value = evaluate(parse(claim.expr), evaluated, "published")
     assert isinstance(value, Band)
     assert value.certain
     printed = FIGURES[number][1]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.claims import claims_schema
-from mlsub.commands.audit.expression import MAX_LENGTH, Expression
+from mlsub.commands.audit.expression import MAX_LENGTH, parse
 from mlsub.commands.audit.read import read_claims
 from mlsub.io.problems import FileProblemsError
 from mlsub.rules.arithmetic import ExpressionError
@@ -184,14 +184,14 @@ def test_hostile_files(content: bytes, message: str, tmp_path: Path) -> None:
 @given(st.text(alphabet="()+-*/<>=!,.'\"ab1 andortminutes", max_size=200))
 def test_parsing_ends_in_a_tree_or_an_error_with_its_place(text: str) -> None:
     try:
-        Expression(text)
+        parse(text)
     except ExpressionError as error:
         assert 1 <= error.column <= len(text) + 1
 
 
 def test_length_is_bounded() -> None:
     with pytest.raises(ExpressionError, match="2001 characters"):
-        Expression("1" * (MAX_LENGTH + 1))
+        parse("1" * (MAX_LENGTH + 1))
 
 
 def test_the_schema_is_one() -> None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from mlsub.commands.pack.manifest import Waiver
-from mlsub.commands.pack.waivers import apply_waivers, deciding
+from mlsub.commands.pack.run import deciding, waiver_of
 from mlsub.findings import Verdict
 from mlsub.workspace import check_path
-from tests.commands.pack.workplace import Workplace
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
-
-TODAY = date(2026, 11, 21)
 
 
 def no_run(tree: Tree) -> None:
@@ -76,13 +72,11 @@ def test_what_rejects_is_found(change: Callable[[Tree], object], rules: set[str]
     found = {finding.rule for finding in deciding(report)}
     assert found == rules
     assert (report.official is Verdict.ACCEPTED) is (not found)
-    manifest = Workplace(tmp_path).manifest()
     waivers = [Waiver(rule=rule, reason="It is known to all.", expires="never") for rule in found]
-    outcome = apply_waivers(report, manifest, waivers, TODAY)
-    assert (outcome.blocking, outcome.notes) == ((), ())
+    assert all(waiver_of(finding, waivers) for finding in deciding(report))
     for left in found:
         others = [waiver for waiver in waivers if waiver.rule != left]
-        assert {finding.rule for finding in apply_waivers(report, manifest, others, TODAY).blocking} == {left}
+        assert {finding.rule for finding in deciding(report) if not waiver_of(finding, others)} == {left}
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
@@ -106,8 +100,6 @@ def test_of_published_packages_the_rejected_ones_have_a_reason_and_the_others_no
 def test_a_waiver_covers_the_entry_or_system_it_names(entry: str | None, covered: bool, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     few_runs(tree)
-    report = check_path(tree.folder)
     waiver = Waiver(rule="entry.run-count", entry=entry, reason="It is known to all.", expires="never")
-    outcome = apply_waivers(report, Workplace(tmp_path).manifest(), [waiver], TODAY)
-    assert (not outcome.blocking) is covered
-    assert [note.rule for note in outcome.notes] == ([] if covered else ["package.waiver-unused"])
+    [finding] = deciding(check_path(tree.folder))
+    assert (waiver_of(finding, [waiver]) is waiver) is covered

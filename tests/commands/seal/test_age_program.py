@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.forms import Identities, Passphrase, Recipients, Unencrypted, read_identities
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
-from tests.commands.seal.trees import plant, snapshot
+from mlsub.packing.forms import Key, read_identities
+from tests.commands.seal.trees import for_keys, plant, snapshot, with_keys, with_phrase
 
 if not shutil.which("age") or sys.platform == "win32":
     pytest.skip("the age program, or a terminal to talk to it, is not here", allow_module_level=True)
@@ -25,15 +25,15 @@ SECRET = "correct horse battery staple"  # noqa: S105  (of the tests alone)
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder with the archive that mlsub seals, unencrypted."""
-    seal_tree(plant(tmp_path), tmp_path / "archive", Unencrypted())
+    seal_tree(plant(tmp_path), tmp_path / "archive", None)
     return tmp_path
 
 
-def keys(place: Path) -> tuple[Recipients, Identities]:
+def keys(place: Path) -> tuple[Key, Key]:
     """A pair of keys made by age-keygen."""
     subprocess.run(["age-keygen", "-o", "key"], cwd=place, check=True, capture_output=True)
     public = subprocess.run(["age-keygen", "-y", "key"], cwd=place, check=True, capture_output=True, text=True)
-    return Recipients((public.stdout.strip(),)), read_identities(place / "key")
+    return for_keys((public.stdout.strip(),)), with_keys(read_identities(place / "key"))
 
 
 def typed(arguments: Sequence[str], folder: Path) -> None:
@@ -67,7 +67,7 @@ def test_age_opens_what_is_sealed_for_a_recipient(place: Path) -> None:
 
 def test_age_opens_what_is_sealed_with_a_passphrase(place: Path) -> None:
     """With the work factor that users get."""
-    seal_tree(plant(place / "again"), place / "sealed", Passphrase(SECRET.encode()))
+    seal_tree(plant(place / "again"), place / "sealed", with_phrase(SECRET.encode()))
     typed(["-d", "-o", "theirs", "sealed"], place)
     assert (place / "theirs").read_bytes() == (place / "archive").read_bytes()
 
@@ -76,9 +76,9 @@ def test_age_opens_what_is_sealed_with_a_passphrase(place: Path) -> None:
 def test_what_age_seals_is_opened(form: str, place: Path) -> None:
     if form == "recipient":
         recipients, key = keys(place)
-        subprocess.run(["age", "-r", *recipients.keys, "-o", "theirs", "archive"], cwd=place, check=True)
+        subprocess.run(["age", "-r", *recipients.recipients, "-o", "theirs", "archive"], cwd=place, check=True)
         unseal(place / "theirs", place / "out", key)
     else:
         typed(["-p", "-o", "theirs", "archive"], place)
-        unseal(place / "theirs", place / "out", Passphrase(SECRET.encode()))
+        unseal(place / "theirs", place / "out", with_phrase(SECRET.encode()))
     assert snapshot(place / "out" / "ACME") == snapshot(place / "training_results_v1.0" / "ACME")

@@ -10,20 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal.forms import (
-    Identities,
-    Passphrase,
-    Recipients,
-    read_identities,
-    read_passphrase,
-    read_recipients,
-)
-from mlsub.commands.seal.recipients import check_recipients
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.io.errors import MlsubError
+from mlsub.packing.forms import check_key, read_identities, read_passphrase, read_recipients
 from tests.commands.seal.test_roundtrip import pair
-from tests.commands.seal.trees import plant
+from tests.commands.seal.trees import for_keys, plant, with_keys, with_phrase
 
 
 def secret(folder: Path, content: bytes, mode: int = 0o600) -> Path:
@@ -93,7 +85,7 @@ def test_recipients_from_a_file(tmp_path: Path) -> None:
 )
 def test_what_is_no_recipient(key: str, why: str) -> None:
     with pytest.raises(MlsubError, match=why) as caught:
-        check_recipients((key,))
+        check_key(for_keys((key,)))
     assert len(str(caught.value)) < 300
     assert "SECRET-KEY-1" not in str(caught.value)
 
@@ -104,7 +96,7 @@ def test_what_is_no_recipient(key: str, why: str) -> None:
 def test_what_is_no_key(content: bytes, tmp_path: Path) -> None:
     seal_tree(plant(tmp_path), tmp_path / "sealed", pair()[0])
     with pytest.raises(MlsubError, match="the key file"):
-        unseal(tmp_path / "sealed", tmp_path / "out", Identities(content))
+        unseal(tmp_path / "sealed", tmp_path / "out", with_keys(content))
     assert not (tmp_path / "out").exists()
 
 
@@ -113,13 +105,13 @@ def test_an_ssh_key_with_a_passphrase_is_refused(tmp_path: Path) -> None:
         pytest.skip("no ssh-keygen here")
     file = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "a passphrase", "-f", str(file)], check=True)
-    seal_tree(plant(tmp_path), tmp_path / "sealed", Recipients(((tmp_path / "key.pub").read_text(),)))
+    seal_tree(plant(tmp_path), tmp_path / "sealed", for_keys(((tmp_path / "key.pub").read_text(),)))
     with pytest.raises(MlsubError, match=r"not opened by this key|SSH key that has no passphrase"):
-        unseal(tmp_path / "sealed", tmp_path / "out", read_identities(file))
+        unseal(tmp_path / "sealed", tmp_path / "out", with_keys(read_identities(file)))
 
 
 def test_secrets_are_never_shown() -> None:
-    assert "horse" not in repr(Passphrase(b"correct horse battery")) + repr(Identities(b"horse"))
+    assert "horse" not in repr(with_phrase(b"correct horse battery")) + repr(with_keys(b"horse"))
 
 
 def _wire(*parts: bytes) -> bytes:
@@ -139,9 +131,9 @@ def test_keys_on_which_the_library_panics_are_refused_in_one_line(tmp_path: Path
     """A panic is not an Exception to Python, and would end the program with a traceback."""
     public = "ssh-rsa " + base64.b64encode(_wire(b"ssh-rsa", b"\0", b"\5")).decode()
     with pytest.raises(MlsubError, match="is not a public key"):
-        check_recipients((public,))
+        check_key(for_keys((public,)))
     recipients, _ = pair()
     seal_tree(plant(tmp_path), tmp_path / "sealed", recipients)
     for numbers in ((b"\5", b"\3", b"\1", b"\1", b"", b""), (b"\x0f", b"\3", b"\3", b"\1", b"\0", b"\0")):
         with pytest.raises(MlsubError, match="the key file cannot be used"):
-            unseal(tmp_path / "sealed", tmp_path / "out", Identities(_private(*numbers)))
+            unseal(tmp_path / "sealed", tmp_path / "out", with_keys(_private(*numbers)))

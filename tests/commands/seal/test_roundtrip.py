@@ -7,40 +7,48 @@ import os
 import shutil
 import subprocess
 import tarfile
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from mlsub.commands.seal.forms import Identities, OpenSSL, Passphrase, Recipients, SealKey, Unencrypted
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.io.errors import MlsubError
-from tests.commands.seal.trees import PASSPHRASE, SHAPES, grow, plant, snapshot
+from mlsub.packing.forms import Key
+from tests.commands.seal.trees import (
+    PASSPHRASE,
+    SHAPES,
+    for_keys,
+    grow,
+    plant,
+    snapshot,
+    with_keys,
+    with_openssl,
+    with_phrase,
+)
 
 pyrage = pytest.importorskip("pyrage")
-NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
-def pair() -> tuple[Recipients, Identities]:
+def pair() -> tuple[Key, Key]:
     identity = pyrage.x25519.Identity.generate()
-    return Recipients((str(identity.to_public()),)), Identities(f"# a comment\n\n{identity}\n".encode())
+    return for_keys((str(identity.to_public()),)), with_keys(f"# a comment\n\n{identity}\n".encode())
 
 
-def forms() -> list[tuple[str, SealKey, object]]:
+def forms() -> list[tuple[str, Key | None, object]]:
     recipients, identities = pair()
     secret = b"correct horse battery staple"
     found = [
-        ("open", Unencrypted(), None),
-        ("passphrase", PASSPHRASE, Passphrase(secret)),
+        ("open", None, None),
+        ("passphrase", PASSPHRASE, with_phrase(secret)),
         ("recipient", recipients, identities),
     ]
-    return [*found, ("openssl", OpenSSL(secret), Passphrase(secret))] if shutil.which("openssl") else found
+    return [*found, ("openssl", with_openssl(secret), with_phrase(secret))] if shutil.which("openssl") else found
 
 
 @pytest.mark.parametrize(("name", "seal_key", "open_key"), forms(), ids=[form[0] for form in forms()])
-def test_every_form_comes_out_as_it_went_in(name: str, seal_key: SealKey, open_key: object, tmp_path: Path) -> None:
+def test_every_form_comes_out_as_it_went_in(name: str, seal_key: Key | None, open_key: object, tmp_path: Path) -> None:
     tree = plant(tmp_path)
     before = snapshot(tree)
     receipt = seal_tree(tree, tmp_path / "sealed", seal_key)
@@ -77,7 +85,7 @@ def test_the_archive_depends_on_content_alone(tmp_path: Path) -> None:
             path.chmod(path.stat().st_mode & 0o700)
     receipts = [
         seal_tree(tree, tmp_path / f"sealed{number}", key)
-        for number, (tree, key) in enumerate([(first, Unencrypted()), (second, Unencrypted()), (first, PASSPHRASE)])
+        for number, (tree, key) in enumerate([(first, None), (second, None), (first, PASSPHRASE)])
     ]
     assert len({receipt.archive_sha256 for receipt in receipts}) == 1
     assert len({receipt.tar_sha256 for receipt in receipts}) == 1
@@ -87,7 +95,7 @@ def test_the_archive_depends_on_content_alone(tmp_path: Path) -> None:
 
 def test_the_tar_never_changes(tmp_path: Path) -> None:
     """Whoever compares digests of years ago must find them again: this one must stay."""
-    receipt = seal_tree(plant(tmp_path), tmp_path / "sealed", Unencrypted(), now=NOW)
+    receipt = seal_tree(plant(tmp_path), tmp_path / "sealed", None)
     assert receipt.tar_sha256 == "e9832bf3cf436fbf0567aeb882ae25fdbd3461c5ed12489e8c53c1cdcf10c6ed"
 
 
@@ -102,7 +110,7 @@ def test_encryption_is_never_the_same_twice(tmp_path: Path) -> None:
 
 def test_tar_and_sha256sum_know_what_to_do_with_it(tmp_path: Path) -> None:
     tree = plant(tmp_path)
-    seal_tree(tree, tmp_path / "sealed.tar.gz", Unencrypted())
+    seal_tree(tree, tmp_path / "sealed.tar.gz", None)
     with tarfile.open(tmp_path / "sealed.tar.gz") as archive:
         members = archive.getmembers()
         # Its filter came with Python 3.11.4; the archive is our own.
@@ -126,7 +134,11 @@ def test_tar_and_sha256sum_know_what_to_do_with_it(tmp_path: Path) -> None:
 def test_each_of_several_recipients_opens_it(tmp_path: Path) -> None:
     tree = plant(tmp_path)
     pairs = [pair() for _ in range(3)]
-    seal_tree(tree, tmp_path / "sealed", Recipients(tuple(recipients.keys[0] for recipients, _ in pairs)))
+    seal_tree(
+        tree,
+        tmp_path / "sealed",
+        for_keys(tuple(recipients.recipients[0] for recipients, _ in pairs)),
+    )
     for number, (_, identities) in enumerate(pairs):
         unseal(tmp_path / "sealed", tmp_path / f"out{number}", identities)
         assert snapshot(tmp_path / f"out{number}" / "ACME") == snapshot(tree)
@@ -140,20 +152,20 @@ def test_an_ssh_key_opens_it(tmp_path: Path) -> None:
     tree = plant(tmp_path)
     command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me@home", "-f", str(tmp_path / "key")]
     subprocess.run(command, check=True)
-    receipt = seal_tree(tree, tmp_path / "sealed", Recipients(((tmp_path / "key.pub").read_text(),)))
+    receipt = seal_tree(tree, tmp_path / "sealed", for_keys(((tmp_path / "key.pub").read_text(),)))
     assert receipt.recipients[0].startswith("ssh-ed25519 AAAA")
     assert "me@home" not in receipt.recipients[0]
-    unseal(tmp_path / "sealed", tmp_path / "out", Identities((tmp_path / "key").read_bytes()))
+    unseal(tmp_path / "sealed", tmp_path / "out", with_keys((tmp_path / "key").read_bytes()))
     assert snapshot(tmp_path / "out" / "ACME") == snapshot(tree)
 
 
 def test_others_can_open_and_seal(tmp_path: Path) -> None:
     """The library's own functions open what is sealed here, and what they seal is opened here."""
     tree = plant(tmp_path)
-    seal_tree(tree, tmp_path / "archive", Unencrypted())
+    seal_tree(tree, tmp_path / "archive", None)
     archive = (tmp_path / "archive").read_bytes()
     recipients, identities = pair()
-    identity = pyrage.x25519.Identity.from_str(identities.content.decode().split()[-1])
+    identity = pyrage.x25519.Identity.from_str(identities.identities.decode().split()[-1])
     seal_tree(tree, tmp_path / "sealed", recipients)
     assert pyrage.decrypt((tmp_path / "sealed").read_bytes(), [identity]) == archive
     (tmp_path / "theirs").write_bytes(pyrage.encrypt(archive, [identity.to_public()]))

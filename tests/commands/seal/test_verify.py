@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.seal import openssl
-from mlsub.commands.seal.forms import OpenKey, OpenSSL, Passphrase, Unencrypted
 from mlsub.commands.seal.run import seal_tree
-from mlsub.commands.seal.streams import RefusedError
-from mlsub.commands.seal.tree import Manifest, parse_manifest
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_receipt, verify_sealed, verify_tree
 from mlsub.io.errors import MlsubError
+from mlsub.packing.forms import Key
+from mlsub.packing.tree import Manifest, RefusedError, parse_manifest
 from tests.commands.seal.test_roundtrip import pair
-from tests.commands.seal.trees import PASSPHRASE, plant, snapshot
+from tests.commands.seal.trees import PASSPHRASE, plant, snapshot, with_openssl, with_phrase
 
 SECRET = b"correct horse battery staple"
 
@@ -81,7 +79,7 @@ def test_a_tree_in_a_tree_of_the_same_name(tmp_path: Path) -> None:
     tree = tmp_path / "T"
     (tree / "T").mkdir(parents=True)
     (tree / "T" / "a").touch()
-    seal_tree(tree, tmp_path / "sealed", Unencrypted())
+    seal_tree(tree, tmp_path / "sealed", None)
     manifest = tmp_path / "sealed.MANIFEST.sha256"
     (tmp_path / "opened").mkdir()
     unseal(tmp_path / "sealed", tmp_path / "opened" / "T")
@@ -120,13 +118,17 @@ def test_the_wrong_kind_of_key_is_told(tmp_path: Path) -> None:
     recipients, identities = pair()
     seal_tree(tree, tmp_path / "r", recipients)
     seal_tree(tree, tmp_path / "p", PASSPHRASE)
-    seal_tree(tree, tmp_path / "a", Unencrypted())
-    cases: list[tuple[str, OpenKey, str]] = [
+    seal_tree(tree, tmp_path / "a", None)
+    cases: list[tuple[str, Key | None, str]] = [
         ("r", PASSPHRASE, "is sealed for recipients. Give the secret key of one with --identity."),
         ("r", None, "is sealed for recipients. Give the secret key of one with --identity."),
         ("r", pair()[1], "is not opened by this key, or its beginning is damaged."),
         ("p", identities, "is sealed with a passphrase. Give it with --passphrase-file."),
-        ("p", Passphrase(b"another passphrase"), "is not opened by this passphrase, or its beginning is damaged."),
+        (
+            "p",
+            with_phrase(b"another passphrase"),
+            "is not opened by this passphrase, or its beginning is damaged.",
+        ),
         ("a", PASSPHRASE, "is not encrypted, so no key says who made it. Leave the key out if that is expected."),
     ]
     for name, key, why in cases:
@@ -203,7 +205,7 @@ openssl_there = pytest.mark.skipif(not shutil.which("openssl"), reason="no opens
 def test_the_program_itself_opens_what_was_sealed_for_it(tmp_path: Path) -> None:
     """With the options an upload names, and nothing of this program."""
     tree = plant(tmp_path)
-    receipt = seal_tree(tree, tmp_path / "s.enc", OpenSSL(SECRET))
+    receipt = seal_tree(tree, tmp_path / "s.enc", with_openssl(SECRET))
     (tmp_path / "pass").write_bytes(SECRET + b"\n")
     command = ["openssl", "enc", "-d", "-aes-256-cbc", "-pbkdf2", "-salt", "-pass", "file:pass", "-in", "s.enc"]
     subprocess.run([*command, "-out", "s.tar.gz"], cwd=tmp_path, check=True)
@@ -216,22 +218,22 @@ def test_the_program_itself_opens_what_was_sealed_for_it(tmp_path: Path) -> None
 
 @openssl_there
 def test_what_the_program_sealed_is_opened(tmp_path: Path) -> None:
-    seal_tree(plant(tmp_path), tmp_path / "s.tar.gz", Unencrypted())
+    seal_tree(plant(tmp_path), tmp_path / "s.tar.gz", None)
     (tmp_path / "pass").write_bytes(SECRET + b"\n")
     command = ["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-salt", "-pass", "file:pass", "-in", "s.tar.gz"]
     subprocess.run([*command, "-out", "s.enc"], cwd=tmp_path, check=True)
-    opened = unseal(tmp_path / "s.enc", tmp_path / "out", Passphrase(SECRET))
+    opened = unseal(tmp_path / "s.enc", tmp_path / "out", with_phrase(SECRET))
     assert opened.notes[1] == "there is no s.enc.sha1 beside it: its SHA-1 was not checked"
 
 
 @openssl_there
 def test_another_sha1_is_refused_before_it_is_opened(tmp_path: Path) -> None:
-    seal_tree(plant(tmp_path), tmp_path / "s.enc", OpenSSL(SECRET))
+    seal_tree(plant(tmp_path), tmp_path / "s.enc", with_openssl(SECRET))
     (tmp_path / "s.enc.sha1").write_text("0" * 40 + "  s.enc\n")
     with pytest.raises(RefusedError) as caught:
-        unseal(tmp_path / "s.enc", tmp_path / "out", Passphrase(SECRET))
+        unseal(tmp_path / "s.enc", tmp_path / "out", with_phrase(SECRET))
     assert caught.value.findings[0].message == "the SHA-1 of the file is not that beside it"
-    assert [finding.rule for finding in verify_sealed(tmp_path / "s.enc", Passphrase(SECRET)).findings] == [
+    assert [finding.rule for finding in verify_sealed(tmp_path / "s.enc", with_phrase(SECRET)).findings] == [
         "seal.damaged"
     ]
 
@@ -239,10 +241,10 @@ def test_another_sha1_is_refused_before_it_is_opened(tmp_path: Path) -> None:
 @openssl_there
 def test_another_passphrase_is_told_of_openssl_too(tmp_path: Path) -> None:
     """Where the padding happens to fit, the archive does not; so many, to meet both."""
-    seal_tree(plant(tmp_path), tmp_path / "s.enc", OpenSSL(SECRET))
+    seal_tree(plant(tmp_path), tmp_path / "s.enc", with_openssl(SECRET))
     for number in range(20):
         with pytest.raises(MlsubError, match="is not opened by this passphrase, or it is damaged"):
-            unseal(tmp_path / "s.enc", tmp_path / "out", Passphrase(b"another passphrase %d" % number))
+            unseal(tmp_path / "s.enc", tmp_path / "out", with_phrase(b"another passphrase %d" % number))
 
 
 def test_without_the_program_it_is_said_before_anything_is_done(
@@ -252,7 +254,7 @@ def test_without_the_program_it_is_said_before_anything_is_done(
     monkeypatch.setenv("PATH", str(tmp_path))
     before = snapshot(tmp_path)
     with pytest.raises(MlsubError, match="there is no program openssl"):
-        seal_tree(tree, tmp_path / "s.enc", OpenSSL(SECRET))
+        seal_tree(tree, tmp_path / "s.enc", with_openssl(SECRET))
     assert snapshot(tmp_path) == before
 
 
@@ -261,10 +263,10 @@ def test_a_program_that_fails_is_told_and_leaves_nothing(tmp_path: Path, monkeyp
     tree = plant(tmp_path)
     (tmp_path / "openssl").write_text("#!/bin/sh\necho 'unknown option -pbkdf2' >&2\nexit 1\n")
     (tmp_path / "openssl").chmod(0o755)
-    monkeypatch.setattr(openssl, "program", lambda: str(tmp_path / "openssl"))
+    monkeypatch.setattr("mlsub.packing.forms.find_openssl", lambda: str(tmp_path / "openssl"))
     before = snapshot(tmp_path)
     with pytest.raises(MlsubError, match="openssl failed: unknown option -pbkdf2"):
-        seal_tree(tree, tmp_path / "s.enc", OpenSSL(SECRET))
+        seal_tree(tree, tmp_path / "s.enc", with_openssl(SECRET))
     assert snapshot(tmp_path) == before
 
 
@@ -277,7 +279,7 @@ def test_the_passphrase_is_on_no_command_line(tmp_path: Path, monkeypatch: pytes
         seen.append((arguments, options.get("env"), options.get("shell")))
         return real(arguments, **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(openssl.subprocess, "Popen", popen)
-    seal_tree(plant(tmp_path), tmp_path / "s.enc", OpenSSL(SECRET))
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    seal_tree(plant(tmp_path), tmp_path / "s.enc", with_openssl(SECRET))
     assert len(seen) == 1
     assert "horse" not in repr(seen)

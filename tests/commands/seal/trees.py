@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
 import os
+from functools import partial
 from pathlib import Path
 
 from hypothesis import strategies as st
 
-from mlsub.commands.seal.forms import Passphrase
 from mlsub.io.show import folded
+from mlsub.packing.archive import trailer
+from mlsub.packing.forms import Form, Key
 
+#: Keys, each of what opens it or it is sealed for.
+for_keys = partial(Key, Form.RECIPIENTS)
+with_keys = partial(Key, Form.RECIPIENTS, ())
+with_phrase = partial(Key, Form.PASSPHRASE, (), b"")
+with_openssl = partial(Key, Form.OPENSSL, (), b"")
 #: The least work scrypt can be asked for: these tests are not about how long guessing takes.
-PASSPHRASE = Passphrase(b"correct horse battery staple", work_factor=1)
+PASSPHRASE = Key(Form.PASSPHRASE, passphrase=b"correct horse battery staple", work_factor=1)
 
 Shape = dict[str, object]
 _NAMES = st.text(
@@ -45,6 +55,14 @@ def grow(folder: Path, shape: object) -> Path:
             (folder / name).write_bytes(content)
             (folder / name).chmod(0o755 if executable else 0o644)
     return folder
+
+
+def pack(tar: bytes) -> bytes:
+    """The archive as ``seal`` makes it of a tar."""
+    stream = io.BytesIO()
+    with gzip.GzipFile("", "wb", 6, stream, 0) as zipped:
+        zipped.write(tar)
+    return stream.getvalue() + trailer(hashlib.sha256(stream.getvalue()).digest())
 
 
 def plant(folder: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.facts import ResultFacts
-from mlsub.commands.audit.messaging.check import check
+from mlsub.commands.audit.messaging import check
 from mlsub.commands.audit.quoting import Document, Message, Quoting
 
 DAY_2021 = date(2021, 12, 1)

@@ -12,8 +12,7 @@ from mlsub.commands.audit.claims import Source
 from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.facts import gather
-from mlsub.commands.audit.messaging.bridge import message_of
-from mlsub.commands.audit.messaging.check import MAX_BYTES, judge_messaging, text_of
+from mlsub.commands.audit.messaging import MAX_BYTES, judge_messaging, message_of, text_of
 from mlsub.commands.audit.quoting import Message
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict, Judged

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mlsub.commands.audit.facts import ResultFacts
-from mlsub.commands.audit.messaging.check import check
+from mlsub.commands.audit.messaging import check
 from mlsub.commands.audit.quoting import Document, Message, Quoting
 from tests.commands.audit.messaging.made import figure
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.messaging.write import footnote_of, footnotes
+from mlsub.commands.audit.footnotes import footnote_of, footnotes
 from mlsub.commands.audit.quoting import guidelines
 from tests.commands.audit.messaging.made import LEGEND_2021, PRICE, document, judged, message, operand, theirs
 

@@ -18,10 +18,12 @@ CIRCLE = "the link leads in a circle"
 SAME_NAME = "another member has this name, but for case, form of accents or invisible characters"
 #: The manifest's place in an archive; so no tree can be called this.
 MANIFEST = "MANIFEST.sha256"
+#: What lies beside a sealed file is named like it, and ends so.
+RECEIPT_SUFFIX, MANIFEST_SUFFIX, SHA1_SUFFIX = ".receipt.txt", f".{MANIFEST}", ".sha1"
 
 
 def name_problem(path: str) -> str | None:
-    """What keeps a relative path (``/`` between its parts) from being sealed or unpacked anywhere; None if nothing."""
+    """Return what keeps a relative path (``/`` between its parts) from being sealed or unpacked; None if nothing."""
     if path.startswith("/"):
         return "the path is absolute"
     parts = path.split("/")
@@ -39,13 +41,13 @@ def name_problem(path: str) -> str | None:
         return "the name has control characters"
     if any(len(part) > MAX_NAME for part in encoded):
         return f"the name is longer than {MAX_NAME} bytes"
-    if len("/".join(parts).encode()) > MAX_PATH:
+    if len(path.encode()) > MAX_PATH:
         return f"the path is longer than {MAX_PATH} bytes"
     return f"the path is deeper than {MAX_DEPTH} folders" if len(parts) > MAX_DEPTH else None
 
 
 def target_problem(target: str) -> str | None:
-    """What is wrong with the text of a link; None if nothing is."""
+    """Return what is wrong with the text of a link; None if nothing is."""
     if target.startswith("/"):
         return "the link is absolute"
     if not target:
@@ -55,20 +57,6 @@ def target_problem(target: str) -> str | None:
     rest = "/".join(part for part in target.split("/") if part not in ("", ".", ".."))
     problem = name_problem(rest) if rest else None
     return problem and f"of the link's target, {problem}"
-
-
-class Names:
-    """The names of an archive's members, of which no file system may take two for one; the manifest's is among them."""
-
-    def __init__(self) -> None:
-        self._paths = {folded(MANIFEST): MANIFEST}
-
-    def add(self, path: str) -> str | None:
-        """Take a name; returns the one that is the same somewhere, if there is one already."""
-        key = folded(path)
-        other = self._paths.get(key)
-        self._paths[key] = path
-        return other
 
 
 class Links:

@@ -14,11 +14,11 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING
 
-from mlsub.commands.seal.streams import Blocks, DamagedError, WrongKeyError
 from mlsub.io.errors import MlsubError
+from mlsub.packing.tree import DamagedError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -41,20 +41,17 @@ _HEADER = re.compile(
 )
 
 
-def encrypt(chunks: Iterable[bytes], passphrase: bytes, work_factor: int = WORK_FACTOR) -> Iterator[bytes]:
-    """Seal chunks of any size.
+class WrongKeyError(DamagedError):
+    """The key does not open it, or the beginning is damaged; the two look alike."""
 
-    Args:
-        chunks: what to seal.
-        passphrase: any bytes.
-        work_factor: log2 of scrypt's N.
-    """
+
+def encrypt(source: IO[bytes], passphrase: bytes, work_factor: int = WORK_FACTOR) -> Iterator[bytes]:
+    """Yield a stream sealed with a passphrase; ``work_factor`` is log2 of scrypt's N."""
     file_key, salt, nonce = os.urandom(16), os.urandom(16), os.urandom(16)
     body = _cipher(_scrypt(passphrase, salt, work_factor)).encrypt(bytes(12), file_key, None)
     header = PASSPHRASE_START + b"%s %d\n%s\n---" % (_encode(salt), work_factor, _encode(body))
     yield header + b" " + _encode(_mac(file_key, header)) + b"\n" + nonce
     cipher = _cipher(_derive(file_key, nonce, b"payload"))
-    source = Blocks(chunks)
     block, number = source.read(_CHUNK), 0
     while following := source.read(_CHUNK):
         yield cipher.encrypt(_nonce(number, last=False), block, None)
@@ -62,20 +59,20 @@ def encrypt(chunks: Iterable[bytes], passphrase: bytes, work_factor: int = WORK_
     yield cipher.encrypt(_nonce(number, last=True), block, None)
 
 
-def decrypt(stream: BinaryIO, passphrase: bytes) -> Iterator[bytes]:
-    """Open a file sealed with a passphrase; each chunk is authentic, and the last says that it was the last.
+def decrypt(source: IO[bytes], passphrase: bytes) -> Iterator[bytes]:
+    """Yield what is sealed with a passphrase; each chunk is authentic, and the last says that it was the last.
 
     Raises:
         DamagedError: damaged, also after chunks were given; WrongKeyError before any is.
         MlsubError: it asks for more work than is reasonable.
     """
-    file_key = _open_header(stream, passphrase)
-    nonce = stream.read(16)
+    file_key = _open_header(source, passphrase)
+    nonce = source.read(16)
     if len(nonce) != 16:
         raise DamagedError("it is cut short")
     cipher = _cipher(_derive(file_key, nonce, b"payload"))
-    block, number = stream.read(_CHUNK + _TAG), 0
-    while following := stream.read(_CHUNK + _TAG):
+    block, number = source.read(_CHUNK + _TAG), 0
+    while following := source.read(_CHUNK + _TAG):
         yield _open(cipher, _nonce(number, last=False), block)
         block, number = following, number + 1
     plain = _open(cipher, _nonce(number, last=True), block)
@@ -84,9 +81,9 @@ def decrypt(stream: BinaryIO, passphrase: bytes) -> Iterator[bytes]:
     yield plain
 
 
-def _open_header(stream: BinaryIO, passphrase: bytes) -> bytes:
-    """Read and authenticate the header; the file key."""
-    header = b"".join(stream.readline(_MAX_LINE) for _ in range(4))
+def _open_header(source: IO[bytes], passphrase: bytes) -> bytes:
+    """Read and authenticate the header; return the file key."""
+    header = b"".join(source.readline(_MAX_LINE) for _ in range(4))
     match = _HEADER.fullmatch(header)
     if match is None:
         raise DamagedError("its header is damaged")

@@ -1,0 +1,400 @@
+"""The archive before encryption: a gzip of a tar in which nothing depends on machine, user or day.
+
+Members are sorted, times are 0, owner and group are 0, modes 0644 or 0755; names of any length and script go into PAX
+records. The last member is the manifest, so that a tree is read once.
+
+The checksum of gzip covers the content, not the header nor the bits that pad the last byte. So a second, empty gzip
+member follows, whose extra field (RFC 1952, 2.3.1.1) holds the SHA-256 of all bytes before it. ``gzip -d`` and ``tar``
+read both members as one.
+
+What is read is hostile: whoever has a recipient's public key can seal anything for it. Everything that such a tar does
+not need (devices, hard links, sparse files, numbers in base 256, foreign records) is refused, although :mod:`tarfile`
+would take it. What a member is called and where a link leads is checked here, on text; what takes members never has to.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import struct
+import tarfile
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from typing import IO
+
+from mlsub.io.errors import reason_of
+from mlsub.io.show import folded
+from mlsub.packing.names import MANIFEST, SAME_NAME, Links, name_problem
+from mlsub.packing.tree import (
+    MAX_MANIFEST,
+    MAX_MEMBERS,
+    DamagedError,
+    Manifest,
+    RefusedError,
+    Tree,
+    differences,
+    make_manifest,
+    make_member,
+    open_regular,
+    parse_manifest,
+)
+from mlsub.present.terminal import Progress
+from mlsub.rules.catalogue import finding
+
+_LEVEL = 6
+#: The header of gzip: no name, time 0, no word on the system; that of the second member, whose extra field follows.
+_START = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+_TRAILER = b"\x1f\x8b\x08\x04\x00\x00\x00\x00\x00\xff" + struct.pack("<H2sH", 36, b"s2", 32)
+#: An empty block of deflate, its checksum and its length.
+_EMPTY = b"\x03\x00" + bytes(8)
+#: Bytes read at a time.
+CHUNK = 1 << 16
+_BLOCK = tarfile.BLOCKSIZE
+
+
+class Digesting:
+    """A stream whose bytes are counted and hashed as they pass."""
+
+    def __init__(self, stream: IO[bytes] | gzip.GzipFile) -> None:
+        self._stream = stream
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return bytes of the stream."""
+        return self._seen(self._stream.read(size))
+
+    def write(self, content: bytes) -> int:
+        """Write bytes to the stream, and return how many."""
+        return self._stream.write(self._seen(content))
+
+    def flush(self) -> None:
+        """Whoever opened the stream flushes it."""
+
+    def _seen(self, content: bytes) -> bytes:
+        self._hash.update(content)
+        self.size += len(content)
+        return content
+
+    @property
+    def digest(self) -> bytes:
+        """The SHA-256 so far, 32 bytes."""
+        return self._hash.digest()
+
+
+def write_archive(
+    tree: Tree, file: IO[bytes], progress: Progress | None = None
+) -> tuple[Manifest, Digesting, Digesting]:
+    """Write the archive of a tree; return its manifest, and size and digest of the tar and of the archive.
+
+    Raises:
+        RefusedError: a file changed, went or cannot be read.
+        OSError: the archive cannot be written.
+    """
+    digests: dict[str, str] = {}
+    manifest = make_manifest(digests, tree.members)
+    packed = Digesting(file)
+    done = 0
+    with gzip.GzipFile("", "wb", _LEVEL, packed, 0) as zipped:
+        whole = Digesting(zipped)
+        with tarfile.open(  # type: ignore[call-overload]
+            fileobj=whole, mode="w|", format=tarfile.PAX_FORMAT, encoding="utf-8", errors="strict"
+        ) as tar:
+            for member in tree.members:
+                if member.isreg():
+                    digests[member.name] = _add_file(tar, member, tree)
+                else:
+                    tar.addfile(member)
+                done += member.size
+                if progress is not None:
+                    progress(done, tree.size)
+            content = manifest.render()
+            tar.addfile(make_member(MANIFEST, size=len(content)), io.BytesIO(content))
+    packed.write(trailer(packed.digest))
+    return manifest, whole, packed
+
+
+def _add_file(tar: tarfile.TarFile, member: tarfile.TarInfo, tree: Tree) -> str:
+    """Add a file, and return its SHA-256; refuse it where it is another by now, or is written meanwhile."""
+    try:
+        stream = open_regular(tree.folder.parent / member.name, follow=False)
+    except OSError as error:
+        why = f"it cannot be read: {reason_of(error)}"
+        raise RefusedError(finding("seal.unreadable", member.name, why)) from error
+    with stream:
+        before = os.fstat(stream.fileno())
+        content = Digesting(stream)
+        try:
+            if before.st_size == member.size:
+                tar.addfile(member, content)
+        except OSError:
+            if os.fstat(stream.fileno()).st_size == member.size:
+                raise  # It is not the file that is at fault.
+        after = os.fstat(stream.fileno())
+    if content.size != member.size or (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+        raise RefusedError(finding("seal.changed", member.name, "it changed while it was sealed"))
+    return content.digest.hex()
+
+
+def trailer(digest: bytes) -> bytes:
+    """Return the empty gzip member that holds the SHA-256 of all bytes before it."""
+    return _TRAILER + digest + _EMPTY
+
+
+#: The most that is unpacked unless a size is named: bytes of all files together, and how many times the archive that
+#: may be, from so many bytes on. Logs pack 10 to 40 times smaller, a bomb about 1000 times.
+MAX_SIZE = 1 << 40
+MAX_RATIO = 200
+_MAX_UNMEASURED = 256 << 20
+#: Bytes that a manifest may always have, and those of a line without path and target: digest, blanks, line feed.
+_ALWAYS_OF_MANIFEST, _OF_LINE = 64 << 10, 72
+#: Takes members that were found harmless: folders before what lies in them, links last; of a file all pieces.
+Put = Callable[[tarfile.TarInfo, Iterator[bytes]], None]
+
+
+def discard(_: tarfile.TarInfo, pieces: Iterator[bytes]) -> None:
+    """Read a member, and keep nothing."""
+    for _piece in pieces:
+        pass
+
+
+def read_archive(
+    file: IO[bytes], put: Put, max_size: int | None = None, progress: Progress | None = None
+) -> tuple[Manifest, int]:
+    """Read an archive, and return its manifest, which agrees with the rest, and the bytes of all files.
+
+    Args:
+        file: the tar.gz, in which one can seek.
+        put: where members go.
+        max_size: bytes that are unpacked at most; None for the usual limits.
+        progress: called with the bytes that were read, and those there are.
+
+    Raises:
+        RefusedError: a member is dangerous, there is too much, or the manifest says otherwise.
+        DamagedError: it is not an archive of ``seal``; members may have been put.
+    """
+    size = _check_trailer(file)
+
+    def limit(member: tarfile.TarInfo, unpacked: int, count: int) -> None:
+        if progress is not None:
+            progress(min(file.tell(), size), size)
+        check_amount(member, unpacked, count, size, max_size)
+
+    try:
+        with gzip.GzipFile(mode="rb", fileobj=file) as tar:
+            return _read_tar(tar, put, limit)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DamagedError("its content cannot be unpacked") from error
+
+
+def _check_trailer(file: IO[bytes]) -> int:
+    """Compare the archive with the digest it ends in; return its size in bytes."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if file.read(len(_START)) != _START:
+        raise DamagedError("it does not begin like one")
+    hashed, left = hashlib.sha256(_START), size - len(_START) - len(trailer(bytes(32)))
+    while left > 0 and (chunk := file.read(min(left, CHUNK))):
+        hashed.update(chunk)
+        left -= len(chunk)
+    if left or file.read() != trailer(hashed.digest()):
+        raise DamagedError("its checksum does not fit its content" if left >= 0 else "it is cut short")
+    file.seek(0)
+    return size
+
+
+def _read_tar(tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, int, int], None]) -> tuple[Manifest, int]:
+    taken: dict[str, tarfile.TarInfo] = {}
+    names = {folded(MANIFEST): MANIFEST}
+    digests: dict[str, str] = {}
+    text: bytes | None = None
+    size = 0
+    for member in read_members(tar):
+        if text is not None:
+            raise DamagedError("a member follows the manifest")
+        if member.name == MANIFEST and member.isreg() and taken:
+            text = _manifest_text(tar, member, taken.values())
+            continue
+        _check_place(member, taken, names)
+        size += member.size
+        limit(member, size, len(taken))
+        taken[member.name] = member
+        if member.isreg():
+            hashed = hashlib.sha256()
+            put(member, _pieces(tar, member.size, hashed.update))
+            digests[member.name] = hashed.hexdigest()
+        elif member.isdir():
+            put(member, iter(()))
+    if text is None:
+        raise DamagedError("it contains no manifest. Was it made by mlsub seal?")
+    found = make_manifest(digests, taken.values())
+    links = Links(found.links)
+    for path, target in found.links.items():
+        # Only all links together show whether one leads out of the tree.
+        if problem := links.problem(path):
+            raise _refused(path, problem, target)
+    for path in found.links:
+        put(taken[path], iter(()))
+    if changes := differences(parse_manifest(text, f"{MANIFEST} of the archive"), found):
+        raise RefusedError(*changes)
+    return found, size
+
+
+def _check_place(member: tarfile.TarInfo, taken: dict[str, tarfile.TarInfo], names: dict[str, str]) -> None:
+    """Refuse a member that may not be where it says."""
+    path = member.name
+    if problem := name_problem(path):
+        raise _refused(path, problem)
+    if same := names.get(folded(path)):
+        raise _refused(path, "a path is there twice" if same == path else SAME_NAME, same)
+    names[folded(path)] = path
+    parent = path.rpartition("/")[0]
+    if not parent:
+        if taken or not member.isdir():
+            raise _refused(path, "a member lies outside of the one tree")
+    elif parent not in taken or not taken[parent].isdir():
+        raise _refused(path, "a member lies in what is not a folder of the archive")
+
+
+def check_amount(member: tarfile.TarInfo, size: int, count: int, packed: int, max_size: int | None) -> None:
+    """Refuse a member with which there is too much.
+
+    Args:
+        member: the next one.
+        size: bytes of all files with it.
+        count: members before it.
+        packed: bytes of the archive.
+        max_size: bytes that are unpacked at most; None for the usual limits.
+    """
+    most = MAX_SIZE if max_size is None else max_size
+    problem = None
+    if count >= MAX_MEMBERS:
+        problem = f"there are more than {MAX_MEMBERS} members"
+    elif size > most:
+        problem = f"unpacked it is more than {most} bytes"
+    elif max_size is None and size > max(_MAX_UNMEASURED, packed * MAX_RATIO):
+        problem = f"unpacked it is more than {MAX_RATIO} times as large"
+    if problem:
+        raise _refused(member.name, problem, rule="seal.too-much")
+
+
+def _manifest_text(tar: gzip.GzipFile, member: tarfile.TarInfo, taken: Collection[tarfile.TarInfo]) -> bytes:
+    """Read the manifest: each member once, and as much again for comments.
+
+    Without that bound, a few kilobytes that are packed well would unpack to a hundred million empty lines.
+    """
+    lines = sum(_OF_LINE + len(each.name.encode()) + len(each.linkname.encode()) for each in taken)
+    most = min(MAX_MANIFEST, _ALWAYS_OF_MANIFEST + 2 * lines)
+    if member.size > most:
+        raise _refused(member.name, f"the manifest has more than {most} bytes", rule="seal.too-much")
+    return b"".join(_pieces(tar, member.size))
+
+
+def _refused(path: str, problem: str, found: str | None = None, rule: str = "seal.unsafe") -> RefusedError:
+    return RefusedError(finding(rule, path, problem, actual=found))
+
+
+#: Bytes of the PAX records of one member; a path, a target and a size of seal need no more.
+_MAX_RECORDS = 8192
+#: Digits, ended by NUL or blank.
+_OCTAL = re.compile(rb"[0-7]+[\x00 ]*")
+_RECORD = re.compile(rb"(\d{1,7}) ([^=]*)=")
+_KINDS = (tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE)
+_OTHERS = {
+    tarfile.LNKTYPE: "a hard link",
+    tarfile.CHRTYPE: "a character device",
+    tarfile.BLKTYPE: "a block device",
+    tarfile.FIFOTYPE: "a FIFO",
+    tarfile.GNUTYPE_LONGNAME: "a GNU long name",
+    tarfile.GNUTYPE_SPARSE: "a sparse file",
+}
+
+
+def read_members(tar: IO[bytes] | gzip.GzipFile) -> Iterator[tarfile.TarInfo]:
+    """Yield the members in order; whoever iterates reads the content of a file with its padding.
+
+    Raises:
+        DamagedError: also where bytes follow the end.
+    """
+    while any(header := _exactly(tar, _BLOCK)):
+        member, records = _parse_header(header), dict[str, str]()
+        if member.type == tarfile.XHDTYPE:
+            if member.size > _MAX_RECORDS:
+                raise DamagedError("a member has PAX records of unusual size")
+            records = _parse_records(b"".join(_pieces(tar, member.size)))
+            member = _parse_header(_exactly(tar, _BLOCK))
+        yield _with_records(member, records)
+    if any(_exactly(tar, _BLOCK)) or any(rest := tar.read(tarfile.RECORDSIZE + 1)) or len(rest) > tarfile.RECORDSIZE:
+        raise DamagedError("something follows its end")
+
+
+def _exactly(tar: IO[bytes] | gzip.GzipFile, size: int) -> bytes:
+    content = tar.read(size)
+    if len(content) < size:
+        raise DamagedError("it is cut short")
+    return content
+
+
+def _pieces(
+    tar: IO[bytes] | gzip.GzipFile, size: int, seen: Callable[[bytes], None] = lambda _: None
+) -> Iterator[bytes]:
+    """Read content in pieces, and go to the next block after it."""
+    left = size
+    while left:
+        piece = _exactly(tar, min(left, CHUNK))
+        seen(piece)
+        left -= len(piece)
+        yield piece
+    if any(_exactly(tar, -size % _BLOCK)):
+        raise DamagedError("something hides between two members")
+
+
+def _with_records(member: tarfile.TarInfo, records: dict[str, str]) -> tarfile.TarInfo:
+    """Return the member with what its PAX records say, and nothing that ``seal`` does not write."""
+    path = records.get("path", member.name)
+    if member.type not in _KINDS:
+        raise _refused(path, f"a member is {_OTHERS.get(member.type, 'of an unknown type')}")
+    size = records.get("size", str(member.size))
+    if not (size.isascii() and size.isdigit() and len(size) < 20):
+        raise DamagedError("a member has no valid size")
+    if int(size) and not member.isreg():
+        raise DamagedError("a member without content has a size")
+    target = records.get("linkpath", member.linkname) if member.issym() else ""
+    found = make_member(path.removesuffix("/") if member.isdir() else path, member.type, int(size), target)
+    found.mode = member.mode
+    return found
+
+
+def _parse_header(header: bytes) -> tarfile.TarInfo:
+    """Return a header as :mod:`tarfile` reads it, where it is one of a POSIX tar with plain numbers."""
+    if header[257:265] != b"ustar\x0000":
+        raise DamagedError("a member has no POSIX header")
+    if not all(_OCTAL.fullmatch(field) for field in (header[100:108], header[124:136])):
+        raise DamagedError("a member has no valid number")
+    try:
+        return tarfile.TarInfo.frombuf(header, "utf-8", "strict")
+    except tarfile.HeaderError as error:
+        raise DamagedError("the checksum of a member is wrong") from error
+    except UnicodeDecodeError as error:
+        raise DamagedError("a name is not UTF-8") from error
+
+
+def _parse_records(content: bytes) -> dict[str, str]:
+    """Return PAX records: ``<length> <key>=<value>`` and a line feed, the length being that of the whole record."""
+    records: dict[str, str] = {}
+    while content:
+        match = _RECORD.match(content)
+        length = int(match[1]) if match else 0
+        if match is None or not match.end() < length <= len(content) or content[length - 1 : length] != b"\n":
+            raise DamagedError("a member has broken PAX records")
+        key, value, content = match[2], content[match.end() : length - 1], content[length:]
+        if key not in (b"path", b"linkpath", b"size") or key.decode() in records:
+            raise DamagedError("a member has PAX records of a foreign kind")
+        try:
+            records[key.decode()] = value.decode()
+        except UnicodeDecodeError as error:
+            raise DamagedError("a name is not UTF-8") from error
+    return records

@@ -1,0 +1,346 @@
+"""What lies in a tree, looked at but never opened or followed; and its manifest, as ``sha256sum -c`` reads it.
+
+    <64 hexadecimal digits>  ACME/systems/rack1.json
+    # link<TAB>ACME/latest<TAB>results
+    # folder<TAB>ACME/empty
+
+Paths never hold control characters (:mod:`mlsub.packing.names`), so nothing in a manifest needs escaping. A member of a
+tree is a :class:`tarfile.TarInfo`, whose name begins with the tree's own: a file, a folder or a link.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+
+import msgspec
+
+from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.show import folded
+from mlsub.packing.names import MANIFEST, SAME_NAME, Links, name_problem
+from mlsub.present.terminal import Progress
+from mlsub.rules.catalogue import finding
+
+#: More files, folders and links than this are neither sealed nor opened.
+MAX_MEMBERS = 500_000
+
+
+class RefusedError(Exception):
+    """A tree or an archive was looked at and refused; ``findings`` say why, at least one."""
+
+    def __init__(self, *findings: Finding) -> None:
+        super().__init__(findings[0].message)
+        self.findings = findings
+
+
+class DamagedError(Exception):
+    """The bytes are not as they were sealed."""
+
+
+@contextmanager
+def failing_as(what: str, hint: str = "") -> Iterator[None]:
+    """Raise MlsubError, which begins with ``what``, where the block raises OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise MlsubError(f"{what}: {reason_of(error)}{hint}") from error
+
+
+def open_regular(file: Path, *, follow: bool = True) -> BufferedReader:
+    """Open a regular file for reading; a FIFO or a device is not even waited for.
+
+    Raises:
+        OSError: it cannot be opened, or is not a regular file.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(file, flags)
+    except ValueError as error:
+        raise OSError(22, str(error)) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(22, "not a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def file_digest(file: Path, kind: str = "sha256") -> str:
+    """Return the digest of a file in hexadecimal digits.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open_regular(file) as stream:
+        return hashlib.file_digest(stream, kind).hexdigest()
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A tree that can be sealed: its folder, and its members sorted by path."""
+
+    folder: Path
+    members: tuple[tarfile.TarInfo, ...]
+
+    @property
+    def files(self) -> int:
+        """How many files there are."""
+        return sum(member.isreg() for member in self.members)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files together."""
+        return sum(member.size for member in self.members)
+
+
+def real_folder(folder: Path) -> Path:
+    """Return a folder by its real name.
+
+    Raises:
+        MlsubError: it is not a folder, cannot be read, or has no name, such as ``/``.
+    """
+    try:
+        real = folder.resolve(strict=True)
+        is_folder = real.is_dir()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise MlsubError(f"{folder} cannot be read: {reason_of(error)}") from error
+    if not is_folder or not real.name:
+        why = "has no name of its own" if is_folder else "is not a folder"
+        raise MlsubError(f"{folder} {why}. Name the folder of a submission.")
+    return real
+
+
+def scan(folder: Path) -> Tree:
+    """Look at a tree.
+
+    Raises:
+        MlsubError: it is not a folder, or contains no file.
+        RefusedError: it contains what cannot be sealed.
+    """
+    folder = real_folder(folder)
+    problems: list[Finding] = []
+    members = sorted(_walk(folder, folder.name, problems), key=lambda member: member.name.split("/"))
+    problems += _name_problems(members)
+    if problems:
+        raise RefusedError(*problems)
+    tree = Tree(folder, tuple(members))
+    if not tree.files:
+        raise MlsubError(f"{folder} contains no file: there is nothing to seal.")
+    if len(members) > MAX_MEMBERS:
+        raise MlsubError(f"{folder} contains more than {MAX_MEMBERS} files, folders and links. Seal parts of it.")
+    return tree
+
+
+def make_member(path: str, kind: bytes = tarfile.REGTYPE, size: int = 0, target: str = "") -> tarfile.TarInfo:
+    """Return a member as it is sealed: without time, owner and rights, but that to execute."""
+    member = tarfile.TarInfo(path)
+    member.type, member.size, member.linkname = kind, size, target
+    member.mode = 0o644 if kind == tarfile.REGTYPE else 0o755
+    return member
+
+
+def _walk(folder: Path, path: str, problems: list[Finding]) -> Iterator[tarfile.TarInfo]:
+    """Yield the folder and everything below it; what cannot be looked at becomes a finding."""
+    waiting = [(folder, path)]
+    while waiting:
+        folder, path = waiting.pop()
+        if name_problem(path):
+            yield make_member(path, tarfile.DIRTYPE)
+            continue  # Nothing below a bad name is worth a finding of its own.
+        try:
+            with os.scandir(folder) as entries:
+                found = list(entries)
+            yield make_member(path, tarfile.DIRTYPE)
+            for entry in found:
+                below = f"{path}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((folder / entry.name, below))
+                elif (member := _member(folder / entry.name, below)) is None:
+                    problems.append(finding("seal.special-file", below, "neither a file, a folder nor a link"))
+                else:
+                    yield member
+        except OSError as error:
+            problems.append(finding("seal.unreadable", path, f"it cannot be read: {reason_of(error)}"))
+
+
+def _member(file: Path, path: str) -> tarfile.TarInfo | None:
+    """Return a file or a link; None if it is anything else."""
+    found = file.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        return make_member(path, tarfile.SYMTYPE, target=str(file.readlink()))
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    if not os.access(file, os.R_OK):
+        raise PermissionError(13, f"no right to read {file.name}")
+    member = make_member(path, size=found.st_size)
+    member.mode = 0o755 if found.st_mode & stat.S_IXUSR else 0o644
+    return member
+
+
+def _name_problems(members: list[tarfile.TarInfo]) -> Iterator[Finding]:
+    names = {folded(MANIFEST): MANIFEST}
+    links = Links({member.name: member.linkname for member in members if member.issym()})
+    for member in members:
+        path = member.name
+        if problem := name_problem(path):
+            yield finding("seal.name", path, problem)
+        elif member.issym() and (problem := links.problem(path)):
+            yield finding("seal.link", path, problem, actual=member.linkname)
+        same = names.get(folded(path))
+        # What lies in two folders of one name follows from these.
+        if same and same.rpartition("/")[0] == path.rpartition("/")[0]:
+            yield finding("seal.name", path, SAME_NAME, actual=same)
+        names[folded(path)] = path
+
+
+#: Bytes of a manifest that is read: more than a million lines.
+MAX_MANIFEST = 128 << 20
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](?P<file>.+)|# link\t(?P<link>[^\t]+)\t([^\t]+)|# folder\t(?P<folder>[^\t]+)")
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tree holds: SHA-256 of each file by path, target of each link, and the empty folders."""
+
+    files: Mapping[str, str]
+    links: Mapping[str, str] = {}
+    folders: tuple[str, ...] = ()
+
+    def render(self) -> bytes:
+        """Return the text, sorted, in UTF-8, each line ended by a line feed."""
+        lines = [f"{self.files[path]}  {path}" for path in sorted(self.files)]
+        lines += [f"# link\t{path}\t{self.links[path]}" for path in sorted(self.links)]
+        lines += [f"# folder\t{path}" for path in sorted(self.folders)]
+        return "".join(f"{line}\n" for line in lines).encode()
+
+    @property
+    def top(self) -> str:
+        """The name of the tree."""
+        return next(iter(self.files)).split("/")[0]
+
+
+def make_manifest(files: Mapping[str, str], members: Iterable[tarfile.TarInfo]) -> Manifest:
+    """Return the manifest of members, with the SHA-256 of the files by path."""
+    members = list(members)
+    parents = {member.name.rpartition("/")[0] for member in members}
+    return Manifest(
+        files=files,
+        links={member.name: member.linkname for member in members if member.issym()},
+        folders=tuple(member.name for member in members if member.isdir() and member.name not in parents),
+    )
+
+
+def parse_manifest(content: bytes, where: str) -> Manifest:
+    """Read a manifest, of ``seal`` or of ``sha256sum``.
+
+    Raises:
+        MlsubError: a line is not one of a manifest; ``where`` is what the message calls it.
+    """
+    files: dict[str, str] = {}
+    links: dict[str, str] = {}
+    folders: list[str] = []
+    try:
+        lines = content.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise MlsubError(f"{where} is not a manifest: not UTF-8") from error
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            if not line or line.startswith("#"):
+                continue
+            raise MlsubError(f"{where}:{number}: not a line of a manifest. Expected 64 hexadecimal digits and a path.")
+        path = match["file"] or match["link"] or match["folder"]
+        if path in files and match["file"]:
+            raise MlsubError(f"{where}:{number}: {path} for the second time")
+        if problem := name_problem(path):
+            raise MlsubError(f"{where}:{number}: {problem}")
+        if match["file"]:
+            files[path] = match[1]
+        elif match["link"]:
+            links[path] = match[4]
+        else:
+            folders.append(path)
+    if not files:
+        raise MlsubError(f"{where} is not a manifest: it names no file.")
+    if len({path.split("/")[0] for path in files}) > 1:
+        raise MlsubError(f"{where} names files of more than one tree.")
+    return Manifest(files=files, links=links, folders=tuple(folders))
+
+
+def read_manifest(file: Path) -> Manifest:
+    """Read a manifest from a file.
+
+    Raises:
+        MlsubError: it cannot be read, or is not one.
+    """
+    with failing_as(f"{file} cannot be read", ". Name a manifest with --manifest."), open_regular(file) as stream:
+        content = stream.read(MAX_MANIFEST + 1)
+    if len(content) > MAX_MANIFEST:
+        raise MlsubError(f"{file} is not a manifest: longer than {MAX_MANIFEST} bytes.")
+    return parse_manifest(content, str(file))
+
+
+def differences(listed: Manifest, found: Manifest) -> tuple[Finding, ...]:
+    """Return what is there against what the manifest lists, sorted by path; nothing where they agree."""
+    pairs = (
+        ("a file", listed.files, found.files),
+        ("a link", listed.links, found.links),
+        ("an empty folder", dict.fromkeys(listed.folders, ""), dict.fromkeys(found.folders, "")),
+    )
+    changes = []
+    for kind, old, new in pairs:
+        for path in {*old, *new}:
+            if path not in new:
+                changes.append(finding("seal.missing", path, f"{kind} of the manifest is not there"))
+            elif path not in old:
+                changes.append(finding("seal.extra", path, f"{kind} is there that the manifest does not list"))
+            elif old[path] != new[path]:
+                aspect = "SHA-256" if kind == "a file" else "target"
+                message = f"{kind} has another {aspect} than the manifest"
+                changes.append(finding("seal.differs", path, message, expected=old[path], actual=new[path]))
+    return tuple(sorted(changes, key=lambda change: (change.path, change.rule)))
+
+
+def compare_tree(folder: Path, listed: Manifest, progress: Progress | None = None) -> tuple[Path, tuple[Finding, ...]]:
+    """Compare an unpacked tree with a manifest, and return its place and what differs.
+
+    Args:
+        folder: the tree, or the folder it lies in.
+        listed: its manifest.
+        progress: called with the members that are compared, and those there are.
+
+    Raises:
+        MlsubError: the manifest is of a tree of another name.
+    """
+    tree = _find_tree(folder.resolve(), listed.top)
+    problems: list[Finding] = []
+    members = sorted(_walk(tree, listed.top, problems), key=lambda member: member.name)
+    files: dict[str, str] = {}
+    for number, member in enumerate(members):
+        if progress is not None:
+            progress(number, len(members))
+        if member.isreg():
+            try:
+                with open_regular(tree / member.name.partition("/")[2], follow=False) as stream:
+                    files[member.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+            except OSError as error:
+                problems.append(finding("seal.unreadable", member.name, f"it cannot be read: {reason_of(error)}"))
+    known = {problem.path for problem in problems}
+    changes = differences(listed, make_manifest(files, members))
+    return tree, (*problems, *(change for change in changes if change.path not in known))
+
+
+def _find_tree(folder: Path, top: str) -> Path:
+    """Return the tree called ``top``: the folder itself, or in it."""
+    inside = folder / top
+    if inside.is_dir() and not inside.is_symlink() and (folder.name != top or (folder / MANIFEST).is_file()):
+        return inside
+    if folder.name != top:
+        raise MlsubError(
+            f"the manifest is of {top}, which {folder} neither is nor contains. Name another folder or manifest."
+        )
+    return folder
