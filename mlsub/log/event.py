@@ -46,12 +46,12 @@ class EventOfSeconds(Event, kw_only=True, gc=False):
 
 
 def clock(event: Event) -> float:
-    """The time of a record as the official checker computes with it: in ms, of v0.6 in seconds."""
+    """Return the time of a record as the official checker computes with it: in ms, of v0.6 in seconds."""
     return event.seconds if isinstance(event, EventOfSeconds) else event.time_ms
 
 
 def minute(event: Event) -> float:
-    """A minute in the unit of :func:`clock`."""
+    """Return a minute in the unit of :func:`clock`."""
     return 60.0 if isinstance(event, EventOfSeconds) else 60_000.0
 
 

@@ -20,7 +20,7 @@ class Fold(Protocol):
     """Answers one question about a log: says which events it asks for, and takes them in file order."""
 
     def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key (None: of keys that are not text); None where nobody asks for them."""
+        """Return what takes the events of a key (None: of keys that are not text); None where nobody asks for them."""
 
 
 class Tally:
@@ -187,7 +187,7 @@ def read_log(file: Path | str, into: LogReader) -> None:
 
 
 def read_events(file: Path, log_format: str = "mllog") -> Iterator[Event]:
-    """The events that the official parser reads, in file order, for whoever needs only the first ones.
+    """Yield the events that the official parser reads, in file order, for whoever needs only the first ones.
 
     Raises:
         MlsubError: the log cannot be read, or not to its end.

@@ -92,7 +92,7 @@ class LengthFold:
                 self._line = start.line
 
     def finish(self) -> EvaluationLengths:
-        """What there was so far."""
+        """Return what there was so far."""
         return EvaluationLengths(self._count, self._short, self._line, self._longest, self._beside and not self._back)
 
 

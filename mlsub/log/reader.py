@@ -19,7 +19,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, cast
 
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import is_link, status_of
 from mlsub.log.event import RawRecord, Records
 
@@ -62,7 +62,7 @@ def open_log(path: Path | str) -> BinaryIO:
             return cast("BinaryIO", gzip.open(path))
         return open(path, "rb", buffering=0)  # noqa: PTH123
     except OSError as error:
-        raise MlsubError(error.strerror or str(error)) from error
+        raise MlsubError(reason_of(error)) from error
 
 
 def _why_no_file(path: Path | str, found: os.stat_result | None) -> str:
@@ -72,12 +72,12 @@ def _why_no_file(path: Path | str, found: os.stat_result | None) -> str:
 
 
 def foreign_encoding(head: bytes) -> str | None:
-    """The wide encoding a byte order mark announces; the official parser finds no record in such a file."""
+    """Return the wide encoding a byte order mark announces; the official parser finds no record in such a file."""
     return next((name for bom, name in _UTF16_UTF32 if head.startswith(bom)), None)
 
 
 def chunks(stream: BinaryIO) -> Iterator[bytes]:
-    """The bytes of an open log, a chunk at a time.
+    """Yield the bytes of an open log, a chunk at a time.
 
     Raises:
         MlsubError: reading fails on the way (a damaged archive, a disk error).

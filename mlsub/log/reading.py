@@ -42,7 +42,7 @@ _FAILURES = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 def mentions_only(text: bytes, keys: Sequence[Any], names: Sequence[bytes]) -> bool:
-    """Whether no record mentions a name but those whose key it is, and these do but once.
+    """Return whether no record mentions a name but those whose key it is, and these do but once.
 
     A key is in the text as it is, but for escapes. So it is enough to find each name no more often than it is a key.
 
@@ -184,7 +184,7 @@ class ReadingFold:
             self._counters.pop()
 
     def finish(self) -> tuple[Reading, Reading]:
-        """The readings so far, by the evaluations and, as BERT may ask for, by ``train_samples``; more may follow."""
+        """Return the readings so far: by the evaluations, and by ``train_samples`` as BERT may ask for."""
         usual = self._usual[-1 if self._error_seen else 0].reading()
         return usual, usual if self._by_samples is None else self._by_samples.reading()
 
@@ -256,7 +256,7 @@ class _Counter:
         self._steps: dict[Any, dict[Any, Any]] = {}
 
     def reading(self) -> Reading:
-        """What it has read so far."""
+        """Return what it has read so far."""
         return Reading(
             sizes=self._sizes,
             size_line=self._size_line,
@@ -273,7 +273,7 @@ class _Counter:
         return bool(self._point or self._stops or self._crash)
 
     def is_like(self, usual: _Counter) -> bool:
-        """Whether it counts as the usual one does from here on, and neither has counted anything yet."""
+        """Return whether it counts as the usual one does from here on, and neither has counted anything yet."""
         return self._manner.by_name and not (self._samples or self.counted or usual.counted)
 
     def take(self, line: int, names: frozenset[bytes], record: Any) -> None:

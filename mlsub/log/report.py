@@ -45,7 +45,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
         return reduced(self) or super().__reduce__()
 
     def counts_in(self, round_: Round) -> bool:
-        """Whether its time counts: it is compliant, or where no package checker asked for that, it converged."""
+        """Return whether its time counts: it is compliant, or where no package checker asked for that, it converged."""
         return self.compliant if round_.package_checker else self.run.converged
 
     @property
@@ -59,7 +59,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
         return not any(finding.transient for finding in self.findings)
 
     def at(self, path: str) -> LogReport:
-        """The report on the same log under another path."""
+        """Return the report on the same log under another path."""
         if self.path == path:
             return self
         findings = tuple(msgspec.structs.replace(finding, path=path) for finding in self.findings)

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.write import put_file, staging_beside, sync_file
 from mlsub.log import reader
 from mlsub.log.event import RawRecord
@@ -66,7 +66,7 @@ def _cut(block: bytes, in_record: bool) -> Iterator[Zone]:
 
 
 def line_end(block: bytes, start: int) -> int:
-    """Where the line ends that ``start`` lies in, its end included."""
+    """Return where the line ends that ``start`` lies in, its end included."""
     feed = block.find(b"\n", start)
     stop = len(block) if feed < 0 else feed
     carriage = block.find(b"\r", start, stop)
@@ -165,8 +165,7 @@ def _state(found: os.stat_result) -> tuple[int, int, int]:
 
 
 def _cannot(file: Path, what: str, error: Exception) -> MlsubError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return MlsubError(f"{file} cannot be {what}: {reason}. Nothing was changed in it.")
+    return MlsubError(f"{file} cannot be {what}: {reason_of(error)}. Nothing was changed in it.")
 
 
 def prove_same(file: Path, part: Path, *, placed: bool = False, repaired: Container[int] | None = None) -> None:
@@ -207,7 +206,7 @@ def records_of(file: Path, token: bytes = TOKEN_MLL) -> Iterator[RawRecord]:
 
 
 def find_logs(paths: Sequence[str]) -> list[Path]:
-    """The logs that are named, and those anywhere below the folders that are; hidden files and links are passed over.
+    """Return the logs that are named, and those anywhere below the folders that are, hidden files and links left out.
 
     Raises:
         MlsubError: a path does not exist or is empty of logs, or a folder cannot be read.
@@ -230,7 +229,7 @@ def find_logs(paths: Sequence[str]) -> list[Path]:
 
 
 def root_of(files: Sequence[Path]) -> Path:
-    """The folder that paths of the logs are relative to."""
+    """Return the folder that paths of the logs are relative to."""
     return Path(os.path.commonpath([file.parent for file in files]))
 
 
@@ -247,3 +246,22 @@ def _below(folder: Path) -> list[Path]:
             if not name.startswith(".") and name.endswith(ENDINGS) and file.is_file() and not file.is_symlink():
                 found.append(file)
     return found
+
+
+def for_each(
+    files: Sequence[Path],
+    failed: dict[Path, MlsubError],
+    work: Callable[[Path], object],
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Do something with each log that has not failed, and note those with which it fails."""
+    for number, file in enumerate(files):
+        if progress is not None:
+            progress(number, len(files))
+        try:
+            if file not in failed:
+                work(file)
+        except MlsubError as error:
+            failed[file] = error
+        except OSError as error:
+            failed[file] = MlsubError(f"{file} cannot be read: {reason_of(error)}. Make it readable, or leave it out.")

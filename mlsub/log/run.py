@@ -38,7 +38,7 @@ class Evaluation(msgspec.Struct, frozen=True, array_like=True):
     metric: Any = None
 
     def event(self, key: str) -> Event:
-        """The evaluation as the record it was."""
+        """Return the evaluation as the record it was."""
         named = ("epoch_num", "samples_count", "step_num", "metric")
         metadata = {name: value for name in named if (value := getattr(self, name)) is not None}
         return Event(line=self.line, time_ms=self.time_ms, key=key, value=self.value, metadata=metadata)
@@ -144,7 +144,7 @@ _ALWAYS_KEPT = frozenset(
 
 
 def expected_event_type(key: str) -> str | None:
-    """The event type a key stands for, by the names of the official logger; None where either would do."""
+    """Return the event type a key stands for, by the names of the official logger; None where either would do."""
     return _EXPECTED_TYPE.get(key)
 
 
@@ -183,7 +183,7 @@ class RunFold:
         self._named: list[Event] = []
 
     def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key: each where its type is known, of the others the first is kept."""
+        """Return what takes the events of a key: each where its type is known, of the others the first is kept."""
         if key is None:
             return None
         take = _HANDLERS.get(key)
@@ -235,7 +235,7 @@ class RunFold:
             target[key] = event.value
 
     def finish(self) -> Run:
-        """The run so far; more events may follow."""
+        """Return the run so far; more events may follow."""
         tally, block = self._tally, self.last_block
         usual, by_samples = self._reading.finish() if self._reading is not None else (Reading(), Reading())
         timeline = Timeline(

@@ -46,7 +46,7 @@ class IntervalFold:
         self._cut = False
 
     def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key: the edges of intervals."""
+        """Return what takes the events of a key: the edges of intervals."""
         return self._edge if key in EDGES else None
 
     def _edge(self, event: Event) -> None:
@@ -67,7 +67,7 @@ class IntervalFold:
             spans.append((start, stop))
 
     def finish(self) -> Intervals:
-        """The intervals, those that are still open with an end at infinity."""
+        """Return the intervals, those that are still open with an end at infinity."""
         for kind in list(self._open):
             self._close(kind, math.inf)
         return Intervals(**{kind: tuple(spans) for kind, spans in self._spans.items()}, cut=self._cut)
@@ -118,14 +118,6 @@ class Lengths(msgspec.Struct, frozen=True, array_like=True):
     lines: tuple[int, ...] = ()
 
 
-class Rate(msgspec.Struct, frozen=True, array_like=True):
-    """A throughput a log states, in samples a second: when (ms), where, and the value."""
-
-    time_ms: float
-    line: int
-    value: float
-
-
 class KeyMark(msgspec.Struct, frozen=True, array_like=True):
     """All records of one key in a log: how many, and fingerprints of their times and of their values."""
 
@@ -138,14 +130,13 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """What one log shows besides its run.
 
     ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``stated_s`` the length of the
-    run in seconds as ``run_stop`` itself states it (TTT), ``stated_as`` the field. ``jump`` is line and size
-    (ms) of the largest step back in the timed region. ``times`` is a fingerprint of when each record of the timed
-    region was written, counted from ``run_start``; ``marks`` how many steps in it chance
-    does not repeat. ``keys`` has the records of the whole log by their keys.
+    run in seconds as ``run_stop`` itself states it (TTT), ``stated_as`` the field; ``rates`` are the throughputs that
+    the log states, in samples a second. ``jump`` is line and size (ms) of the largest step back in the timed region.
+    ``times`` is a fingerprint of when each record of the timed region was written, counted from ``run_start``;
+    ``marks`` how many steps in it chance does not repeat. ``keys`` has the records of the whole log by their keys.
     """
 
     last_ms: float | None = None
-    last_key: str = ""
     stated_s: float | None = None
     stated_as: str = ""
     jump: tuple[int, float] | None = None
@@ -153,7 +144,7 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     blocks: Lengths = Lengths()
     epochs: Lengths = Lengths()
     evals: Lengths = Lengths()
-    rates: tuple[Rate, ...] = ()
+    rates: tuple[float, ...] = ()
     times: str = ""
     marks: int = 0
     keys: dict[str, KeyMark] = {}
@@ -168,7 +159,7 @@ class Trace(Traced, frozen=True, kw_only=True, array_like=True):
 
 
 def trace_of(path: str, run: Run, traced: Traced) -> Trace:
-    """A log for forensics, made of the results of its folds."""
+    """Return a log for forensics, made of the results of its folds."""
     return Trace(path=path, run=run, **{name: getattr(traced, name) for name in Traced.__struct_fields__})
 
 
@@ -216,7 +207,7 @@ class TraceFold:
     def __init__(self) -> None:
         self._start: float | None = None
         self._stopped = False
-        self._rates: list[Rate] = []
+        self._rates: list[float] = []
         self._stated: tuple[float | None, str] = (None, "")
         self._keys: dict[str, _Marking] = {}
         #: Records that are looked at together, which costs a fraction.
@@ -226,7 +217,7 @@ class TraceFold:
     def _begin(self, time_ms: float) -> None:
         """The timed region starts (again): what was collected before lies outside of it."""
         self._last = self._latest = time_ms
-        self._before = self._latest_key = "run_start"
+        self._before = "run_start"
         self._jump: tuple[int, float] | None = None
         self._gaps: dict[tuple[str, str, bool], Gap] = {}
         self._open: dict[str, tuple[float, int]] = {}
@@ -235,7 +226,7 @@ class TraceFold:
         self._marks = 0
 
     def handler(self, key: str | None) -> Handler | None:
-        """What takes the events of a key."""
+        """Return what takes the events of a key."""
         if key in _RUN:
             return self._run_edge
         return None if key is None else self._rated if key in _RATED else self._add
@@ -304,14 +295,13 @@ class TraceFold:
                 self._gap(step, before, key, line)
             elif step < 0 and (self._jump is None or -step > self._jump[1]):
                 self._jump = (line, -step)
-            if time_ms >= self._latest:
-                self._latest, self._latest_key = time_ms, key
+            self._latest = max(self._latest, time_ms)
             last, before = time_ms, key
             edge = EDGES.get(key)
             if edge is not None:
                 self._edge(*edge, time_ms, line)
             elif rate is not None and len(self._rates) < MAX_RATES:
-                self._rates.append(Rate(time_ms, line, rate))
+                self._rates.append(rate)
         self._last, self._before = last, before
         self._hash.update(_packed([time_ms - start for time_ms, *_ in records]))
 
@@ -339,13 +329,11 @@ class TraceFold:
             lines.append(opened[1])
 
     def finish(self) -> Traced:
-        """What the events leave."""
+        """Return what the events leave."""
         self._take()
         intervals = {name: Lengths(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
-        done = self._stopped
         return Traced(
-            last_ms=self._latest if done else None,
-            last_key=self._latest_key if done else "",
+            last_ms=self._latest if self._stopped else None,
             stated_s=self._stated[0],
             stated_as=self._stated[1],
             jump=self._jump,

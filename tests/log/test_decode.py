@@ -306,17 +306,6 @@ def test_a_broken_record_with_text_behind_it_keeps_no_facts() -> None:
         (record(value=b"1" * 60), int("1" * 60)),
         (record(value=b"-Infinity"), float("-inf")),
     ],
-    ids=[
-        "utf-8",
-        "latin-1",
-        "escapes",
-        "half a character",
-        "inner twice",
-        "twice",
-        "slow twice",
-        "big",
-        "infinite",
-    ],
 )
 def test_a_value_is_what_its_author_wrote(text: bytes, wanted: Any) -> None:
     event = decode(1, text)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, reader
 from mlsub.log.event import Defect, Event
-from mlsub.log.events import Handler, LogReader, Tally, read_log
+from mlsub.log.events import Handler, LogReader, Tally
 from mlsub.log.reader import TOKEN, RecordCutter
 from tests.log.test_reader import FEW, SIZES, STREAMS, RawRecord, cut, expected_records
 
@@ -169,12 +169,3 @@ def test_a_fold_besides_the_verdict_comes_to_its_fact_or_to_none_and_never_to_an
     assert (both.findings, both.run, both.intervals) == (plain.findings, plain.run, None)
     assert both.trace is not None and sorted(both.trace.keys) == ["a", "b"]
     assert plain.trace is None
-
-
-def test_a_file_is_fed_in_chunks(tmp_path: Path) -> None:
-    file = tmp_path / "result_0.txt"
-    file.write_bytes(b"".join(line("a") for _ in range(9)))
-    every = Kept()
-    with patch.object(reader, "CHUNK", 50):
-        read_log(file, LogReader([every]))
-    assert every.finish() == ["a"] * 9

@@ -67,11 +67,6 @@ def test_a_token_in_the_text_of_a_record_begins_another_one(before: bytes, end: 
     ]
 
 
-def test_a_carriage_return_ends_a_text_wherever_it_stands() -> None:
-    data = TOKEN + b'{"a":\r1}\n' + TOKEN + RECORD + b"\r\n"
-    assert [one.text for one in records(io.BytesIO(data))] == [b'{"a":', RECORD]
-
-
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("around", [b"", b"0: ", b"text\n"])
 def test_texts_that_are_objects_come_joined(end: bytes, around: bytes) -> None:
@@ -119,29 +114,6 @@ def test_every_token_gives_a_record_with_the_line_that_an_editor_shows(data: byt
 def test_records_do_not_depend_on_how_the_stream_is_cut_into_chunks(data: bytes, sizes: list[int], chunk: int) -> None:
     with patch.object(reader, "CHUNK", chunk):
         assert records(Chunks(cut(data, sizes))) == expected_records(data)
-
-
-#: Long lines: tokens, short text, and text beyond a bound of 64 bytes.
-LONG = st.lists(st.sampled_from([TOKEN, TOKEN, b"x" * 5, b"x" * 30, b"x" * 200, b":::", b"\n", b"\r"]), max_size=24)
-
-
-@FEW
-@given(data=LONG.map(b"".join), sizes=SIZES)
-def test_only_a_record_beyond_the_bound_is_too_long_and_all_others_are_whole(data: bytes, sizes: list[int]) -> None:
-    """With small bounds, so that long lines are cheap. The bound itself is exact, see test_events."""
-    bound, slack = 64, 2 * max(sizes) + len(TOKEN)
-    with patch.object(reader, "CHUNK", 16), patch.object(reader, "MAX_RECORD", bound):
-        found = records(Chunks(cut(data, sizes)))
-    expected = expected_records(data)
-    assert [(r.line, r.hidden) for r in found] == [(r.line, r.hidden) for r in expected]
-    for ours, wanted in zip(found, expected, strict=True):
-        if ours.too_long:
-            assert len(wanted.text) > bound - slack
-            # Its head may end in the beginning of the next token.
-            assert wanted.text.startswith(ours.text[: bound - slack])
-        else:
-            assert ours.text == wanted.text
-            assert len(wanted.text) <= bound + slack
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
@@ -197,20 +169,6 @@ def test_a_record_without_end_is_named_too_long_and_the_rest_is_read(
     found = records(Chunks(chain([b"\n" + TOKEN + b"["], repeat(block, blocks), behind)))
     assert [(r.line, r.hidden, r.too_long) for r in found[:1]] == [(2, hidden, True)]
     assert found[1:] == others
-
-
-def test_two_records_without_end_on_one_line_are_both_named() -> None:
-    block = b"9" * MIB
-    blocks = reader.MAX_RECORD // MIB + 4
-    many = repeat(block, blocks)
-    found = records(Chunks(chain([TOKEN], many, [TOKEN], repeat(block, blocks), [b"\n" + TOKEN + b"{}"])))
-    assert [(r.line, r.hidden, r.too_long) for r in found] == [(1, True, True), (1, False, True), (2, False, False)]
-
-
-def test_a_record_of_just_under_the_bound_is_whole() -> None:
-    text = b'"' + b"x" * (reader.MAX_RECORD - 100) + b'"'
-    found = records(io.BytesIO(TOKEN + text + b"\n" + TOKEN + b"{}"))
-    assert [(r.line, len(r.text), r.too_long) for r in found] == [(1, len(text), False), (2, 2, False)]
 
 
 def test_a_line_of_short_records_may_be_longer_than_the_bound_on_one_record() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import manner_of
 from mlsub.log import reading as reading_module
-from mlsub.log.event import Event, decode
-from mlsub.log.reading import MAX_STEPS, MAX_STOPS, Reading, ReadingFold, Stop
+from mlsub.log.event import decode
+from mlsub.log.reading import MAX_STOPS, Reading, ReadingFold, Stop
 from tests.convergence.odd_logs import Record, record
 from tests.log.pushing import decoded, take, take_all
 
@@ -195,29 +195,15 @@ def test_the_measures_of_stable_diffusion_count_at_the_first_step_that_meets_bot
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_a_reading_is_as_long_as_its_bound_allows(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_is_as_long_as_its_bound_allows_and_says_so(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
     stops = reading([evaluated(5), *[stopped()] * (MAX_STOPS + more)], OLD)
-    assert (stops.beyond is not None) == bool(more)
-    monkeypatch.setattr("mlsub.log.reading.MAX_STEPS", 10)
-    fold = ReadingFold(manner_of("training", "5.0"))
-    named = Event(time_ms=0, key="", value="stable_diffusion", metadata={})
-    take(fold, 1, b"submission_benchmark", named)
-    for step in range(10 + more):
-        metadata = {"samples_count": step, "metric": "FID"}
-        take(fold, 2, b"eval_accuracy", Event(time_ms=0, key="", value=1.0, metadata=metadata))
-    assert (fold.finish()[0].beyond is not None) == bool(more)
-
-
-def test_a_reading_is_bounded_and_says_so() -> None:
-    stops = reading([evaluated(5), *[stopped()] * (MAX_STOPS + 1)], OLD)
-    assert len(stops.stops) == MAX_STOPS and stops.beyond == f"{MAX_STOPS} records of run_stop"
-    assert reading([evaluated(5), *[stopped()] * (MAX_STOPS + 1)]).beyond is None
-    fold = ReadingFold(manner_of("training", "5.0"))
-    take(fold, 1, b"submission_benchmark", Event(time_ms=0, key="", value="stable_diffusion", metadata={}))
-    for step in range(MAX_STEPS + 2):
-        metadata = {"samples_count": step, "metric": "FID"}
-        take(fold, 2, b"eval_accuracy", Event(time_ms=0, key="", value=1.0, metadata=metadata))
-    assert fold.finish()[0].beyond == f"{MAX_STEPS} evaluated steps"
+    assert len(stops.stops) == MAX_STOPS
+    assert stops.beyond == (f"{MAX_STOPS} records of run_stop" if more else None)
+    monkeypatch.setattr(reading_module, "MAX_STEPS", 10)
+    steps = reading(
+        [named("stable_diffusion"), *(measured(n, "FID", 1.0) for n in range(10 + more))], ("training", "5.0")
+    )
+    assert steps.beyond == ("10 evaluated steps" if more else None)
 
 
 NAMES = ("global_batch_size", "submission_benchmark", "train_samples", "run_stop", "eval_error", "eval_accuracy")

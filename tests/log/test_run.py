@@ -14,7 +14,8 @@ from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_
 from mlsub.log import run as run_module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
-from mlsub.log.run import MAX_SEEDS, Run, RunFold, expected_event_type
+from mlsub.log.parts import Seed
+from mlsub.log.run import MAX_SEEDS, Evaluation, Run, RunFold, Timeline, expected_event_type
 from tests.log.pushing import push
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)
@@ -108,32 +109,17 @@ def test_each_step_of_the_clock_backwards_is_counted_with_the_first_and_the_wors
 @pytest.mark.parametrize(
     ("metadata", "status", "converged"),
     [
-        ({"status": "success"}, "success", True),
-        ({"status": "aborted"}, "aborted", False),
-        ({"status": "SUCCESS"}, "SUCCESS", False),
-        ({"status": None}, None, False),
+        *[
+            ({"status": status}, status, status == "success")
+            for status in ("success", "aborted", "SUCCESS", None, True)
+        ],
         ({"status": ["success"]}, ["success"], False),
-        ({"status": True}, True, False),
-        ({"state": "success"}, None, False),
-        ({}, None, False),
-        (None, None, False),
-        ("success", None, False),
-        (["status"], None, False),
+        *[(metadata, None, False) for metadata in ({"state": "success"}, {}, None, "success", ["status"])],
     ],
 )
 def test_the_status_is_what_run_stop_says_word_for_word(metadata: Any, status: Any, converged: bool) -> None:
     run = fold(event("run_start"), event("run_stop", line=8, metadata=metadata))
     assert (run.status, run.status_line, run.converged) == (status, 8, converged)
-
-
-def test_the_status_is_of_the_last_run_stop_and_never_of_another_record() -> None:
-    run = fold(
-        event("run_stop", line=1, metadata={"status": "success"}),
-        event("run_stop", line=2, metadata={"status": "aborted"}),
-        event("block_stop", line=3, metadata={"status": "success"}),
-    )
-    assert (run.status, run.status_line) == ("aborted", 2)
-    assert fold(event("run_start", metadata={"status": "success"})).status_line is None
 
 
 @pytest.mark.parametrize(
@@ -150,10 +136,7 @@ def test_a_seed_is_read_as_python_reads_whole_numbers(value: Any, seed: int) -> 
     [
         *[(value, PLACE) for value in (None, "", "17.5", "0x11", [17], {"seed": 17}, math.nan, math.inf, -math.inf)],
         ("9" * 5000, PLACE),
-        *[
-            (17, metadata)
-            for metadata in (None, {}, [], "train.py", 3, {"file": "a"}, {"lineno": 1}, ["file", "lineno"])
-        ],
+        *[(17, of) for of in (None, {}, [], "train.py", 3, {"file": "a"}, {"lineno": 1}, ["file", "lineno"])],
         *[(17, {"file": odd, "lineno": 1}) for odd in ([], {}, {"a": []})],
         (17, {"file": "a", "lineno": [1]}),
     ],
@@ -165,94 +148,54 @@ def test_a_seed_that_the_seed_checker_cannot_use_says_why(value: Any, metadata: 
     assert found.error
 
 
-def test_the_seeds_of_a_log_are_all_kept_in_order() -> None:
-    seeds = fold(*(event("seed", n, line=n, metadata=PLACE) for n in (3, 1, 3))).seeds
-    assert [(seed.line, seed.value) for seed in seeds] == [(3, 3), (1, 1), (3, 3)]
+EDGES_OF_RUN = {"init_start": 1, "init_stop": 2, "run_start": 5}
+SUCCESS, ABORTED = {"status": "success"}, {"status": "aborted"}
+FID = {"metric": "FID", "step_num": 500, "samples_count": 512_000}
+#: Keys, or keys with value and metadata, in lines and at times 1, 2 and so on; and facts of the run.
+FACTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
+    "the last run_stop": ([("run_stop", 0, SUCCESS), ("run_stop", 0, ABORTED), ("block_stop", 0, SUCCESS)],
+                          {"status": "aborted", "status_line": 2}),
+    "a status elsewhere": ([("run_start", 0, SUCCESS)], {"status": None, "status_line": None}),
+    "seeds": ([("seed", n, PLACE) for n in (3, 1, 3)],
+              {"seeds": tuple(Seed(line, n, "train.py", 40) for line, n in ((1, 3), (2, 1), (3, 3)))}),
+    "evaluations": (
+        [("eval_accuracy", 0.75, of) for of in ({"epoch_num": 3}, {"samples_count": 90}, FID, {}, None, [])],
+        {"evaluations": (
+            Evaluation(1, 1.0, 0.75, 3), Evaluation(2, 2.0, 0.75, None, 90),
+            Evaluation(3, 3.0, 0.75, None, 512_000, 500, "FID"), *(Evaluation(n, float(n), 0.75) for n in (4, 5, 6)),
+        )},
+    ),
+    "a block after another": (["block_start", "block_stop", "block_start", "run_stop"], {"last_block": (3, 3.0)}),
+    "a block after the stop": (["block_start", "run_stop", "block_start"], {"last_block": (1, 1.0)}),
+    "a block between stops": (["block_start", "run_stop", "block_start", "run_stop"], {"last_block": (3, 3.0)}),
+    "no block before the stop": (["run_stop", "block_start"], {"last_block": None}),
+    "no stop": (["block_start", "block_stop"], {"last_block": None}),
+    "first values": (
+        [("submission_org", "ACME", {}), ("opt_name", "lamb", {}), ("submission_org", "Other", {}),
+         ("opt_name", None, {}), ("eval_samples", None, {}), ("eval_samples", 10, {})],
+        {"identity": {"submission_org": "ACME"}, "hyperparameters": {"opt_name": "lamb", "eval_samples": None},
+         "lines": {"submission_org": 1, "opt_name": 2, "eval_samples": 5}},
+    ),
+    "first times": (
+        [*["init_start", "init_stop"] * 2, "run_start", "block_start", "epoch_start", "epoch_start"],
+        {"timeline": Timeline(first=1.0, last=8.0, init_start=1.0, init_stop=2.0, run_start=5.0, blocks=1, epochs=2,
+                              events=8), "lines": EDGES_OF_RUN},
+    ),
+    "nothing": ([], {
+        "timeline": Timeline(), "identity": {}, "hyperparameters": {}, "evaluations": (), "seeds": (), "minutes": None,
+        "status": None, "converged": False,
+    }),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("metadata", "epoch", "samples"),
-    [
-        ({"epoch_num": 3}, 3, None),
-        ({"samples_count": 90}, None, 90),
-        ({}, None, None),
-        (None, None, None),
-        ([], None, None),
-    ],
-)
-def test_an_evaluation_has_its_value_and_its_place_in_training(metadata: Any, epoch: Any, samples: Any) -> None:
-    (found,) = fold(event("eval_accuracy", 0.75, line=9, time_ms=5.0, metadata=metadata)).evaluations
-    assert (found.line, found.time_ms, found.value) == (9, 5.0, 0.75)
-    assert (found.epoch_num, found.samples_count) == (epoch, samples)
-
-
-def test_an_evaluation_tells_its_metric_and_its_step() -> None:
-    metadata = {"metric": "FID", "step_num": 500, "samples_count": 512_000}
-    (found,) = fold(event("eval_accuracy", 90.0, metadata=metadata)).evaluations
-    assert (found.metric, found.step_num, found.samples_count) == ("FID", 500, 512_000)
-    (bare,) = fold(event("eval_accuracy", 0.5)).evaluations
-    assert (bare.metric, bare.step_num) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("keys", "last"),
-    [
-        (["block_start", "block_stop", "block_start", "run_stop"], (3, 3.0)),
-        (["block_start", "run_stop", "block_start"], (1, 1.0)),
-        (["block_start", "run_stop", "block_start", "run_stop"], (3, 3.0)),
-        (["run_stop", "block_start"], None),
-        (["block_start", "block_stop"], None),
-    ],
-)
-def test_the_last_block_is_the_last_that_starts_before_the_run_stops(
-    keys: list[str], last: tuple[int, float] | None
-) -> None:
-    assert fold(*(event(key, line=n, time_ms=float(n)) for n, key in enumerate(keys, 1))).last_block == last
-
-
-def test_identity_and_hyperparameters_are_the_first_values_with_their_lines() -> None:
+@pytest.mark.parametrize("name", FACTS)
+def test_records_fold_to_facts(name: str) -> None:
+    records, facts = FACTS[name]
+    parted = [(one, None, {}) if isinstance(one, str) else one for one in records]
     run = fold(
-        event("submission_org", "ACME", line=1),
-        event("opt_name", "lamb", line=2),
-        event("submission_org", "Other", line=3),
-        event("opt_name", None, line=4),
-        event("eval_samples", None, line=5),
-        event("eval_samples", 10, line=6),
+        *(event(key, value, line=n, time_ms=float(n), metadata=of) for n, (key, value, of) in enumerate(parted, 1))
     )
-    assert run.identity == {"submission_org": "ACME"}
-    assert run.hyperparameters == {"opt_name": "lamb", "eval_samples": None}
-    assert run.lines == {"submission_org": 1, "opt_name": 2, "eval_samples": 5}
-
-
-def test_the_timeline_has_first_times_and_counts() -> None:
-    keys = [
-        "init_start",
-        "init_stop",
-        "init_start",
-        "init_stop",
-        "run_start",
-        "block_start",
-        "epoch_start",
-        "epoch_start",
-    ]
-    run = fold(*(event(key, line=n, time_ms=float(n)) for n, key in enumerate(keys, 1)))
-    timeline = run.timeline
-    assert (timeline.first, timeline.last, timeline.init_start, timeline.init_stop) == (1.0, 8.0, 1.0, 2.0)
-    assert (timeline.run_start, timeline.run_stop, timeline.blocks, timeline.epochs, timeline.events) == (
-        5,
-        None,
-        1,
-        2,
-        8,
-    )
-    assert (run.lines["init_start"], run.lines["init_stop"], run.lines["run_start"]) == (1, 2, 5)
-
-
-def test_nothing_folds_to_a_run_without_facts() -> None:
-    run = fold()
-    assert (run.timeline.first, run.timeline.last, run.timeline.events) == (None, None, 0)
-    assert (run.identity, run.hyperparameters, run.evaluations, run.seeds, run.timeline.steps) == ({}, {}, (), (), 0)
-    assert (run.minutes, run.status, run.converged) == (None, None, False)
+    assert {fact: getattr(run, fact) for fact in facts} == facts
 
 
 @pytest.mark.parametrize("key", [None, 1, 1.5, True, [], {}, ["run_start"], math.nan], ids=repr)
@@ -300,11 +243,8 @@ def test_an_event_type_that_contradicts_its_key_is_remembered_with_its_line(keys
 
 
 def test_only_the_first_contradiction_of_a_key_is_remembered() -> None:
-    run = fold(
-        event("run_start", line=1, event_type="INTERVAL_START"),
-        event("run_start", line=2, event_type="POINT_IN_TIME"),
-        event("run_start", line=3, event_type="INTERVAL_END"),
-    )
+    kinds = ("INTERVAL_START", "POINT_IN_TIME", "INTERVAL_END")
+    run = fold(*(event("run_start", line=n, event_type=kind) for n, kind in enumerate(kinds, 1)))
     assert run.event_types == {"run_start": ("POINT_IN_TIME", 2)}
 
 

@@ -46,7 +46,6 @@ def test_the_facts_of_a_clean_run() -> None:
     made = records(0)
     trace = trace_of(made)
     blocks = sum(record["key"] == "block_start" for record in made)
-    assert trace.last_key == "train_samples"
     assert trace.run.duration_ms == made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
     assert trace.last_ms == made[-2]["time_ms"]
     assert len(trace.blocks.lengths) == len(trace.evals.lengths) == blocks
@@ -131,6 +130,5 @@ def test_the_last_record_of_a_published_log() -> None:
     report = judge_log(LogTask(str(CORPUS / place), place, "training", "1.1", trace=True))
     run, trace = report.run, report.trace
     assert trace is not None
-    assert trace.last_key == "train_samples"
     assert run.timeline.run_stop == (trace.last_ms or 0) + 181_959
     assert trace.stated_as == "TTT"

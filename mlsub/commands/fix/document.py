@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import chain
 
 from mlsub.commands.fix.model import (
@@ -35,67 +36,51 @@ from mlsub.present.document import (
 CONTEXT = 3
 
 
-def hunks(old: Sequence[bytes], changes: Sequence[Edit]) -> bytes:
-    """The hunks of a unified diff.
+def hunks(old: Sequence[bytes], changes: Iterable[Edit]) -> bytes:
+    """Return the hunks of a unified diff.
 
     Args:
         old: the lines of the file, with their ends.
         changes: what changes, in order and apart from each other.
     """
-    parts: list[bytes] = []
-    shift = 0
-    group: list[Edit] = []
-    for change in _merged(changes):
-        if group and change[0] - group[-1][1] > 2 * CONTEXT:
-            shift += _hunk(old, group, shift, parts)
-            group = []
-        group.append(change)
-    if group:
-        _hunk(old, group, shift, parts)
-    return b"".join(parts)
+    new, codes, at = list[bytes](), list[tuple[str, int, int, int, int]](), 0
 
+    def keep(end: int) -> None:
+        if end > at:
+            codes.append(("equal", at, end, len(new), len(new) + end - at))
+            new.extend(old[at:end])
 
-def _merged(changed: Iterable[Edit]) -> list[Edit]:
-    """Neighbouring changes as one, so that a diff shows what goes before what comes."""
-    merged: list[tuple[int, int, list[bytes]]] = []
-    for start, end, new in changed:
-        if merged and merged[-1][1] == start:
-            start, _, before = merged.pop()
-            merged.append((start, end, before))
-            before += new
-        else:
-            merged.append((start, end, list(new)))
-    return [*merged]
-
-
-def _hunk(old: Sequence[bytes], group: list[Edit], shift: int, parts: list[bytes]) -> int:
-    """Add one hunk; gives by how many lines the file grows in it."""
-    first, last = max(group[0][0] - CONTEXT, 0), min(group[-1][1] + CONTEXT, len(old))
-    grown = sum(len(new) - (end - start) for start, end, new in group)
-    body: list[bytes] = []
-    at = first
-    for start, end, new in group:
-        body += [_line(b" ", line) for line in old[at:start]]
-        body += [_line(b"-", line) for line in old[start:end]]
-        body += [_line(b"+", line) for line in new]
+    for start, end, lines in changes:
+        keep(start)
+        # Neighbouring changes are one, so that a diff shows what goes before what comes.
+        _, first, _, place, _ = codes.pop() if codes and codes[-1][0] != "equal" else ("", start, 0, len(new), 0)
+        new += lines
+        codes.append(("replace", first, end, place, len(new)))
         at = end
-    body += [_line(b" ", line) for line in old[at:last]]
-    parts.append(b"@@ -%b +%b @@\n" % (_range(first, last - first), _range(first + shift, last - first + grown)))
-    parts += body
-    return grown
+    keep(len(old))
+    matcher = SequenceMatcher[bytes]()
+    matcher.get_opcodes = lambda: codes  # type: ignore[assignment, method-assign, return-value]
+    parts = []
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        parts.append(b"@@ -%b +%b @@\n" % (_range(group[0][1], group[-1][2]), _range(group[0][3], group[-1][4])))
+        for tag, i, j, k, m in group:
+            parts += [_line(b" " if tag == "equal" else b"-", line) for line in old[i:j]]
+            parts += [_line(b"+", line) for line in new[k:m] if tag != "equal"]
+    return b"".join(parts)
 
 
 def _line(sign: bytes, line: bytes) -> bytes:
     return sign + line if line.endswith(b"\n") else sign + line + b"\n\\ No newline at end of file\n"
 
 
-def _range(first: int, count: int) -> bytes:
+def _range(first: int, last: int) -> bytes:
+    count = last - first
     start = first + 1 if count else first
     return b"%d" % start if count == 1 else b"%d,%d" % (start, count)
 
 
 def header(old: str, new: str, *, changed: bool) -> bytes:
-    """What stands above the hunks of one file; paths are relative, with slashes."""
+    """Return what stands above the hunks of one file; paths are relative, with slashes."""
     before, after = _quoted(f"a/{old}"), _quoted(f"b/{new}")
     text = b"diff --git %b %b\n" % (before, after)
     if old != new:
@@ -126,7 +111,7 @@ _MIB = 1 << 20
 
 
 def document_of(fix: Fix, diffs: Sequence[Mapping[str, bytes]]) -> Document:
-    """The repairs of each root, with the beginnings of their diffs.
+    """Return the repairs of each root, with the beginnings of their diffs.
 
     Args:
         fix: the answer.
@@ -198,7 +183,7 @@ def _summary(plan: Fixed, *, written: bool) -> str:
 
 
 def truncation_document(truncation: Truncation) -> Document:
-    """What is left out of each log that is too large."""
+    """Return what is left out of each log that is too large."""
     limit, logs, done = truncation.limit // _MIB, truncation.logs, truncation.written
     small = f"{truncation.read - len(logs)} of {truncation.read} logs"
     rest = ". To truncate the others: --write" if logs and not done else ""

@@ -44,7 +44,7 @@ _MAX_LINES = 2000
 
 
 def lines_of(content: bytes) -> list[bytes]:
-    """The lines of a file, cut at LF, with their ends."""
+    """Return the lines of a file, cut at LF, with their ends."""
     return BytesIO(content).readlines()
 
 
@@ -174,11 +174,11 @@ def _is_alone(line: bytes) -> bool:
 
 def _once(found: list[Event], round_: Round) -> set[str]:
     """The keys that must appear once, and whose time and order nothing depends on."""
-    said: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     for event in found:
         if event.key in ("submission_division", "submission_benchmark"):
-            said.setdefault(event.key, event.value)
-    division, name = division_of(said.get("submission_division")), said.get("submission_benchmark")
+            named.setdefault(event.key, event.value)
+    division, name = division_of(named.get("submission_division")), named.get("submission_benchmark")
     known = name if isinstance(name, str) and name in round_.benchmarks else None
     plan = plan_for(round_.usage, round_.name, division.name if division else None, known, round_.overlay)
     rules = [compiled.rule for compiled in plan.every]

@@ -25,7 +25,7 @@ _HEAD = 1 << 22
 
 
 def root_of(place: Place) -> Path:
-    """The folder that paths are relative to: what a verdict on the place depends on lies below it."""
+    """Return the folder that paths are relative to: what a verdict on the place depends on lies below it."""
     if place.organisation is not None:
         return place.organisation
     return place.path.parent if place.target is Target.LOG else place.path
@@ -44,7 +44,7 @@ def _benchmarks(place: Place, organisations: Sequence[Path], *, deep: bool) -> l
 
 
 def results_of(organisation: Path) -> Path:
-    """The folder with the results: ``results``, or the only one that is laid out so and has another name."""
+    """Return the folder with the results: ``results``, or the only one that is laid out so and has another name."""
     results = organisation / "results"
     if os.path.lexists(results):
         return results
@@ -173,8 +173,8 @@ class Files:
 
     def _rename_benchmark(self, folder: Path, logs: Sequence[Path], round_: Round) -> None:
         meant = renamed_benchmark(folder.name, round_.benchmarks)
-        said = {logged_benchmark(log) for log in logs} - {None}
-        names = {meant or name for name in said} | said if said else {meant}
+        logged = {logged_benchmark(log) for log in logs} - {None}
+        names = {meant or name for name in logged} | logged if logged else {meant}
         name = names.pop()
         if not names and name is not None and name in round_.benchmarks:
             self._move(folder, folder.with_name(name), BENCHMARK)
@@ -189,7 +189,7 @@ class Files:
 
 
 def logged_benchmark(log: Path) -> str | None:
-    """The benchmark that a log names, in its first 4 MiB; None where there is none, or it cannot be read."""
+    """Return the benchmark that a log names, in its first 4 MiB; None where there is none, or it cannot be read."""
     for _, text, _, _ in read_records(BytesIO(_head(log))):
         event = decode(0, text)
         if isinstance(event, Event) and event.key == "submission_benchmark":
@@ -246,7 +246,7 @@ def shadow(root: Path, contents: Mapping[Path, Path], targets: Mapping[Path, Pat
 
 
 def renamed(path: Path, targets: Mapping[Path, Path]) -> Path:
-    """Where a path leads after the changes of names."""
+    """Return where a path leads after the changes of names."""
     names = []
     while path != path.parent:
         path = targets.get(path, path)

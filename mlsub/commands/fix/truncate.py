@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from mlsub.commands.fix.model import Shortened, Truncation
 from mlsub.io.errors import MlsubError
-from mlsub.log.rewrite import FREE, check_source, find_logs, line_end, prove_same, records_of, rewrite, zones
+from mlsub.log.rewrite import FREE, check_source, find_logs, for_each, line_end, prove_same, records_of, rewrite, zones
 from mlsub.present.terminal import Progress
 
 #: Bytes above which the rules allow a log to be truncated.
@@ -33,19 +33,17 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
         write: False to find out what would become of it.
 
     Raises:
-        MlsubError: it cannot be read or written, or its records alone are larger than the limit.
+        OSError: it cannot be read.
+        MlsubError: it is no log, or cannot be written, or its records alone are larger than the limit.
     """
     check_source(file)
-    try:
-        size = file.stat().st_size
-        if size <= limit:
-            return None
-        records = sum(1 for _ in records_of(file))
-        kept = _kept_of(file, limit)
-        with file.open("rb") as source:
-            marker, lines, left_out = _shorten(source, kept)
-    except OSError as error:
-        raise MlsubError(f"{file} cannot be read: {error.strerror}. Make it readable.") from error
+    size = file.stat().st_size
+    if size <= limit:
+        return None
+    records = sum(1 for _ in records_of(file))
+    kept = _kept_of(file, limit)
+    with file.open("rb") as source:
+        marker, lines, left_out = _shorten(source, kept)
     if write:
         rewrite(
             file,
@@ -139,14 +137,9 @@ def truncate_logs(
     """
     files = find_logs(paths)
     done: list[Shortened | None] = []
-    problems: list[MlsubError] = []
-    for number, file in enumerate(files):
-        if progress is not None:
-            progress(number, len(files))
-        try:
-            done.append(truncate(file, limit, write=write))
-        except MlsubError as error:
-            problems.append(error)
+    failed: dict[Path, MlsubError] = {}
+    for_each(files, failed, lambda file: done.append(truncate(file, limit, write=write)), progress)
+    problems = list(failed.values())
     if not done:
         return None, problems
     return Truncation(written=write, limit=limit, read=len(done), logs=tuple(filter(None, done))), problems

@@ -90,12 +90,12 @@ class Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     common: str
 
     def patterns(self, name: str, after: bytes = b"") -> tuple[re.Pattern[bytes], ...]:
-        """The patterns of a name, each followed by another one."""
+        """Return the patterns of a name, each followed by another one."""
         return tuple(re.compile(pattern.encode() + after) for pattern in getattr(self, name))
 
 
 def looks() -> Looks:
-    """What private things look like."""
+    """Return what private things look like."""
     return shipped(__file__, "looks.yaml", Looks)
 
 
@@ -104,7 +104,7 @@ _PLACE = Column("first in")
 
 
 def document_of(redaction: Redaction) -> Document:
-    """What is replaced by what, what a record keeps, and what was done."""
+    """Return what is replaced by what, what a record keeps, and what was done."""
     free = tuple(
         (item.placeholder, Span(item.text, "code"), str(item.count), _first(item.places))
         for item in redaction.items

@@ -35,7 +35,7 @@ _NOBODY = (b"127.", b"0.", b"255.", b"224.", b"239.")
 
 
 def find_addresses(text: bytes) -> Iterator[PrivateSpan]:
-    """IPv4 and IPv6 addresses in a text."""
+    """Yield IPv4 and IPv6 addresses in a text."""
     for match in _THREE.finditer(text):
         first = _FIRST.search(text, max(0, match.start() - 4), match.start())
         if first and _is_address(text, first.start(), match.end()):
@@ -50,7 +50,7 @@ def find_addresses(text: bytes) -> Iterator[PrivateSpan]:
 
 
 def is_address(text: bytes) -> bool:
-    """Whether a text begins with four numbers as an address does."""
+    """Return whether a text begins with four numbers as an address does."""
     return re.match(rb"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w.])", text) is not None
 
 
@@ -86,7 +86,7 @@ _NO_SECRET = re.compile(rb"(?:none|null|true|false|optional|str)\b|[\d.]+\Z|/|\[
 
 
 def find_secrets(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
-    """Secrets in a text; ``lower`` is the same text in lower case."""
+    """Yield secrets in a text; ``lower`` is the same text in lower case."""
     yield from spans_of(Kind.SECRET, _TOKENS, text)
     for name in (*_NAMES, _AUTHORIZATION):
         for match in name.finditer(lower):
@@ -125,7 +125,7 @@ _NOT_HOSTS = frozenset(word.encode() for word in looks().not_hosts)
 
 
 def find(text: bytes, *, env: bool = False) -> Iterator[PrivateSpan]:
-    """Private things by their look, in no order; they may overlap.
+    """Yield private things by their look, in no order; they may overlap.
 
     Args:
         text: whole lines.
@@ -158,13 +158,13 @@ def _owners(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
 
 
 def user_of(path: bytes) -> bytes:
-    """The user that a home folder is of; empty for that of root."""
+    """Return the user that a home folder is of; empty for that of root."""
     name = path.rpartition(b"/")[2]
     return b"" if name == b"root" else name
 
 
 def host_key(name: bytes) -> bytes:
-    """A host without its domain, so that both spellings get one placeholder; a list of hosts as it is."""
+    """Return a host without its domain, so that both spellings get one placeholder; a list of hosts as it is."""
     return name if b"[" in name or b"," in name else name.partition(b".")[0]
 
 
@@ -223,14 +223,14 @@ _COMMON = frozenset(looks().common.encode().split())
 
 
 def learnable(kind: Kind, name: bytes) -> bool:
-    """Whether a name stands for its owner wherever it is a word of its own."""
+    """Return whether a name stands for its owner wherever it is a word of its own."""
     if len(name) < 3 or name.lower() in _COMMON or name.isdigit() or not name[:1].isalnum():
         return False
     return len(name) >= 4 or (kind is Kind.HOST and any(48 <= c <= 57 for c in name))
 
 
 def members(hosts: bytes) -> list[bytes]:
-    """The hosts of a list such as ``node[01-03,7],login1``; of one that is too long, one more than it may have."""
+    """Return the hosts of a list such as ``node[01-03,7],login1``, at most one more than a list may have."""
     found: list[bytes] = []
     for prefix, ranges in _LIST_PART.findall(hosts):
         for suffix in _suffixes(ranges) if ranges else (b"",):
@@ -276,7 +276,7 @@ def any_stem(stems: Iterable[bytes]) -> re.Pattern[bytes]:
 
 
 def is_distinctive(secret: bytes) -> bool:
-    """Whether a secret is one wherever it stands: a long text of letters and digits, and not a word."""
+    """Return whether a secret is one wherever it stands: a long text of letters and digits, and not a word."""
     return len(secret) >= _DISTINCTIVE and _DIGIT.search(secret) is not None and _LETTER.search(secret) is not None
 
 
@@ -290,7 +290,7 @@ _HOST_DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")
 
 
 def literal(text: str) -> re.Pattern[bytes]:
-    """A text to look for, in which ``*`` stands for up to 200 characters other than blanks.
+    """Return a text to look for, in which ``*`` stands for up to 200 characters other than blanks.
 
     Raises:
         MlsubError: it is empty, has more than two stars, or nothing between or beside them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,7 +24,7 @@ from mlsub.commands.redact.patterns import (
 )
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
-from mlsub.log.rewrite import FREE, check_source, prove_same, rewrite, root_of, zones
+from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
 from mlsub.present.terminal import Progress
 
 #: Places listed of one item, and different items that are kept apart.
@@ -163,7 +163,7 @@ class Redactor:
                 self._place(item.places, file, line)
 
     def spans(self, text: bytes) -> list[PrivateSpan]:
-        """What is replaced in a text, in order. What overlaps is one, of the earlier kind."""
+        """Return what is replaced in a text, in order. What overlaps is one, of the earlier kind."""
         if len(text) > _SHORT:
             return self._find(text)
         # The same short text, the rank of a process, may stand before each of a million records.
@@ -228,7 +228,7 @@ class Redactor:
         return f"<{kind.value}-{number}>"
 
     def replace(self, text: bytes) -> bytes:
-        """Free text with placeholders for what is private."""
+        """Return free text with placeholders for what is private."""
         for looked_at, spans in self._looks(text):
             text = self._replaced(looked_at, spans)
         return text
@@ -263,24 +263,6 @@ class Redactor:
             for _, free, record in batch:
                 sink.write(self.replace(free) if something else free)
                 sink.write(record)
-
-
-def for_each(
-    files: Sequence[Path], failed: dict[Path, MlsubError], work: Callable[[Path], None], progress: Progress | None
-) -> None:
-    """Do something with each log that has not failed, and note those with which it fails."""
-    for number, file in enumerate(files):
-        if progress is not None:
-            progress(number, len(files))
-        if file in failed:
-            continue
-        try:
-            work(file)
-        except MlsubError as error:
-            failed[file] = error
-        except OSError as error:
-            reason = error.strerror or error
-            failed[file] = MlsubError(f"{file} cannot be read: {reason}. Make it readable, or leave it out.")
 
 
 def _batches(source: BinaryIO) -> Iterator[list[Piece]]:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from mlsub.commands.redact.document import Kind, Redaction
 from mlsub.commands.redact.patterns import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
-from mlsub.commands.redact.redactor import Redactor, for_each
+from mlsub.commands.redact.redactor import Redactor
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside
-from mlsub.log.rewrite import find_logs, root_of
+from mlsub.log.rewrite import find_logs, for_each, root_of
 from mlsub.present.terminal import Progress, part_of
 
 _LEFT_OUT = (

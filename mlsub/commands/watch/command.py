@@ -85,14 +85,12 @@ def command(
 
 def _outlet(format_: str) -> Outlet:
     """Return where to show what happens."""
-    from mlsub.commands.watch.document import JsonlOutlet, Outlet
+    from mlsub.commands.watch.document import Outlet
     from mlsub.io.show import tolerate
 
     tolerate(sys.stdout)
-    if format_ == "jsonl":
-        return JsonlOutlet(sys.stdout)
-    if format_ == "text" or not sys.stdout.isatty():
-        return Outlet(sys.stdout)
+    if format_ != "auto" or not sys.stdout.isatty():
+        return Outlet(sys.stdout, jsonl=format_ == "jsonl")
     from mlsub.commands.watch.view import LiveView
     from mlsub.present.terminal import console
 

@@ -46,15 +46,24 @@ _ENDS = (
 
 
 class Outlet:
-    """Shows what happens: one line for each change, and at the end a table of the logs where there are several."""
+    """Shows what happens: one line for each change, and at the end a table of the logs where there are several.
 
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
+    Args:
+        stream: where to.
+        jsonl: write an object for each event in plain ASCII instead; see :func:`mlsub.commands.watch.news.schema`.
+    """
+
+    def __init__(self, stream: IO[str], *, jsonl: bool = False) -> None:
+        self._stream, self._jsonl = stream, jsonl
         self._phases: dict[str, str] = {}
         self._ends: dict[str, news.Ended] = {}
 
     def show(self, event: news.News) -> None:
         """Write a line. That a run evaluates, and goes on, is left out: its result has a line of its own."""
+        if self._jsonl:  # Numbers that JSON does not have are null.
+            self._stream.write(json.dumps(_finite(msgspec.to_builtins(event)), allow_nan=False) + "\n")
+            self._stream.flush()
+            return
         if isinstance(event, news.PhaseChanged):
             if event.phase == "evaluating" or self._phases.get(event.path) == event.phase == "run":
                 return
@@ -74,15 +83,6 @@ class Outlet:
 
     def close(self) -> None:
         """End the show: nothing follows."""
-
-
-class JsonlOutlet(Outlet):
-    """One JSON object for each event, on one line of plain ASCII; see :func:`mlsub.commands.watch.news.schema`."""
-
-    def show(self, event: news.News) -> None:
-        """Write an object; numbers that JSON does not have are null."""
-        self._stream.write(json.dumps(_finite(msgspec.to_builtins(event)), allow_nan=False) + "\n")
-        self._stream.flush()
 
 
 def _finite(content: Any) -> Any:

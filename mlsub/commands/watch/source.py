@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from mlsub.io.errors import reason_of
 from mlsub.log.reader import unfinished_from
 
 #: The most that one look reads, so that many logs take turns and memory stays flat.
@@ -134,8 +135,7 @@ class FileSource:
 def _cannot(error: OSError | ValueError) -> Look:
     if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR):
         return Look(state="absent")
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return Look(state="unreadable", problem=reason)
+    return Look(state="unreadable", problem=reason_of(error))
 
 
 class PipeSource:

@@ -224,7 +224,7 @@ def ratio_of(trace: Trace) -> float | None:
     whole, far = trace.run.duration_ms, reached(trace)
     if not trace.rates or whole is None or whole <= 0 or far is None:
         return None
-    made = statistics.median(rate.value for rate in trace.rates) * whole / 1000
+    made = statistics.median(trace.rates) * whole / 1000
     name, place = far
     size = usable_number(trace.run.hyperparameters.get("train_samples"))
     readings = [place]

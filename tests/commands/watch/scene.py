@@ -12,7 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
-from mlsub.commands.watch.document import JsonlOutlet, Outlet
+from mlsub.commands.watch.document import Outlet
 from mlsub.commands.watch.news import News
 from mlsub.commands.watch.news import schema as schema_of_events
 from mlsub.commands.watch.run import Clock, Watch
@@ -158,7 +158,7 @@ def text_of(paths: Sequence[Path | str], script: Sequence[Step] = (), **asked: s
 def events_of(paths: Sequence[Path | str], script: Sequence[Step] = (), **asked: str) -> list[dict[str, Any]]:
     """What a watch writes as JSON lines, each valid by the published schema."""
     stream = io.StringIO()
-    watch(JsonlOutlet(stream), paths, script, asked={"round": "1.0", **asked})
+    watch(Outlet(stream, jsonl=True), paths, script, asked={"round": "1.0", **asked})
     return read_events(stream.getvalue())
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.watch.document import JsonlOutlet, Outlet, duration, line_of
+from mlsub.commands.watch.document import Outlet, duration, line_of
 from mlsub.commands.watch.forecast import Forecast, State
 from mlsub.commands.watch.news import (
     Concluded,
@@ -194,7 +194,7 @@ def test_values_for_a_document() -> None:
 def test_a_document_holds_no_number_that_json_has_not() -> None:
     stream = io.StringIO()
     strange = evaluated(elapsed_ms=float("inf"), progress=float("nan"), forecast=Forecast("from", float("inf")))
-    JsonlOutlet(stream).show(strange)
+    Outlet(stream, jsonl=True).show(strange)
     told = json.loads(stream.getvalue())
     assert told["elapsed_ms"] is told["progress"] is told["forecast"]["not_before_ms"] is None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,8 @@ from hypothesis import strategies as st
 from mlsub.commands.watch.news import Ended, Found, PhaseChanged, Warned
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.log.reader import CHUNK, MAX_RECORD
 from mlsub.log.report import LogReport
 from tests.commands.watch.scene import Fed, at, lines_of
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.effort import effort
 from tests.make_tree import make_log
 
 RECORD = (
@@ -43,32 +39,9 @@ def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0"
     task = LogTask(str(file), "result_0.txt", "training", round_name)
     report, told = fed(data, pieces, task)
     assert repr(report) == repr(judge_log(task))
+    if not report.undecodable:
+        assert told <= {(one.rule, one.line, one.expected) for one in report.findings}
     return report, told
-
-
-def published(rounds: int, share: int) -> list[Path]:
-    """Some published logs of each round."""
-    files = sorted(CORPUS.rglob("result_*.txt")) if present() else []
-    return random.Random(rounds).sample(files, len(files) // share)
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-@pytest.mark.parametrize("number", range(4))
-def test_published_logs_in_random_pieces(number: int) -> None:
-    chance = random.Random(number)
-    files = published(number, effort(60, 30))
-    assert len(files) > 20
-    for file in files:
-        name = file.relative_to(CORPUS).parts[0]
-        usage, _, round_name = name.rpartition("-") if "-" in name else ("training", "", name)
-        task = LogTask(str(file), file.name, usage, round_name.removeprefix("v"))
-        data = file.read_bytes()
-        step = chance.choice([100, 4000, 1 << 16])
-        pieces = [chance.randint(1, step) for _ in range(min(2000, 2 * len(data) // step))]
-        report, told = fed(data, pieces, task)
-        assert repr(report) == repr(judge_log(task)), file
-        final = {(f.rule, f.line, f.expected) for f in report.findings}
-        assert told <= final, file
 
 
 LINE = st.sampled_from(
@@ -90,6 +63,12 @@ LINE = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize("data", [b"", b"x", b"\xff", b"\xff\xfe", b"no record\n", make_log().text().encode("utf-16")])
+def test_hardly_anything_and_a_wide_encoding(data: bytes, tmp_path: Path) -> None:
+    report, told = same(data, [1, 1, 1, 1, 1, 1000], tmp_path)
+    assert not report.compliant and not told
+
+
 @given(
     lines=st.lists(LINE, max_size=40),
     pieces=st.lists(st.integers(1, 400), max_size=60),
@@ -99,31 +78,6 @@ LINE = st.sampled_from(
 def test_any_lines_in_any_pieces(lines: list[bytes], pieces: list[int], cut: int, tmp_path: Path) -> None:
     data = b"".join(lines)
     same(data[: max(0, len(data) - cut)] if cut < 150 else data, pieces, tmp_path)
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-@pytest.mark.parametrize("pieces", [[1, 1, 1, 1, 1], [3, 1], [1000, 7, 9], []])
-def test_a_wide_encoding(encoding: str, pieces: list[int], tmp_path: Path) -> None:
-    report, told = same(make_log().text().encode(encoding), pieces, tmp_path)
-    wide = next(f for f in report.findings if f.rule == "log.wide-encoding")
-    assert wide.actual == f"{len(make_log().lines)} records for a reader that knows the encoding"
-    assert not told
-
-
-@pytest.mark.parametrize("data", [b"", b"x", b"\xff", b"\xff\xfe", b"\xff\xfe\x00\x00", b"no record\n", b"\n\r\n"])
-def test_hardly_anything(data: bytes, tmp_path: Path) -> None:
-    report, _ = same(data, [1, 1], tmp_path)
-    assert not report.compliant
-
-
-@pytest.mark.parametrize("beyond", [-CHUNK, -200, 100, CHUNK // 2, CHUNK + 100])
-def test_a_record_about_as_long_as_a_record_may_be(beyond: int, tmp_path: Path) -> None:
-    long = RECORD % (b"x" * (MAX_RECORD + beyond))
-    lines = lines_of()
-    data = b"".join([*lines[:5], long, b"\n", *lines[5:]])
-    chance = random.Random(beyond)
-    pieces = [chance.randint(1, 1 << 18) for _ in range(400)]
-    same(data, pieces, tmp_path)
 
 
 def test_a_log_that_names_itself_after_more_events_than_are_held_is_judged_only_as_a_file(

@@ -33,20 +33,10 @@ def log_of(*records: tuple[str, Any, dict[str, Any]], step_ms: float = 60_000.0)
 
 
 def test_phases_of_a_run() -> None:
-    phases = [(one.phase, one.status) for one in told(make_log().text().encode()) if isinstance(one, PhaseChanged)]
-    assert phases == [
-        ("init", None),
-        ("run", None),
-        ("evaluating", None),
-        ("run", None),
-        ("stopped", "success"),
-    ]
-
-
-def test_a_phase_knows_how_far_the_run_is() -> None:
-    last = told(make_log().text().encode())[-1]
-    assert isinstance(last, PhaseChanged)
-    assert (last.elapsed_ms, last.blocks, last.epochs) == (600_000.0, 1, 1)
+    changes = [one for one in told(make_log().text().encode()) if isinstance(one, PhaseChanged)]
+    assert [one.phase for one in changes] == ["init", "run", "evaluating", "run", "stopped"]
+    assert [one.status for one in changes] == [None] * 4 + ["success"]
+    assert (changes[-1].elapsed_ms, changes[-1].blocks, changes[-1].epochs) == (600_000.0, 1, 1)
 
 
 def test_what_a_log_is_comes_before_its_run() -> None:
@@ -85,20 +75,25 @@ def test_a_log_that_says_little_is_told_with_run_start_and_again_when_it_says_mo
     assert [n.benchmark for n in found] == [None, "resnet"]
 
 
-def curve(values: list[float]) -> bytes:
-    records = [
-        ("submission_benchmark", "llama31_8b", {}),
-        ("submission_division", "closed", {}),
-        ("global_batch_size", 32, {}),
-        ("run_start", None, {}),
-    ]
-    records += [("eval_accuracy", value, {"samples_count": 12_000 * (n + 1)}) for n, value in enumerate(values)]
-    return log_of(*records, ("run_stop", None, {"status": "success"}))
+Measure = tuple[Any, dict[str, Any]]
+
+
+def evaluated(
+    benchmark: str, size: int, measures: list[Measure], round_name: str = "1.0"
+) -> tuple[list[News], list[Any]]:
+    """The news of a run of some evaluations, and those of its evaluations."""
+    named = {"submission_benchmark": benchmark, "submission_division": "closed", "global_batch_size": size}
+    records = [*((key, value, {}) for key, value in named.items()), ("run_start", None, {})]
+    news = told(log_of(*records, *(("eval_accuracy", *one) for one in measures)), round_name)
+    return news, [one for one in news if isinstance(one, Evaluated)]
+
+
+def curve(*values: float) -> list[Measure]:
+    return [(value, {"samples_count": 12_000 * (n + 1)}) for n, value in enumerate(values)]
 
 
 def test_evaluations_with_forecast_and_the_pace_of_the_reference() -> None:
-    news = told(curve([3.9, 3.8, 3.7, 3.6, 3.5, 3.4, 3.29]), "5.1")
-    found = [one for one in news if isinstance(one, Evaluated)]
+    news, found = evaluated("llama31_8b", 32, curve(3.9, 3.8, 3.7, 3.6, 3.5, 3.4, 3.29), "5.1")
     assert [one.forecast.state for one in found[:3]] == ["too-early"] * 3
     assert all(one.forecast.state in ("from", "between") for one in found[3:6])
     assert found[6].forecast.state == "reached"
@@ -111,48 +106,29 @@ def test_evaluations_with_forecast_and_the_pace_of_the_reference() -> None:
 
 
 def test_an_evaluation_before_the_first_sample_does_not_turn_the_unit() -> None:
-    records = [
-        ("submission_benchmark", "bert", {}),
-        ("submission_division", "closed", {}),
-        ("global_batch_size", 448, {}),
-        ("run_start", None, {}),
-        ("eval_accuracy", 0.3, {"epoch_num": 0}),
-        ("eval_accuracy", 0.4, {"epoch_num": 299_904}),
-    ]
-    found = [one for one in told(log_of(*records), "4.1") if isinstance(one, Evaluated)]
+    _, found = evaluated("bert", 448, [(0.3, {"epoch_num": 0}), (0.4, {"epoch_num": 299_904})], "4.1")
     assert [(one.progress, one.unit) for one in found] == [(0, "samples"), (299_904, "samples")]
 
 
 def test_once_reached_the_target_stays_reached() -> None:
-    found = [one for one in told(curve([3.2, 3.4]), "5.1") if isinstance(one, Evaluated)]
-    assert [one.reached for one in found] == [True, True]
+    assert [one.reached for one in evaluated("llama31_8b", 32, curve(3.2, 3.4), "5.1")[1]] == [True, True]
 
 
 def test_measures_that_come_one_by_one() -> None:
-    records = [
-        ("submission_benchmark", "stable_diffusion", {}),
-        ("submission_division", "closed", {}),
-        ("global_batch_size", 1024, {}),
-        ("run_start", None, {}),
+    steps = enumerate([(300, 0.05), (80, 0.1), (85, 0.16)])
+    both = [
+        (value, {"metric": metric, "samples_count": step})
+        for step, values in steps
+        for metric, value in zip(("FID", "CLIP"), values, strict=True)
     ]
-    for step, (fid, clip) in enumerate([(300, 0.05), (80, 0.1), (85, 0.16)]):
-        records.append(("eval_accuracy", fid, {"metric": "FID", "samples_count": step}))
-        records.append(("eval_accuracy", clip, {"metric": "CLIP", "samples_count": step}))
-    found = [one for one in told(log_of(*records), "4.0") if isinstance(one, Evaluated)]
+    _, found = evaluated("stable_diffusion", 1024, both, "4.0")
     assert [one.measure for one in found] == ["FID", "CLIP"] * 3
     assert [one.reached for one in found] == [False] * 5 + [True]
 
 
 def test_measures_that_are_good_enough_but_not_together() -> None:
-    records = [
-        ("submission_benchmark", "maskrcnn", {}),
-        ("submission_division", "closed", {}),
-        ("global_batch_size", 96, {}),
-        ("run_start", None, {}),
-        ("eval_accuracy", {"BBOX": 0.4, "SEGM": 0.3}, {"epoch_num": 1}),
-        ("eval_accuracy", {"BBOX": 0.3, "SEGM": 0.4}, {"epoch_num": 2}),
-    ]
-    found = [one for one in told(log_of(*records)) if isinstance(one, Evaluated)]
+    values = [{"BBOX": 0.4, "SEGM": 0.3}, {"BBOX": 0.3, "SEGM": 0.4}]
+    _, found = evaluated("maskrcnn", 96, [(value, {"epoch_num": n}) for n, value in enumerate(values, 1)])
     assert not found[-1].reached and found[-1].forecast.state != "reached"
 
 

@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -70,26 +70,6 @@ def test_a_log_that_comes_late_and_grows_line_by_line(file: Path) -> None:
     assert (end.official, end.status, end.minutes, end.errors) == ("compliant", "success", 10.0, 0)
     assert verdict(kept).official is Verdict.ACCEPTED and verdict(kept).reason == "stopped"
     assert not [one for one in kept.of(Found) if one.finding.rejects]
-
-
-def test_a_log_that_has_stopped_is_let_settle(file: Path) -> None:
-    lines = lines_of()
-    file.write_bytes(b"".join(lines))
-    late = b"".join(line for line in lines if b'"seed"' in line)
-    clock = FakeClock([wait, append(file, late)])
-    _, kept = watched([file], clock=clock)
-    assert "key.seed.repeated" not in [rule for rule, _, _ in findings(kept)]
-    assert clock.slept == 5  # two seconds, and three without anything new
-    [end] = kept.of(Ended)
-    assert end.at_ms == clock.now_ms()
-
-
-def test_a_log_of_long_ago_need_not_settle(file: Path) -> None:
-    file.write_bytes(b"".join(lines_of()))
-    os.utime(file, (1.6e9, 1.6e9))
-    clock = FakeClock()
-    status, _ = watched([file], clock=clock)
-    assert status == 0 and clock.slept == 0
 
 
 def test_findings_come_when_they_are_certain_and_missing_keys_at_the_end(file: Path) -> None:
@@ -229,7 +209,7 @@ def test_the_same_finding_is_told_again_of_a_new_log(file: Path) -> None:
 
 def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> None:
     first, second = tmp_path / "result_0.txt", tmp_path / "result_1.txt"
-    first.write_bytes(b"".join(lines_of()))
+    first.write_bytes(WHOLE)
     more = lines_of()[1].replace(b"init_start", b"run_stop")
     script = [*[wait] * 6, append(first, more), *[wait] * 6, append(second, *lines_of(run=1))]
     status, kept = watched([first, second], script)
@@ -242,9 +222,26 @@ def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> Non
     assert status == 1
 
 
-ABORTED = b"".join(lines_of()).replace(b'"success"', b'"aborted"')
+ABORTED = WHOLE.replace(b'"success"', b'"aborted"')
+LATE = b"".join(line for line in lines_of() if b'"seed"' in line)
+
+
+def test_a_log_that_has_stopped_is_let_settle_but_one_of_long_ago(file: Path) -> None:
+    file.write_bytes(WHOLE)
+    clock = FakeClock([wait, append(file, LATE)])
+    _, kept = watched([file], clock=clock)
+    assert "key.seed.repeated" not in [rule for rule, _, _ in findings(kept)]
+    assert clock.slept == 5  # two seconds, and three without anything new
+    [end] = kept.of(Ended)
+    assert end.at_ms == clock.now_ms()
+    os.utime(file, (1.6e9, 1.6e9))
+    clock = FakeClock()
+    watched([file], clock=clock)
+    assert clock.slept == 0
+
+
 ENDS: dict[str, tuple[bytes | None, list[Step], dict[str, Any], tuple[int, str, float]]] = {
-    "stopped": (b"".join(lines_of()), [], {}, (0, "stopped", 3)),
+    "stopped": (WHOLE, [], {}, (0, "stopped", 3)),
     "aborted": (ABORTED, [], {}, (0, "stopped", 3)),
     "idle": (b"".join(lines_of()[:-1]), [], {"idle_s": 30}, (1, "idle", 30)),
     "idle without a log": (None, [], {"idle_s": 5}, (2, "idle", 5)),
@@ -269,7 +266,7 @@ def test_how_a_watch_ends(name: str, file: Path) -> None:
 
 
 def test_a_folder_and_what_appears_in_it(tmp_path: Path) -> None:
-    (tmp_path / "result_0.txt").write_bytes(b"".join(lines_of()))
+    (tmp_path / "result_0.txt").write_bytes(WHOLE)
     (tmp_path / "notes.txt").write_text("no log")
     later = tmp_path / "result_1.txt"
     status, kept = watched([tmp_path], [wait, append(later, *lines_of(run=1))], settings={"logs": 2})
@@ -283,7 +280,7 @@ def test_a_folder_that_comes_late(tmp_path: Path) -> None:
 
     def make() -> None:
         folder.mkdir()
-        (folder / "result_0.txt").write_bytes(b"".join(lines_of()))
+        (folder / "result_0.txt").write_bytes(WHOLE)
 
     status, kept = watched([folder], [wait, make])
     assert status == 0
@@ -301,7 +298,7 @@ def test_a_folder_with_nothing_in_it_waits(tmp_path: Path) -> None:
 def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "result_0.txt").write_bytes(b"".join(lines_of()))
+        (tmp_path / name / "result_0.txt").write_bytes(WHOLE)
     _, kept = watched([tmp_path / "a", tmp_path / "b", tmp_path / "a"])
     assert [one.path for one in kept.of(Watching)] == ["a/result_0.txt", "b/result_0.txt"]
 
@@ -317,7 +314,7 @@ def test_there_is_a_bound_on_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_pipe_is_judged_as_the_file_would_be(file: Path) -> None:
-    data = b"".join(lines_of())
+    data = WHOLE
     for spoiled in (data, data[:-1], data[:-200], data.replace(b"0.759", b"0.7"), b"", b"free text\n"):
         reading, writing = os.pipe()
         parts = [spoiled[n : n + 1000] for n in range(0, len(spoiled), 1000)]
@@ -333,23 +330,27 @@ def test_a_pipe_is_judged_as_the_file_would_be(file: Path) -> None:
         assert stopped == ("stopped" if spoiled[-150:].count(b"run_stop") else "lost")
 
 
-def test_a_pipe_at_ctrl_c(file: Path) -> None:
+def piped(data: bytes, *others: Path, script: Sequence[Step] = (), close: bool = True) -> tuple[int, Kept]:
+    """Watch a pipe that holds some bytes, and ends there or waits."""
     reading, writing = os.pipe()
-    os.write(writing, b"".join(lines_of()[:-1]))
-    status, kept = watched(["-"], [wait, ctrl_c], standard_input=reading)
-    os.close(reading)
-    os.close(writing)
+    os.write(writing, data)
+    if close:
+        os.close(writing)
+    done = watched(["-", *others], script, standard_input=reading)
+    for one in (reading, writing)[: 1 if close else 2]:
+        os.close(one)
+    return done
+
+
+def test_a_pipe_at_ctrl_c() -> None:
+    status, kept = piped(b"".join(LINES[:-1]), script=[wait, ctrl_c], close=False)
     assert status == 1
     assert "key.run_stop.count" in [rule for rule, _, _ in findings(kept)]
 
 
 def test_a_pipe_beside_a_file(file: Path) -> None:
-    file.write_bytes(b"".join(lines_of()))
-    reading, writing = os.pipe()
-    os.write(writing, b"".join(lines_of(run=1)))
-    os.close(writing)
-    status, kept = watched(["-", file], standard_input=reading)
-    os.close(reading)
+    file.write_bytes(WHOLE)
+    status, kept = piped(b"".join(lines_of(run=1)), file)
     assert status == 0
     assert {one.path for one in kept.of(Ended)} == {"-", "result_0.txt"}
 
@@ -371,7 +372,7 @@ def test_a_run_faster_than_the_reference_allows_is_warned_of(file: Path) -> None
 def test_rules_of_the_house_count(file: Path, tmp_path: Path) -> None:
     house = tmp_path / "house.yaml"
     house.write_text('title: House\ncommon:\n  "1.0":\n    both:\n      cluster_id: exactly_one\n')
-    file.write_bytes(b"".join(lines_of()))
+    file.write_bytes(WHOLE)
     status, kept = watched([file], overlay=str(house))
     assert status == 1
     assert "house.cluster_id.count" in [rule for rule, _, _ in findings(kept)]
@@ -379,13 +380,9 @@ def test_rules_of_the_house_count(file: Path, tmp_path: Path) -> None:
     assert (end.official, end.errors) == ("compliant", 1)
 
 
-def test_a_defect_of_ours_rejects(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, writing = os.pipe()
-    os.write(writing, b"".join(lines_of()))
-    os.close(writing)
+def test_a_defect_of_ours_rejects(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.judge.log.LogJudge.feed", lambda *_: 1 / 0)
-    status, kept = watched(["-"], standard_input=reading)
-    os.close(reading)
+    status, kept = piped(WHOLE)
     assert status == 1
     assert [rule for rule, _, _ in findings(kept)] == ["rule.crashed"]
 
@@ -408,36 +405,6 @@ def test_published_logs_replayed_in_random_pieces_end_as_check_says(tmp_path: Pa
         assert status == report.exit_status(), original
         told = {(f.finding.rule, f.finding.line, f.finding.expected) for f in kept.of(Found)}
         assert told == {(f.rule, f.line, f.expected) for f in report.findings}, original
-
-
-@pytest.mark.parametrize(
-    ("names", "asked", "words"),
-    [
-        (["result_0.txt"], {}, "Say --round"),
-        (["-"], {}, "Say --round"),
-        (["result_0.txt"], {"round": "99.0"}, "There are no rules for training round 99.0"),
-        (["result_0.txt"], {"usage": "trainin", "round": "1.0"}, "Did you mean training?"),
-    ],
-)
-def test_without_a_round_nothing_is_watched(
-    names: list[str], asked: dict[str, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(MlsubError, match=words):
-        Watch(names, Asked(**asked), FakeClock(), Kept())
-
-
-def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
-    folders = [tmp_path / "v1.0" / "a", tmp_path / "v5.1" / "b"]
-    for folder in folders:
-        folder.mkdir(parents=True)
-        (folder / "result_0.txt").write_bytes(b"".join(lines_of()))
-    found = [
-        run.round.name for run in Watch([str(folder) for folder in folders], Asked(), FakeClock(), Kept()).discover()
-    ]
-    assert found == ["1.0", "5.1"]
-    late = tmp_path / "v4.0" / "result_0.txt"
-    assert [run.round.name for run in Watch([str(late)], Asked(), FakeClock(), Kept()).discover()] == ["4.0"]
 
 
 def test_what_cannot_be_followed(tmp_path: Path) -> None:
