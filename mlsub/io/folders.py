@@ -35,7 +35,7 @@ def digests(folder: Path) -> dict[str, str]:
     Raises:
         OSError: something in it cannot be read.
     """
-    return {path: digest(folder / path) for path in _files(folder)} if folder.is_dir() else {}
+    return {path: digest(folder / path) for path in list_files(folder)} if folder.is_dir() else {}
 
 
 def digest(file: Path) -> str:
@@ -156,8 +156,12 @@ def named(paths: Collection[str]) -> str:
     return f"{shown} and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else shown
 
 
-def _files(folder: Path) -> Iterator[str]:
-    """Give all that lies in a folder except folders."""
+def list_files(folder: Path) -> Iterator[str]:
+    """Yield the paths, relative to a folder, of all that lies in it except folders.
+
+    Raises:
+        OSError: a folder cannot be read.
+    """
     for place, folders, files in os.walk(folder, onerror=_raise):
         here = os.path.relpath(place, folder)
         prefix = "" if here == "." else f"{here}/"

@@ -180,12 +180,12 @@ def _colliding(paths: list[str]) -> list[str]:
 
 
 _MAX_HOPS, _MAX_PARTS = 40, 200
-_ESCAPES, _BROKEN, _CIRCLE = "escapes", "broken", "circle"
+LINK_ESCAPES, _BROKEN, _CIRCLE = "escapes", "broken", "circle"
 
 
 def escaping_links(listing: Listing) -> list[str]:
     """The links that lead out of the package."""
-    return [path for path, fault in _faults(listing) if fault == _ESCAPES]
+    return [path for path, fault in link_faults(listing) if fault == LINK_ESCAPES]
 
 
 def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
@@ -194,15 +194,16 @@ def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Find
     ``judged`` are paths whose reading has findings of its own; of these only those that lead out are reported.
     """
     bad: dict[str, list[str]] = {}
-    for path, fault in _faults(listing):
-        if fault == _ESCAPES or path not in judged:
+    for path, fault in link_faults(listing):
+        if fault == LINK_ESCAPES or path not in judged:
             bad.setdefault(fault, []).append(path)
-    yield from gathered("layout.link-escapes", bad.get(_ESCAPES, ()))
+    yield from gathered("layout.link-escapes", bad.get(LINK_ESCAPES, ()))
     yield from gathered("layout.link-broken", bad.get(_BROKEN, ()))
     yield from gathered("layout.link-broken", bad.get(_CIRCLE, ()), "Links are circular")
 
 
-def _faults(listing: Listing) -> Iterator[tuple[str, str]]:
+def link_faults(listing: Listing) -> Iterator[tuple[str, str]]:
+    """Yield each link that leads out of the tree, nowhere or in a circle, and which of these."""
     links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
     for path in links:
         fault = _follow(path, links, listing.paths, listing)
@@ -215,7 +216,7 @@ def _follow(path: str, links: dict[str, str], there: Collection[str], listing: L
     done: list[str] = path.split("/")[:-1]
     todo = _parts(links[path])
     if links[path].startswith("/"):
-        return _ESCAPES
+        return LINK_ESCAPES
     hops = 1
     while todo:
         if len(todo) > _MAX_PARTS:
@@ -223,7 +224,7 @@ def _follow(path: str, links: dict[str, str], there: Collection[str], listing: L
         part = todo.pop(0)
         if part == "..":
             if not done:
-                return _ESCAPES
+                return LINK_ESCAPES
             done.pop()
             continue
         done.append(part)
@@ -233,7 +234,7 @@ def _follow(path: str, links: dict[str, str], there: Collection[str], listing: L
             if hops > _MAX_HOPS:
                 return _CIRCLE
             if links[here].startswith("/"):
-                return _ESCAPES
+                return LINK_ESCAPES
             done.pop()
             todo = _parts(links[here]) + todo
         elif here not in there:

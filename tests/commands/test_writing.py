@@ -15,7 +15,7 @@ import click
 import pytest
 
 from mlsub.cli import main
-from tests.commands.pack.workplace import Workplace, files
+from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import REPOSITORY, Outcome, run
 from tests.make_tree import make_tree, snapshot
 
@@ -63,12 +63,11 @@ BASELINE: Call = ("check", "v1.0", "--baseline", "known.json", "--write-baseline
 CASES = [
     Case("check", BASELINE, "known.json", BASELINE, 2, True),
     Case("check", BASELINE, "known.json", (*BASELINE, "--force"), 0, False),
-    # A template that was filled in is kept where it is planned, and named where it is not.
-    # A template is filled in among the sources; what was filled in in the package is taken over, or named.
+    # A template is filled in among the sources; what was filled in in the package is named.
     Case("pack", (*PACK, "--scaffold"), TEMPLATE, (*PACK, "--scaffold"), 0, True),
     Case("pack", (*PACK, "--scaffold"), TEMPLATE, (*PACK, "--force"), 0, True),
-    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold"), 0, True),
-    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold", "--force"), 0, True),
+    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold"), 1, True),
+    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold", "--force"), 1, True),
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, PACK, 1, True),
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--force"), 1, True),
     Case("pack", PACK, "out/ACME/systems/rack1.json", PACK, 1, True),
@@ -188,27 +187,6 @@ def test_what_nobody_changed_is_replaced_and_nothing_is_kept_of_it(first: Call, 
     assert list(here.rglob("*~")) == []
 
 
-def test_a_template_that_was_filled_in_in_the_package_is_taken_over_into_the_sources(here: Path) -> None:
-    run(*PACK, "--scaffold")
-    (here / SCAFFOLDED).parent.mkdir(parents=True)
-    (here / SCAFFOLDED).write_bytes(MINE)
-    (here / SCAFFOLDED).with_name("setup.sh").write_text("#!/bin/bash\nexit 0\n")
-    (here / SCAFFOLDED).with_name("setup.sh").chmod(0o755)
-    before = snapshot(here)
-    planned = run(*PACK[:-1], "--scaffold")
-    assert snapshot(here) == before
-    done = run(*PACK, "--scaffold")
-    assert "is as planned: nothing to write" in planned.stdout and "is as planned: nothing to write" in done.stdout
-    assert (here / TEMPLATE).read_bytes() == MINE
-    assert os.access((here / TEMPLATE).with_name("setup.sh"), os.X_OK)
-    filled = {path: content for path, content in files(here / "out").items() if "benchmarks/" in path}
-    assert len(filled) == 2
-    # From then on it is as any other source: another plan puts another tree in place, with what was filled in.
-    Workplace.save(_reversed(here))
-    assert run(*PACK).status == 0
-    assert filled.items() <= files(here / "out").items()
-
-
 def _reversed(here: Path) -> Workplace:
     """The workplace, its logs in the other order."""
     import yaml
@@ -235,8 +213,6 @@ def test_without_a_record_a_template_that_was_filled_in_is_kept(here: Path) -> N
     (here / "out" / ".ACME.mlsub-written").unlink()
     assert run(*PACK, "--force").status == 1
     assert (here / SCAFFOLDED).read_bytes() == MINE
-    assert run(*PACK, "--scaffold", "--force").status == 0
-    assert (here / SCAFFOLDED).read_bytes() == (here / TEMPLATE).read_bytes() == MINE
 
 
 def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> None:

@@ -13,10 +13,9 @@ import msgspec
 from mlsub.commands.pack.plan import Plan
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.folders import Piece, digest, foreign_files, named
+from mlsub.io.folders import Piece, digest, foreign_files, list_files, named
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, infer_round, is_organisation
-from mlsub.submission.listing import parents
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -63,39 +62,17 @@ def compare(plan: Plan, out: Path) -> Difference:
     """
     if not out.is_dir():
         return Difference(new=tuple(item.to for item in plan.items))
-    there = _names(out)
-    planned = {item.to: item for item in plan.items}
+    there, planned = set(list_files(out)), {item.to: item for item in plan.items}
     same = {to for to, item in planned.items() if to in there and _equal(item, out / to)}
-    # Where a folder is there that the plan fills, and is empty, it is nothing extra.
-    above = {parent for to in planned for parent in parents(to)}
     changed = tuple(to for to in planned if to in there and to not in same)
-    extra = tuple(sorted(there - planned.keys() - above))
-    # In an empty folder nothing can be lost.
-    lost = [path for path in (*changed, *extra) if (out / path).is_symlink() or not (out / path).is_dir()]
+    extra = tuple(sorted(there - planned.keys()))
     return Difference(
         new=tuple(to for to in planned if to not in there),
         changed=changed,
         same=tuple(to for to in planned if to in same),
         extra=extra,
-        foreign=foreign_files(out, {path: digest(out / path) for path in lost}),
+        foreign=foreign_files(out, {path: digest(out / path) for path in (*changed, *extra)}),
     )
-
-
-def _names(folder: Path) -> set[str]:
-    """All that lies in a folder except folders, and of those the empty ones."""
-
-    def fail(error: OSError) -> None:
-        raise error
-
-    found: set[str] = set()
-    for place, folders, files in os.walk(folder, onerror=fail):
-        here = os.path.relpath(place, folder)
-        prefix = "" if here == "." else f"{here}/"
-        linked = [name for name in folders if Path(place, name).is_symlink()]
-        found.update(prefix + name for name in (*files, *linked))
-        if prefix and not folders and not files:
-            found.add(here)
-    return found
 
 
 def _equal(item: Piece, file: Path) -> bool:

@@ -13,6 +13,7 @@ from mlsub.commands.pack.manifest import Entry, Item, Manifest
 from mlsub.commands.pack.runs import Chosen, LeftOut, choose_runs
 from mlsub.findings import Finding, Severity
 from mlsub.io.folders import Piece
+from mlsub.submission.audit import LINK_ESCAPES, link_faults
 from mlsub.submission.code import CODE_USAGES, PlannedEntry
 from mlsub.submission.listing import Item as Listed
 from mlsub.submission.listing import (
@@ -219,7 +220,7 @@ class Parts:
             LeftOut(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items()
         ]
         items = [item for item in listing.items if not strays.keys() & {item.path, *parents(item.path)}]
-        faults = [*_unlisted(folder, listing), *_unfit(folder, items)]
+        faults = [*_unlisted(folder, listing), *_unfit(folder, listing, items)]
         taken = [
             Piece(
                 to=f"{to}/{item.path}",
@@ -252,32 +253,18 @@ def _unlisted(folder: Path, listing: Listing) -> Iterator[Fault]:
         yield "package.not-a-file", f"The file cannot be read: {listing.reasons[unread]}", folder / unread
 
 
-def _unfit(folder: Path, items: list[Listed]) -> Iterator[Fault]:
-    """Links that would lead out of the submission or nowhere, and what is not a file, a folder or a link."""
-    root = os.path.realpath(folder)
+def _unfit(folder: Path, listing: Listing, items: list[Listed]) -> Iterator[Fault]:
+    """Yield links that lead out of the folder or nowhere, and what is not a file, a folder or a link."""
+    leads = dict(link_faults(listing))
     for item in items:
         path = folder / item.path
         if item.kind is ItemKind.OTHER:
             yield "package.not-a-file", "It is not a regular file", path
         elif item.kind is ItemKind.FILE and not os.access(path, os.R_OK):
             yield "package.not-a-file", "The file cannot be read", path
-        elif item.kind is ItemKind.LINK:
-            real, shown = os.path.realpath(path), f"{path} -> {item.target}"
-            outside = real != root and not real.startswith(root + os.sep)
-            if (item.target or "/").startswith("/") or outside or _leaves(item):
-                yield "package.link-escapes", "The link leads out of its folder", shown
-            elif not Path(real).exists():
-                yield "package.link-escapes", "The link leads nowhere", shown
-
-
-def _leaves(item: Listed) -> bool:
-    """Whether the text of a link climbs out of the folder on its way, even if it comes back in by its name."""
-    depth = item.path.count("/")
-    for part in (item.target or "").split("/"):
-        depth += -1 if part == ".." else part not in ("", ".")
-        if depth < 0:
-            return True
-    return False
+        elif item.path in leads:
+            message = f"The link leads {'out of its folder' if leads[item.path] == LINK_ESCAPES else 'nowhere'}"
+            yield "package.link-escapes", message, f"{path} -> {item.target}"
 
 
 def missing_files(manifest: Manifest) -> dict[Path, Template]:
