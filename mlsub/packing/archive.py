@@ -27,7 +27,7 @@ from typing import IO
 
 from mlsub.io.errors import reason_of
 from mlsub.io.show import folded
-from mlsub.packing.names import MANIFEST, SAME_NAME, Links, name_problem
+from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.packing.tree import (
     MAX_MANIFEST,
     MAX_MEMBERS,
@@ -231,11 +231,9 @@ def _read_tar(tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, in
     if text is None:
         raise DamagedError("it contains no manifest. Was it made by mlsub seal?")
     found = make_manifest(digests, taken.values())
-    links = Links(found.links)
-    for path, target in found.links.items():
-        # Only all links together show whether one leads out of the tree.
-        if problem := links.problem(path):
-            raise _refused(path, problem, target)
+    # Only all links together show whether one leads out of the tree.
+    for path, problem in link_problems(found.links).items():
+        raise _refused(path, problem, found.links[path])
     for path in found.links:
         put(taken[path], iter(()))
     if changes := differences(parse_manifest(text, f"{MANIFEST} of the archive"), found):

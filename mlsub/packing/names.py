@@ -59,34 +59,34 @@ def target_problem(target: str) -> str | None:
     return problem and f"of the link's target, {problem}"
 
 
-class Links:
-    """Where the links of a tree lead.
+def link_problems(links: Mapping[str, str]) -> dict[str, str]:
+    """Return why links leave their tree, for each that does; the first part of a path is the tree.
 
     A path without its links says nothing: ``b/..`` is elsewhere if ``b`` is a link. So links on the way are followed,
     as the system would. What is not there counts as a folder. A link may not be spelled in another way than it is
     called: where case does not count, it would be followed all the same.
+
+    Args:
+        links: every link of the tree, and its target.
     """
+    targets = {path: target.split("/")[::-1] for path, target in links.items()}
+    texts = {path: target_problem(target) for path, target in links.items()}
+    spelled = {folded(path) for path in links}
+    steps = 0
 
-    def __init__(self, links: Mapping[str, str]) -> None:
-        """Take every link of the tree: path and target. The first part of a path is the tree."""
-        self._targets = {path: target.split("/")[::-1] for path, target in links.items()}
-        self._problems = {path: target_problem(target) for path, target in links.items()}
-        self._folded = {folded(path) for path in links}
-        self._steps = 0
-
-    def problem(self, path: str) -> str | None:
-        """Return why following the link at ``path``, in whose parents there is none, leaves the tree; None if not."""
+    def problem(path: str) -> str | None:
+        nonlocal steps
         top, *at = path.split("/")[:-1]
         todo, link, followed = list[str](), path, 0
         while link or todo:
             if link:
                 followed += 1
-                self._steps += len(self._targets[link])
-                if followed > MAX_LINKS or self._problems[link]:
-                    return self._problems[link] or CIRCLE
-                if self._steps > MAX_STEPS:
+                steps += len(targets[link])
+                if followed > MAX_LINKS or texts[link]:
+                    return texts[link] or CIRCLE
+                if steps > MAX_STEPS:
                     return "there are too many links to follow"
-                todo += self._targets[link]
+                todo += targets[link]
             link, part = "", todo.pop()
             if part == "..":
                 if not at:
@@ -95,10 +95,12 @@ class Links:
             elif part not in ("", "."):
                 # Nothing of a tree lies deeper.
                 below = "/".join((top, *at, part)) if len(at) < MAX_DEPTH else ""
-                if below in self._targets:
+                if below in targets:
                     link = below
-                elif folded(below) in self._folded:
+                elif folded(below) in spelled:
                     return "the link leads through another one, and spells it differently"
                 else:
                     at.append(part)
         return None
+
+    return {path: why for path in links if (why := problem(path))}

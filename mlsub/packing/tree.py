@@ -25,7 +25,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.show import folded
-from mlsub.packing.names import MANIFEST, SAME_NAME, Links, name_problem
+from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
@@ -184,12 +184,12 @@ def _member(file: Path, path: str) -> tarfile.TarInfo | None:
 
 def _name_problems(members: list[tarfile.TarInfo]) -> Iterator[Finding]:
     names = {folded(MANIFEST): MANIFEST}
-    links = Links({member.name: member.linkname for member in members if member.issym()})
+    links = link_problems({member.name: member.linkname for member in members if member.issym()})
     for member in members:
         path = member.name
         if problem := name_problem(path):
             yield finding("seal.name", path, problem)
-        elif member.issym() and (problem := links.problem(path)):
+        elif problem := links.get(path):
             yield finding("seal.link", path, problem, actual=member.linkname)
         same = names.get(folded(path))
         # What lies in two folders of one name follows from these.

@@ -24,7 +24,7 @@ from mlsub.log.event import Event
 from mlsub.log.rewrite import find_logs
 from mlsub.packing.archive import check_amount, read_members
 from mlsub.packing.forms import read_identities, read_passphrase
-from mlsub.packing.names import Links, name_problem, target_problem
+from mlsub.packing.names import link_problems, name_problem, target_problem
 from mlsub.packing.tree import make_member, read_manifest, scan
 from mlsub.rounds import get_round
 from mlsub.rules.formula import parse
@@ -104,7 +104,7 @@ def _deep_tree(folder: Path, levels: int) -> object:
 
 
 def _chain(folder: Path, links: int) -> object:
-    return Links({f"T/{n}": str(n + 1) for n in range(links)}).problem("T/0")
+    return link_problems({f"T/{n}": str(n + 1) for n in range(links)}).get("T/0")
 
 
 def _linked(targets: list[str]) -> list[str]:
