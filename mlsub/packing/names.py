@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mlsub.io.show import folded
+from mlsub.submission.audit import LINK_BROKEN, LINK_CIRCLE, LINK_ESCAPES, follow
 
 #: Bytes of a whole path, of one name (the limit of most file systems), and folders in folders.
 MAX_PATH = 1024
 MAX_NAME = 255
 MAX_DEPTH = 64
-#: Links followed from one name; the limit of Linux.
-MAX_LINKS = 40
-#: Parts of targets that are followed in one tree: four for each link that it may have.
+#: Names that links lead through in one tree: four for each link that it may have.
 MAX_STEPS = 2_000_000
-CIRCLE = "the link leads in a circle"
+_LINKS = {
+    LINK_ESCAPES: "the link leads out of the tree",
+    LINK_CIRCLE: "the link leads in a circle",
+    LINK_BROKEN: "there are too many links to follow",
+}
 SAME_NAME = "another member has this name, but for case, form of accents or invisible characters"
 #: The manifest's place in an archive; so no tree can be called this.
 MANIFEST = "MANIFEST.sha256"
@@ -60,47 +63,29 @@ def target_problem(target: str) -> str | None:
 
 
 def link_problems(links: Mapping[str, str]) -> dict[str, str]:
-    """Return why links leave their tree, for each that does; the first part of a path is the tree.
+    """Return why links leave their tree, for each that does; what is not there counts as a folder.
 
-    A path without its links says nothing: ``b/..`` is elsewhere if ``b`` is a link. So links on the way are followed,
-    as the system would. What is not there counts as a folder. A link may not be spelled in another way than it is
-    called: where case does not count, it would be followed all the same.
+    A link may not be spelled in another way than it is called: where case does not count, it would be followed.
 
     Args:
-        links: every link of the tree, and its target.
+        links: every link of the tree, and its target; the first part of a path is the tree.
     """
-    targets = {path: target.split("/")[::-1] for path, target in links.items()}
-    texts = {path: target_problem(target) for path, target in links.items()}
-    spelled = {folded(path) for path in links}
+    # Without dots and empty parts, so that every step is counted.
+    short = ("/".join(part for part in target.split("/") if part not in ("", ".")) for target in links.values())
+    inside = {path.partition("/")[2]: target for path, target in zip(links, short, strict=True)}
+    spelled = {folded(path) for path in inside}
     steps = 0
 
-    def problem(path: str) -> str | None:
+    def visit(path: str) -> str | None:
         nonlocal steps
-        top, *at = path.split("/")[:-1]
-        todo, link, followed = list[str](), path, 0
-        while link or todo:
-            if link:
-                followed += 1
-                steps += len(targets[link])
-                if followed > MAX_LINKS or texts[link]:
-                    return texts[link] or CIRCLE
-                if steps > MAX_STEPS:
-                    return "there are too many links to follow"
-                todo += targets[link]
-            link, part = "", todo.pop()
-            if part == "..":
-                if not at:
-                    return "the link leads out of the tree"
-                at.pop()
-            elif part not in ("", "."):
-                # Nothing of a tree lies deeper.
-                below = "/".join((top, *at, part)) if len(at) < MAX_DEPTH else ""
-                if below in targets:
-                    link = below
-                elif folded(below) in spelled:
-                    return "the link leads through another one, and spells it differently"
-                else:
-                    at.append(part)
-        return None
+        steps += 1
+        if steps > MAX_STEPS:
+            return LINK_BROKEN
+        other = path not in inside and folded(path) in spelled
+        return "the link leads through another one, and spells it differently" if other else None
 
-    return {path: why for path in links if (why := problem(path))}
+    found = {}
+    for path, target in links.items():
+        if why := target_problem(target) or follow(path.partition("/")[2], inside, visit):
+            found[path] = _LINKS.get(why, why)
+    return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 
 from mlsub.findings import Finding
@@ -180,7 +180,7 @@ def _colliding(paths: list[str]) -> list[str]:
 
 
 _MAX_HOPS, _MAX_PARTS = 40, 200
-LINK_ESCAPES, _BROKEN, _CIRCLE = "escapes", "broken", "circle"
+LINK_ESCAPES, LINK_BROKEN, LINK_CIRCLE = "escapes", "broken", "circle"
 
 
 def escaping_links(listing: Listing) -> list[str]:
@@ -198,52 +198,58 @@ def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Find
         if fault == LINK_ESCAPES or path not in judged:
             bad.setdefault(fault, []).append(path)
     yield from gathered("layout.link-escapes", bad.get(LINK_ESCAPES, ()))
-    yield from gathered("layout.link-broken", bad.get(_BROKEN, ()))
-    yield from gathered("layout.link-broken", bad.get(_CIRCLE, ()), "Links are circular")
+    yield from gathered("layout.link-broken", bad.get(LINK_BROKEN, ()))
+    yield from gathered("layout.link-broken", bad.get(LINK_CIRCLE, ()), "Links are circular")
 
 
 def link_faults(listing: Listing) -> Iterator[tuple[str, str]]:
     """Yield each link that leads out of the tree, nowhere or in a circle, and which of these."""
     links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
+
+    def visit(path: str) -> str | None:
+        if path in listing.paths:
+            return None
+        return "" if _not_listed(path, listing) else LINK_BROKEN
+
     for path in links:
-        fault = _follow(path, links, listing.paths, listing)
-        if fault is not None:
+        if fault := follow(path, links, visit):
             yield path, fault
 
 
-def _follow(path: str, links: dict[str, str], there: Collection[str], listing: Listing) -> str | None:
-    """What is wrong with where a link leads in the end; None where nothing is, or where it cannot be known."""
-    done: list[str] = path.split("/")[:-1]
-    todo = _parts(links[path])
-    if links[path].startswith("/"):
-        return LINK_ESCAPES
-    hops = 1
+def follow(path: str, links: Mapping[str, str], visit: Callable[[str], str | None]) -> str | None:
+    """Return what is wrong with where a link leads in the end, on text alone; nothing or None where nothing is.
+
+    A path without its links says nothing: ``b/..`` is elsewhere if ``b`` is a link. So links on the way are followed,
+    as the system would.
+
+    Args:
+        path: the link, whose parents are no links.
+        links: the links of the tree, and their targets.
+        visit: gets each name on the way; what it returns but None is the answer.
+    """
+    done, todo, hops = path.split("/")[:-1], [path.rpartition("/")[2]], 0
     while todo:
         if len(todo) > _MAX_PARTS:
-            return _BROKEN
-        part = todo.pop(0)
+            return LINK_BROKEN
+        part = todo.pop()
         if part == "..":
             if not done:
                 return LINK_ESCAPES
             done.pop()
             continue
-        done.append(part)
-        here = "/".join(done)
+        here = "/".join((*done, part))
+        if (fault := visit(here)) is not None:
+            return fault
         if here in links:
             hops += 1
             if hops > _MAX_HOPS:
-                return _CIRCLE
+                return LINK_CIRCLE
             if links[here].startswith("/"):
                 return LINK_ESCAPES
-            done.pop()
-            todo = _parts(links[here]) + todo
-        elif here not in there:
-            return None if _not_listed(here, listing) else _BROKEN
+            todo += [part for part in reversed(links[here].split("/")) if part not in ("", ".")]
+        else:
+            done.append(part)
     return None
-
-
-def _parts(target: str) -> list[str]:
-    return [part for part in target.split("/") if part not in ("", ".")]
 
 
 def _not_listed(path: str, listing: Listing) -> bool:

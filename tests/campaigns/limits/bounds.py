@@ -95,7 +95,6 @@ BOUNDS: dict[str, dict[str, str]] = {
         "packing.names:MAX_NAME": "255 bytes",
         "packing.names:MAX_PATH": "1,024 bytes",
         "packing.names:MAX_DEPTH": "64 folders",
-        "packing.names:MAX_LINKS": "40 links",
     },
     "what is unsealed": {
         "packing.archive:MAX_SIZE": "1 TiB",

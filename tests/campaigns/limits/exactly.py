@@ -24,7 +24,7 @@ from mlsub.log.event import Event
 from mlsub.log.rewrite import find_logs
 from mlsub.packing.archive import check_amount, read_members
 from mlsub.packing.forms import read_identities, read_passphrase
-from mlsub.packing.names import link_problems, name_problem, target_problem
+from mlsub.packing.names import name_problem, target_problem
 from mlsub.packing.tree import make_member, read_manifest, scan
 from mlsub.rounds import get_round
 from mlsub.rules.formula import parse
@@ -101,10 +101,6 @@ def _tree_of(folder: Path, count: int) -> object:
 def _deep_tree(folder: Path, levels: int) -> object:
     (folder / "/".join("d" * levels)).mkdir(parents=True)
     return list_tree(folder).cut
-
-
-def _chain(folder: Path, links: int) -> object:
-    return link_problems({f"T/{n}": str(n + 1) for n in range(links)}).get("T/0")
 
 
 def _linked(targets: list[str]) -> list[str]:
@@ -281,7 +277,6 @@ CASES = (
         lambda _, parts: name_problem("/".join("d" * parts)),
         "deeper than 64 folders",
     ),
-    Case("mlsub.packing.names:MAX_LINKS", _chain, "leads in a circle"),
     Case("mlsub.packing.archive:_MAX_RECORDS", _records, "unusual size"),
     Case(
         "mlsub.packing.archive:MAX_SIZE",

@@ -258,7 +258,7 @@ def test_a_manifest_that_is_longer_than_its_members_need_is_refused(tmp_path: Pa
 
 def test_links_that_take_long_to_follow_are_refused() -> None:
     """40 links lead to one another; all the others through all of these."""
-    chain = {f"T/{number}": "./" * 400 + f"{number + 1}" for number in range(39)}
+    chain = {f"T/{number}": "d/../" * 60 + f"{number + 1}" for number in range(39)}
     assert link_problems(chain) == {}
     links = link_problems(chain | {f"T/to-{number}": "0" for number in range(1000)})
     assert 0 < len(links) < 1000 and set(links.values()) == {"there are too many links to follow"}
