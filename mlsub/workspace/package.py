@@ -5,11 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import Piece, Way, assemble, replace_folder
 from mlsub.io.write import staging_beside
+from mlsub.submission.find import is_organisation
 from mlsub.submission.report import Report
 from mlsub.workspace.check import check_paths
 from mlsub.workspace.places import Settings
+
+
+def check_place(out: Path) -> None:
+    """Refuse what is not a place for an organisation's tree.
+
+    Raises:
+        MlsubError: it is a file or a link, or a folder that holds something else.
+    """
+    try:
+        if out.is_symlink() or (out.exists() and not out.is_dir()):
+            raise MlsubError(f"{out} is not a folder of its own. Name another.")
+        if out.is_dir() and any(out.iterdir()) and not is_organisation(out):
+            raise MlsubError(
+                f"{out} holds something other than a submission (neither results nor systems). "
+                f"Name the organisation's folder, such as {out / 'Organisation'}."
+            )
+    except (OSError, ValueError) as error:
+        raise MlsubError(f"{out} cannot be used: {reason_of(error)}.") from error
 
 
 def write_package(

@@ -47,8 +47,8 @@ def find_runs(paths: Sequence[str]) -> list[Path]:
     return list(found)
 
 
-def round_of(paths: Sequence[Path], settings: Settings) -> Round:
-    """The round whose rules hold for the runs.
+def round_of(paths: Sequence[Path], settings: Settings, what: str = "runs") -> Round:
+    """Return the round whose rules hold for runs, or for ``what`` else the paths are.
 
     Raises:
         MlsubError: it is not known, or not the same for all.
@@ -57,9 +57,9 @@ def round_of(paths: Sequence[Path], settings: Settings) -> Round:
     if name is None:
         inferred = {(found.usage, found.round) for path in paths if (found := find(path)).round}
         if len(inferred) > 1:
-            raise MlsubError(f"The runs lie in {len(inferred)} rounds. Name those of one, or say --round.")
+            raise MlsubError(f"The {what} lie in {len(inferred)} rounds. Name those of one, or say --round.")
         if not inferred:
-            raise MlsubError("No folder above the runs is named like a round. Say --round, such as --round 5.1.")
+            raise MlsubError(f"No folder above the {what} is named like a round. Say --round, such as --round 5.1.")
         usage, name = inferred.pop() if usage is None else (usage, inferred.pop()[1])
     round_ = known_round(usage or "training", name, settings.overlay, ".")
     if isinstance(round_, Finding):

@@ -16,16 +16,17 @@ from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
 from mlsub.log.changes import fields
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, get_round
+from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import escaping_links
-from mlsub.submission.find import Target, find, locate
+from mlsub.submission.find import Target, locate
 from mlsub.submission.listing import Item, ItemKind, Listing, is_stray_folder, list_tree
 from mlsub.submission.model import RESULT_PATTERN
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
-from mlsub.workspace.package import write_package
+from mlsub.workspace.package import check_place, write_package
+from mlsub.workspace.runs import round_of
 
 #: Fields of a description that are named of many.
 _FIELDS = 8
@@ -98,7 +99,7 @@ def merge(
         MlsubError: something cannot be read or written, or ``output`` cannot be used; then nothing has changed.
     """
     sources = read_sources(paths)
-    rules = _round_of(sources, settings.round, settings.usage)
+    rules = round_of([source.folder for source in sources], settings, "packages")
     _check_place(output, sources, force=force)
     plan, pieces = plan_merge(sources, rules, output)
     check_free(output, {piece.to: piece.source for piece in pieces if piece.source is not None})
@@ -142,46 +143,22 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
     return sources
 
 
-def _round_of(sources: Sequence[Source], round_: str | None, usage: str | None) -> Round:
-    """The one round of all packages: as asked, or as read off the folders above them.
-
-    Raises:
-        MlsubError: there is none, or they are of several.
-    """
-    inferred = {(found.usage, found.round) for s in sources if (found := find(s.folder)).round}
-    if round_ is None and len(inferred) > 1:
-        named = " and ".join(f"{usage} v{name}" for usage, name in sorted(inferred))
-        raise MlsubError(f"the packages lie under several rounds, {named}; say --round")
-    if round_ is None and not inferred:
-        raise MlsubError("no folder above the packages is named like a round; say --round")
-    of, name = next(iter(inferred), ("training", ""))
-    return get_round(usage or of, round_ or name)
-
-
 def _check_place(output: Path, sources: Sequence[Source], *, force: bool) -> None:
     """Find out what would keep the result from its place.
 
     Raises:
         MlsubError: it has another name than the organisation, lies in a package or around one, or is there.
     """
-    name = sources[0].folder.name
-    place = output.absolute()
-    try:
-        real = place.resolve()
-        if place.name != name:
-            raise MlsubError(f"{output} is to be the organisation's folder; name it {output / name}")
-        for source in sources:
-            folder = source.folder.resolve()
-            if real == folder or folder in real.parents or real in folder.parents:
-                raise MlsubError(f"{output} and {source.path} lie in each other; name another place")
-        if place.is_symlink() or (place.exists() and not place.is_dir()):
-            raise MlsubError(f"{output} is not a folder of its own; name another place")
-        if place.exists() and not force:
-            raise MlsubError(f"{output} exists; add --force to replace it")
-        if place.exists() and locate(place).target is not Target.ORGANISATION and any(place.iterdir()):
-            raise MlsubError(f"{output} is not an organisation's tree, so it is not replaced; name another place")
-    except (OSError, ValueError, RuntimeError) as error:
-        raise MlsubError(f"{output} cannot be used: {error}") from error
+    check_place(output)
+    place, name = output.absolute(), sources[0].folder.name
+    if place.name != name:
+        raise MlsubError(f"{output} is to be the organisation's folder; name it {output / name}")
+    for source in sources:
+        folder, real = source.folder.resolve(), place.resolve()
+        if real.is_relative_to(folder) or folder.is_relative_to(real):
+            raise MlsubError(f"{output} and {source.path} lie in each other; name another place")
+    if place.exists() and not force:
+        raise MlsubError(f"{output} exists; add --force to replace it")
 
 
 def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[Merge, tuple[Piece, ...]]:

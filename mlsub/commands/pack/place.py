@@ -12,10 +12,9 @@ import msgspec
 
 from mlsub.commands.pack.plan import Plan
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import Piece, digest, foreign_files, list_files, named
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import Place, Target, infer_round, is_organisation
+from mlsub.submission.find import Place, Target, infer_round
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -34,24 +33,6 @@ class Difference(msgspec.Struct, frozen=True):
     def none(self) -> bool:
         """Whether the tree is as planned."""
         return not (self.new or self.changed or self.extra)
-
-
-def check_place(out: Path) -> None:
-    """Refuse what is not a place for an organisation's tree.
-
-    Raises:
-        MlsubError: it is a file or a link, or a folder that holds something else.
-    """
-    try:
-        if out.is_symlink() or (out.exists() and not out.is_dir()):
-            raise MlsubError(f"{out} is not a folder of its own. Name another.")
-        if out.is_dir() and any(out.iterdir()) and not is_organisation(out):
-            raise MlsubError(
-                f"{out} holds something other than a submission (neither results nor systems). "
-                f"Name the organisation's folder, such as {out / 'Organisation'}."
-            )
-    except (OSError, ValueError) as error:
-        raise MlsubError(f"{out} cannot be used: {reason_of(error)}.") from error
 
 
 def compare(plan: Plan, out: Path) -> Difference:

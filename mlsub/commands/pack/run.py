@@ -16,7 +16,7 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.commands.pack.manifest import Manifest, Waiver
-from mlsub.commands.pack.place import Difference, check_place, compare, lies_in, obstacles
+from mlsub.commands.pack.place import Difference, compare, lies_in, obstacles
 from mlsub.commands.pack.plan import Plan, make_plan, missing_files
 from mlsub.commands.pack.runs import LeftOut
 from mlsub.findings import Finding, Kind, Severity, Verdict
@@ -31,7 +31,7 @@ from mlsub.submission.listing import Item, ItemKind, Listing, may_be_template
 from mlsub.submission.report import EntryResult, Report
 from mlsub.submission.templates import Template, begins_as_template
 from mlsub.workspace import Settings, check_paths
-from mlsub.workspace.package import write_package
+from mlsub.workspace.package import check_place, write_package
 
 #: What no official tool checks, and no package is written with unless somebody says why.
 _GRAVE = ("entry.same-log-twice",)

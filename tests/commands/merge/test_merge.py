@@ -278,12 +278,15 @@ def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_pa
         (["A", "B", "-o", "merged"], "merged is to be the organisation's folder; name it merged/ACME"),
         (["A", "B", "-o", "A/x/ACME"], "lie in each other"),
         (["A", "B", "-o", "A", "--force"], "lie in each other"),
-        (["A", "B", "-o", "taken/ACME", "--force"], "taken/ACME is not an organisation's tree, so it is not replaced"),
+        (["A", "B", "-o", "taken/ACME", "--force"], "taken/ACME holds something other than a submission"),
         (["A", "B", "-o", "taken/link/ACME"], "taken/link/ACME is not a folder of its own"),
         (["A", "B", "-o", "ACME", "--round", "1.7"], "1.7"),
         (["A", "B", "-o", "ACME", "--usage", "cooking"], "cooking"),
-        (["A", "newer/v1.1/ACME", "-o", "ACME"], "under several rounds, training v1.0 and training v1.1; say --round"),
-        (["nowhere/ACME", "nowhere2/ACME", "-o", "ACME"], "named like a round; say --round"),
+        (["A", "newer/v1.1/ACME", "-o", "ACME"], "The packages lie in 2 rounds. Name those of one, or say --round."),
+        (
+            ["nowhere/ACME", "nowhere2/ACME", "-o", "ACME"],
+            "No folder above the packages is named like a round",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_line(
