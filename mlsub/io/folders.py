@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.look import open_regular
 from mlsub.io.write import back_up, put_folder, staging_beside, sync_file
 
 #: Digests by the path of a file, relative to the folder.
@@ -277,10 +278,9 @@ def _linked(source: Path, target: Path, *, executable: bool) -> bool:
 
 
 def _copy(source: Path, target: Path, piece: Piece) -> None:
-    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if piece.size is None else os.O_NOFOLLOW)
-    with open(os.open(source, flags), "rb") as reading:  # noqa: PTH123  (a descriptor, which no path can stand for)
+    with open_regular(source, follow=piece.size is None) as reading:
         before = os.fstat(reading.fileno())
-        if not stat.S_ISREG(before.st_mode) or piece.size not in (None, before.st_size):
+        if piece.size not in (None, before.st_size):
             raise MlsubError(f"{source} has changed since it was looked at. Try again.")
         with target.open("xb") as writing:
             shutil.copyfileobj(reading, writing, 1 << 20)

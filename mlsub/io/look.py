@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from io import BufferedReader
 
 #: A path, in any form.
 Where = str | os.PathLike[str]
@@ -89,14 +90,29 @@ def names_in(folder: Where) -> list[str]:
         return []
 
 
+def open_regular(file: Where, *, follow: bool = True) -> BufferedReader:
+    """Open a regular file for reading; a FIFO or a device is not even waited for.
+
+    Raises:
+        OSError: it cannot be opened, or is not a regular file.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(file, flags)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error)) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
 def content_digest(path: Where) -> bytes | None:
     """Return the SHA-256 of a regular file's content; None where it is none, or cannot be read."""
     import hashlib
 
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  (as above)
-            return None
-        with open(path, "rb") as stream:  # noqa: PTH123
+        with open_regular(path) as stream:
             return hashlib.file_digest(stream, "sha256").digest()
-    except (OSError, ValueError):
+    except OSError:
         return None

@@ -26,6 +26,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import IO
 
 from mlsub.io.errors import reason_of
+from mlsub.io.look import open_regular
 from mlsub.io.show import folded
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.packing.tree import (
@@ -38,7 +39,6 @@ from mlsub.packing.tree import (
     differences,
     make_manifest,
     make_member,
-    open_regular,
     parse_manifest,
 )
 from mlsub.present.terminal import Progress

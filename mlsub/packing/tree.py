@@ -17,13 +17,13 @@ import stat
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from io import BufferedReader
 from pathlib import Path
 
 import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.look import open_regular
 from mlsub.io.show import folded
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
@@ -52,23 +52,6 @@ def failing_as(what: str, hint: str = "") -> Iterator[None]:
         yield
     except OSError as error:
         raise MlsubError(f"{what}: {reason_of(error)}{hint}") from error
-
-
-def open_regular(file: Path, *, follow: bool = True) -> BufferedReader:
-    """Open a regular file for reading; a FIFO or a device is not even waited for.
-
-    Raises:
-        OSError: it cannot be opened, or is not a regular file.
-    """
-    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
-    try:
-        descriptor = os.open(file, flags)
-    except ValueError as error:
-        raise OSError(22, str(error)) from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(22, "not a regular file")
-    return os.fdopen(descriptor, "rb")
 
 
 def file_digest(file: Path, kind: str = "sha256") -> str:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
-import stat
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.io.look import is_nothing
+from mlsub.io.look import is_nothing, open_regular
 
 #: While a file contains this, it is a template; the audit looks for it.
 MARKER = "mlsub-template"
@@ -109,26 +107,20 @@ def begins_as_template(file: Path) -> bool:
     Raises:
         OSError: it cannot be read.
     """
-    return is_unfilled(content_of(file, MOST, os.O_NOFOLLOW))
+    return is_unfilled(content_of(file, MOST, follow=False))
 
 
-def content_of(file: Path, limit: int = _MAX_BYTES, flags: int = 0) -> bytes:
-    """The first megabyte of a file, or as many bytes as asked for; nothing of what is not a file.
+def content_of(file: Path, limit: int = _MAX_BYTES, *, follow: bool = True) -> bytes:
+    """Return the first megabyte of a file, or as many bytes as asked for; nothing of what is not a file.
 
     Raises:
         OSError: it cannot be read.
     """
     try:
-        # Not even a FIFO that was put there meanwhile may hold up the check.
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
-    except ValueError:
-        return b""
+        with open_regular(file, follow=follow) as stream:
+            return stream.read(limit)
     except OSError as error:
         # ENXIO is that of a socket.
         if is_nothing(error) or error.errno == errno.ENXIO:
             return b""
         raise
-    try:
-        return os.read(descriptor, limit) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
-    finally:
-        os.close(descriptor)

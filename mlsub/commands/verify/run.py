@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import open_regular
 from mlsub.packing.archive import discard
 from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed
 from mlsub.packing.names import MANIFEST, RECEIPT_SUFFIX
@@ -17,7 +18,6 @@ from mlsub.packing.tree import (
     differences,
     failing_as,
     file_digest,
-    open_regular,
     read_manifest,
 )
 from mlsub.present.document import Document, Findings, Span, Text, document
