@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -78,37 +79,27 @@ def test_links_that_lead_out_or_nowhere_are_errors(workplace: Workplace, target:
     assert f"{code}/out -> {workplace.folder}" in found
 
 
-def test_a_pipe_in_the_code_is_an_error_and_holds_nothing_up(workplace: Workplace) -> None:
-    os.mkfifo(workplace.add_code() / "pipe")
-    assert [rule for rule, _, _ in told(planned(workplace))] == ["package.not-a-file"]
+NOWHERE = {"benchmark": "resnet", "implementation": "x", "folder": "nowhere"}
+FAULTS: dict[str, tuple[Callable[[Workplace], object], bool, str, str]] = {
+    "a pipe in the code": (lambda w: os.mkfifo(w.add_code() / "pipe"), False, "not-a-file", "code/mxnet/pipe"),
+    "a pipe as a log": (
+        lambda w: (os.mkfifo(w.folder / "pipe"), w.entry(runs=["pipe"])), False, "not-a-file", "pipe"
+    ),
+    "no code": (lambda w: w.save(code=[NOWHERE]), True, "code-missing", "nowhere"),
+    "no setup": (lambda w: w.entry(setup="no-setup"), True, "code-missing", "no-setup"),
+    "no description": (lambda w: w.save(systems={"rack1": "rack2.json"}), False, "source-missing", "rack2.json"),
+}  # fmt: skip
 
 
-def test_a_pipe_as_a_log_is_an_error_and_holds_nothing_up(workplace: Workplace) -> None:
-    os.mkfifo(workplace.folder / "pipe")
-    workplace.entry(runs=["pipe"])
-    assert [rule for rule, _, _ in told(planned(workplace))] == ["package.not-a-file"]
-
-
-def test_code_that_is_not_there_is_told_and_packs_all_the_same(workplace: Workplace) -> None:
-    code = {"benchmark": "resnet", "implementation": "x", "folder": "nowhere"}
-    workplace.save(code=[code])
-    workplace.entry(setup="no-setup")
+@pytest.mark.parametrize(("change", "sound", "rule", "place"), FAULTS.values(), ids=FAULTS)
+def test_what_cannot_be_packed_is_told_and_holds_nothing_up(
+    change: Callable[[Workplace], object], sound: bool, rule: str, place: str, workplace: Workplace
+) -> None:
+    change(workplace)
     plan = planned(workplace)
-    assert plan.sound
-    folder = workplace.folder
-    assert [(rule, actual) for rule, _, actual in told(plan)] == [
-        ("package.code-missing", f"{folder}/nowhere"),
-        ("package.code-missing", f"{folder}/no-setup"),
-    ]
-
-
-def test_a_description_that_is_not_there_is_an_error(workplace: Workplace) -> None:
-    workplace.save(systems={"rack1": "rack2.json"})
-    plan = planned(workplace)
-    assert not plan.sound
-    assert [(rule, actual) for rule, _, actual in told(plan)] == [
-        ("package.source-missing", f"{workplace.folder}/rack2.json")
-    ]
+    assert plan.sound is sound
+    found = [(rule, actual) for rule, _, actual in told(plan)]
+    assert found == [(f"package.{rule}", f"{workplace.folder}/{place}")]
 
 
 def test_setup_and_other_files_have_their_places(workplace: Workplace) -> None:
