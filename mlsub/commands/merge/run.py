@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.folders import Piece, check_free
+from mlsub.io.folders import Piece, check_free, named
 from mlsub.io.look import content_digest
 from mlsub.log.changes import fields
 from mlsub.present.envelope import Answer
@@ -27,9 +27,6 @@ from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
 from mlsub.workspace.package import check_place, write_package
 from mlsub.workspace.runs import round_of
-
-#: Fields of a description that are named of many.
-_FIELDS = 8
 
 
 class Source(msgspec.Struct, frozen=True, dict=True):
@@ -260,9 +257,8 @@ def _path_conflict(path: str, one: Source, other: Source) -> Finding | None:
         return finding("merge.file", path, "A file differs between packages", actual=names)
     contents = [read_description(source.folder / path, path).content for source in (one, other)]
     changed = [change.name for change in fields(*contents)]
-    more = f" and {len(changed) - _FIELDS} more" if len(changed) > _FIELDS else ""
-    detail = ", ".join(changed[:_FIELDS]) + more or "layout alone"
-    return finding("merge.system", path, "A system is described differently", actual=f"{names}: {detail}")
+    detail = f"{names}: {named(changed) or 'layout alone'}"
+    return finding("merge.system", path, "A system is described differently", actual=detail)
 
 
 def _alike(path: str, one: Source, other: Source) -> bool:
