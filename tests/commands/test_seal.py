@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.present.explanation import explanation
-from mlsub.rules.catalogue import catalogue
 from tests.commands.runner import Outcome, call, run
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import plant, snapshot
@@ -270,14 +268,6 @@ def test_nothing_hostile_is_taken_for_unfinished(package: Tree) -> None:
     assert archive(package).status == 0
 
 
-def test_names_that_differ_only_in_case_are_not_sealed(place: Path) -> None:
-    (tree(place) / "run.SH").touch()
-    before = snapshot(place)
-    done = seal(place)
-    assert (done.status, snapshot(place)) == (1, before)
-    assert "another member has this name, but for case, form of accents or invisible characters" in done.stdout
-
-
 def test_the_form_of_openssl_says_what_it_is_not(place: Path) -> None:
     if not shutil.which("openssl"):
         pytest.skip("no openssl here")
@@ -367,10 +357,3 @@ def test_a_narrow_terminal_and_an_output_of_few_characters(place: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "")
     assert "in:     ACME/gr\\xf6\\xdfe\\u2603\n" in done.stdout
     assert "\x1b" not in done.stdout
-
-
-def test_every_rule_is_explained() -> None:
-    rules = [rule for rule in catalogue() if rule.startswith("seal.")]
-    assert len(rules) == 13
-    for rule in rules:
-        assert explanation(rule).fix

@@ -12,8 +12,8 @@ from tests.campaigns.faults.cases import CASES
 from tests.campaigns.faults.engine import Case, each, put_through, whole
 from tests.effort import effort
 
-#: A file, several files in place, a folder, and a log.
-COMMANDS = ("system new", "redact", "pack", "emit")
+#: A file, several files in place, a folder, a log, and a file with others beside it.
+COMMANDS = ("system new", "redact", "pack", "emit", "seal")
 _OLD, _NEW = b"old\n" * 1000, b"new\n" * 1000
 
 

@@ -127,31 +127,27 @@ def test_a_window_of_all_runs_is_told(workplace: Workplace) -> None:
     assert len(chosen.runs) == 5
 
 
-def test_too_few_runs_have_no_window(workplace: Workplace) -> None:
-    chosen = choose(workplace, ["all/result_0.txt", "all/result_1.txt"], choose="median-window")
-    assert told(chosen) == [("package.no-window", "rack1/resnet: there are 2 runs, and a window has 5")]
-    assert len(chosen.runs) == 2
+#: What is done to which runs, in the order of their start; the runs that are listed; and why there is no window.
+NO_WINDOW: dict[str, tuple[tuple[int, ...], dict[str, object], str | list[str], str]] = {
+    "too few": ((), {}, ["all/result_0.txt", "all/result_1.txt"], "rack1/resnet: there are 2 runs, and a window has 5"),
+    "two batch sizes": ((0,), {"global_batch_size": 6400}, "all", "more than one batch size"),
+    "no score": ((4, 5, 6), {"eval_accuracy": 0.1}, "all", "rack1/resnet: 4 of 5 windows are invalid, so no result"),
+}
 
 
-def test_runs_of_two_batch_sizes_have_no_window(workplace: Workplace) -> None:
-    file = workplace.folder / "all" / "result_0.txt"
-    log = Log.read(file)
-    log.put("global_batch_size", value=6400)
-    file.write_text(log.text())
-    [(rule, message)] = told(choose(workplace, "all", choose="median-window"))
-    assert rule == "package.no-window"
-    assert "more than one batch size" in message
-
-
-def test_half_of_the_windows_without_a_score_leave_no_result(workplace: Workplace) -> None:
-    for run in (4, 5, 6):
+@pytest.mark.parametrize(("changed", "values", "runs", "why"), NO_WINDOW.values(), ids=NO_WINDOW)
+def test_runs_without_a_window(
+    changed: tuple[int, ...], values: dict[str, object], runs: str | list[str], why: str, workplace: Workplace
+) -> None:
+    for run in changed:
         file = workplace.folder / "all" / BY_START[run]
         log = Log.read(file)
-        log.put("eval_accuracy", value=0.1)
+        for key, value in values.items():
+            log.put(key, value=value)
         file.write_text(log.text())
-    [(rule, message)] = told(choose(workplace, "all", choose="median-window"))
+    [(rule, message)] = told(choose(workplace, runs, choose="median-window"))
     assert rule == "package.no-window"
-    assert message == "rack1/resnet: 4 of 5 windows are invalid, so no result"
+    assert why in message
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
