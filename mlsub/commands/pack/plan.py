@@ -12,6 +12,7 @@ import msgspec
 from mlsub.commands.pack.manifest import Entry, Item, Manifest
 from mlsub.commands.pack.runs import Chosen, LeftOut, choose_runs
 from mlsub.findings import Finding, Severity
+from mlsub.io.errors import reason_of
 from mlsub.io.folders import Piece
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
 from mlsub.submission.code import CODE_USAGES, PlannedEntry
@@ -31,6 +32,8 @@ from mlsub.workspace import AS_FOUND, Settings
 
 #: Why a template stays out.
 UNFILLED = "a template: fill it in, and remove every line that asks for it"
+#: What goes into a submission, what stays out, or what cannot be packed.
+Part = Piece | LeftOut | Finding
 #: A rule, what is wrong, and what was found.
 Fault = tuple[str, str, Path | str]
 
@@ -58,49 +61,45 @@ def make_plan(manifest: Manifest, settings: Settings = AS_FOUND) -> Plan:
         settings: how logs are read, where a median window asks for all of them.
     """
     runs = tuple(choose_runs(manifest, entry, settings) for entry in manifest.entries)
-    parts = Parts(manifest)
+    parts = list(_parts(manifest, runs))
+    left_out = [part for part in parts if isinstance(part, LeftOut)]
+    kept, conflicts = _each_place_once([part for part in parts if isinstance(part, Piece)], manifest)
+    findings = [part for part in parts if isinstance(part, Finding)]
+    findings += [*conflicts, *_divisions(manifest), *_used_twice(runs, manifest)]
+    return Plan(manifest, kept, runs, tuple(dict.fromkeys(left_out)), tuple(dict.fromkeys(findings)))
+
+
+def _parts(manifest: Manifest, runs: Iterable[Chosen]) -> Iterator[Part]:
+    """Yield what goes into the submission, source by source, what stays out, and what cannot be packed."""
     for chosen in runs:
-        _take_results(parts, chosen)
+        entry, to = chosen.entry, f"results/{chosen.entry.name}"
+        yield from chosen.left_out
+        yield from chosen.findings
+        for number, run in enumerate(chosen.runs):
+            yield _file(manifest, run, f"{to}/result_{number}.txt", entry, executable=False)
+            if entry.power is not None:
+                folder = Path(entry.power, run.name.removesuffix(".txt"))
+                yield from _folder(manifest, folder, f"{to}/power/result_{number}", entry)
     for system in manifest.systems:
         to = f"systems/{system.name}.json"
         if system.file is not None:
-            parts.file(system.file, to, system, executable=False)
+            yield _file(manifest, system.file, to, system, executable=False)
         else:
-            made = f"a description of the known system {system.known}"
-            parts.items.append(Piece(to=to, content=system.content, made=made))
-    _take_folders(parts, manifest)
-    kept, conflicts = _each_place_once(parts.items, manifest)
-    findings = [*parts.findings, *conflicts, *_divisions(manifest), *_used_twice(runs, manifest)]
-    return Plan(manifest, kept, runs, tuple(dict.fromkeys(parts.left_out)), tuple(dict.fromkeys(findings)))
-
-
-def _take_results(parts: Parts, chosen: Chosen) -> None:
-    """The logs of an entry under their new names, and the power measurements that go with them."""
-    entry = chosen.entry
-    parts.left_out += chosen.left_out
-    parts.findings += chosen.findings
-    for number, run in enumerate(chosen.runs):
-        parts.file(run, f"results/{entry.name}/result_{number}.txt", entry, executable=False)
-        if entry.power is not None:
-            folder = Path(entry.power, run.name.removesuffix(".txt"))
-            parts.folder(folder, f"results/{entry.name}/power/result_{number}", entry)
-
-
-def _take_folders(parts: Parts, manifest: Manifest) -> None:
-    """Code, setups and whatever else the manifest names."""
+            yield Piece(to=to, content=system.content, made=f"a description of the known system {system.known}")
     missing = "package.code-missing"
     for code in manifest.code:
         to = f"benchmarks/{code.benchmark}/implementations/{code.implementation}"
-        parts.folder(Path(code.folder), to, code, missing=missing)
+        yield from _folder(manifest, Path(code.folder), to, code, missing)
     for entry in manifest.entries:
         setup = manifest.setup_of(entry)
         if entry.setup is not None or setup.is_dir():
-            to = f"benchmarks/{entry.benchmark}/{entry.system}"
-            parts.folder(setup, to, entry, missing=missing)
+            yield from _folder(manifest, setup, f"benchmarks/{entry.benchmark}/{entry.system}", entry, missing)
     for extra in manifest.files:
         source = Path(extra.source)
-        take = parts.folder if source.is_dir() else parts.file
-        take(source, extra.to, extra)
+        if source.is_dir():
+            yield from _folder(manifest, source, extra.to, extra)
+        else:
+            yield _file(manifest, source, extra.to, extra)
 
 
 def _each_place_once(items: Iterable[Piece], manifest: Manifest) -> tuple[tuple[Piece, ...], list[Finding]]:
@@ -162,86 +161,64 @@ def planned_entries(manifest: Manifest) -> list[PlannedEntry]:
     ]
 
 
-class Parts:
-    """What goes into a submission, what stays out, and what cannot be packed, collected source by source."""
+def _file(manifest: Manifest, source: Path, to: str, named: Item, *, executable: bool | None = None) -> Part:
+    """Return a single file; links are followed, for it is named by the manifest itself.
 
-    def __init__(self, manifest: Manifest) -> None:
-        self._manifest = manifest
-        self.items: list[Piece] = []
-        self.left_out: list[LeftOut] = []
-        self.findings: list[Finding] = []
+    Args:
+        manifest: the submission.
+        source: the file.
+        to: its place.
+        named: the part of the manifest that names it.
+        executable: whether it will be; None to leave it as it is.
+    """
+    rule, why = "package.not-a-file", "The file cannot be read"
+    try:
+        mode = source.stat().st_mode
+    except OSError as error:
+        rule, gone = "package.source-missing", isinstance(error, (FileNotFoundError, NotADirectoryError))
+        why = "The file does not exist" if gone else f"{why}: {reason_of(error)}"
+    else:
+        if stat.S_ISREG(mode) and os.access(source, os.R_OK):
+            runs = bool(mode & stat.S_IXUSR) if executable is None else executable
+            return Piece(to=to, source=source, executable=runs)
+        why = why if stat.S_ISREG(mode) else "It is not a regular file"
+    return manifest.finding(rule, why, named, actual=str(source))
 
-    def _wrong(self, rule: str, message: str, named: Item, found: object) -> None:
-        self.findings.append(self._manifest.finding(rule, message, named, actual=str(found)))
 
-    def file(self, source: Path, to: str, named: Item, *, executable: bool | None = None) -> None:
-        """A single file; links are followed, for it is named by the manifest itself.
+def _folder(
+    manifest: Manifest, folder: Path, to: str, named: Item, missing: str = "package.source-missing"
+) -> Iterator[Part]:
+    """Yield a folder with all it holds; what editors, caches and version control leave behind stays out.
 
-        Args:
-            source: the file.
-            to: its place.
-            named: the part of the manifest that names it.
-            executable: whether it will be; None to leave it as it is.
-        """
-        try:
-            status = source.stat()
-        except OSError as error:
-            gone = isinstance(error, (FileNotFoundError, NotADirectoryError))
-            reason = "The file does not exist" if gone else f"The file cannot be read: {error.strerror or error}"
-            self._wrong("package.source-missing", reason, named, source)
-            return
-        if not stat.S_ISREG(status.st_mode):
-            self._wrong("package.not-a-file", "It is not a regular file", named, source)
-        elif not os.access(source, os.R_OK):
-            self._wrong("package.not-a-file", "The file cannot be read", named, source)
+    Args:
+        manifest: the submission.
+        folder: the source.
+        to: its place.
+        named: the part of the manifest that names it.
+        missing: the rule that is broken where there is no such folder, or nothing in it.
+    """
+    if not folder.is_dir():
+        there = folder.exists()
+        rule, why = ("package.not-a-file", "It is not a folder") if there else (missing, "The folder does not exist")
+        yield manifest.finding(rule, why, named, actual=str(folder))
+        return
+    listing = list_tree(folder)
+    strays = {path: kind for kind, paths in stray_paths(listing).items() for path in paths}
+    yield from (LeftOut(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items())
+    items = [item for item in listing.items if not strays.keys() & {item.path, *parents(item.path)}]
+    faults = [*_unlisted(folder, listing), *_unfit(folder, listing, items)]
+    taken = [item for item in items if item.kind in (ItemKind.FILE, ItemKind.LINK)]
+    if not taken and not faults:
+        faults.append((missing, "The folder holds no files", folder))
+    for item in taken:
+        source = None if item.kind is ItemKind.LINK else folder / item.path
+        place = f"{to}/{item.path}"
+        if source is not None and may_be_template(place) and begins_as_template(source):
+            yield LeftOut(str(source), UNFILLED)
         else:
-            runs = bool(status.st_mode & stat.S_IXUSR) if executable is None else executable
-            self.items.append(Piece(to=to, source=source, executable=runs))
-
-    def folder(self, folder: Path, to: str, named: Item, *, missing: str = "package.source-missing") -> None:
-        """A folder with all it holds; what editors, caches and version control leave behind stays out.
-
-        Args:
-            folder: the source.
-            to: its place.
-            named: the part of the manifest that names it.
-            missing: the rule that is broken where there is no such folder, or nothing in it.
-        """
-        if not folder.is_dir():
-            there = folder.exists()
-            rule, message = (
-                ("package.not-a-file", "It is not a folder") if there else (missing, "The folder does not exist")
-            )
-            self._wrong(rule, message, named, folder)
-            return
-        listing = list_tree(folder)
-        strays = {path: kind for kind, paths in stray_paths(listing).items() for path in paths}
-        self.left_out += [
-            LeftOut(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items()
-        ]
-        items = [item for item in listing.items if not strays.keys() & {item.path, *parents(item.path)}]
-        faults = [*_unlisted(folder, listing), *_unfit(folder, listing, items)]
-        taken = [
-            Piece(
-                to=f"{to}/{item.path}",
-                source=None if item.kind is ItemKind.LINK else folder / item.path,
-                link=item.target,
-                executable=item.executable,
-            )
-            for item in items
-            if item.kind in (ItemKind.FILE, ItemKind.LINK)
-        ]
-        unfilled = {item.to: item.source for item in taken if item.source is not None and _is_template(item)}
-        self.left_out += [LeftOut(str(source), UNFILLED) for source in unfilled.values()]
-        self.items += [item for item in taken if item.to not in unfilled]
-        if not taken and not faults:
-            faults.append((missing, "The folder holds no files", folder))
-        for rule, message, found in faults:
-            self._wrong(rule, message, named, found)
-
-
-def _is_template(item: Piece) -> bool:
-    return may_be_template(item.to) and item.source is not None and begins_as_template(item.source)
+            yield Piece(to=place, source=source, link=item.target, executable=item.executable)
+    for rule, message, found in faults:
+        yield manifest.finding(rule, message, named, actual=str(found))
 
 
 def _unlisted(folder: Path, listing: Listing) -> Iterator[Fault]:
