@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -33,11 +32,13 @@ PathText = Annotated[
 Paths = Annotated[tuple[PathText, ...], Says(minItems=1, maxItems=10_000)]
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mapping of a manifest. A word that is None was left out."""
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mapping of a manifest, and the line it begins on, which reading adds. A word that is None was left out."""
+
+    line: Annotated[int, msgspec.Meta(extra_json_schema={"readOnly": True})] = 0
 
 
-class KnownSystem(_Part, frozen=True, kw_only=True, rename={"of": "from", "changes": "set"}):
+class KnownSystem(Part, frozen=True, kw_only=True, rename={"of": "from", "changes": "set"}):
     """What makes the description of one of a known system's."""
 
     of: Annotated[str, Says("A known system; mlsub system list names them.")]
@@ -48,7 +49,7 @@ class KnownSystem(_Part, frozen=True, kw_only=True, rename={"of": "from", "chang
     changes: Annotated[dict[str, str], Says("Any other field of the system description.")] = {}
 
 
-class Entry(_Part, frozen=True, kw_only=True):
+class Entry(Part, frozen=True, kw_only=True):
     """One system and benchmark, and where its runs are.
 
     As read, paths are absolute, and a division that the manifest gives for all stands here.
@@ -81,7 +82,7 @@ class Entry(_Part, frozen=True, kw_only=True):
         return (self.runs,) if isinstance(self.runs, str) else self.runs
 
 
-class Code(_Part, frozen=True, kw_only=True):
+class Code(Part, frozen=True, kw_only=True):
     """Source code of a benchmark."""
 
     benchmark: str
@@ -89,14 +90,14 @@ class Code(_Part, frozen=True, kw_only=True):
     folder: PathText
 
 
-class ExtraFile(_Part, frozen=True, kw_only=True, rename={"source": "from"}):
+class ExtraFile(Part, frozen=True, kw_only=True, rename={"source": "from"}):
     """Any other file or folder, and its place in the submission."""
 
     source: Annotated[PathText, Says("A file, or a folder with all it holds.")]
     to: Annotated[str, Says("Its place, relative to the organisation's folder.", minLength=1, maxLength=1024)]
 
 
-class Waiver(_Part, frozen=True, kw_only=True):
+class Waiver(Part, frozen=True, kw_only=True):
     """A rejection that does not keep the package from being written."""
 
     rule: Annotated[Text, Says("The id of the finding, such as rcp.too-fast.")]
@@ -105,7 +106,7 @@ class Waiver(_Part, frozen=True, kw_only=True):
     expires: Annotated[str, Says("Its last day, or never.", pattern=_END, patternErrorMessage=_NO_END)]
 
 
-class Content(_Part, frozen=True, kw_only=True):
+class Content(Part, frozen=True, kw_only=True):
     """A submission: its systems, where their runs are, and what else belongs to it."""
 
     organisation: Annotated[Name, Says("The submitter; the name of the submission's folder.")]
@@ -140,16 +141,13 @@ class System(msgspec.Struct, frozen=True):
     known: str | None = None
     content: bytes = b""
     division: str | None = None
-
-
-#: What a finding may be about.
-Item = System | Entry | Code | ExtraFile | Waiver
+    line: int = 0
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """A submission as its manifest, ``file``, describes it.
 
-    ``deadline`` is the last day to submit; ``lines`` are the 1-based lines of the parts.
+    ``deadline`` is the last day to submit.
     """
 
     file: Path
@@ -161,7 +159,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[ExtraFile, ...]
     waivers: tuple[Waiver, ...]
     deadline: date | None
-    lines: Mapping[Item, int]
 
     @property
     def folder(self) -> Path:
@@ -192,11 +189,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         self,
         rule: str,
         message: str,
-        item: Item | None = None,
+        item: System | Part | None = None,
         *,
         expected: str | None = None,
         actual: str | None = None,
     ) -> Finding:
         """Return a finding on the line of an item, or on the manifest as a whole."""
-        line = None if item is None else self.lines.get(item)
-        return finding(rule, str(self.file), message, line=line, expected=expected, actual=actual)
+        line = item.line if item else None
+        return finding(rule, str(self.file), message, line=line or None, expected=expected, actual=actual)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.pack.manifest import Entry, Item, Manifest
+from mlsub.commands.pack.manifest import Entry, Manifest, Part, System
 from mlsub.commands.pack.runs import Chosen, LeftOut, choose_runs
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import reason_of
@@ -33,7 +33,7 @@ from mlsub.workspace import AS_FOUND, Settings
 #: Why a template stays out.
 UNFILLED = "a template: fill it in, and remove every line that asks for it"
 #: What goes into a submission, what stays out, or what cannot be packed.
-Part = Piece | LeftOut | Finding
+Taken = Piece | LeftOut | Finding
 #: A rule, what is wrong, and what was found.
 Fault = tuple[str, str, Path | str]
 
@@ -69,7 +69,7 @@ def make_plan(manifest: Manifest, settings: Settings = AS_FOUND) -> Plan:
     return Plan(manifest, kept, runs, tuple(dict.fromkeys(left_out)), tuple(dict.fromkeys(findings)))
 
 
-def _parts(manifest: Manifest, runs: Iterable[Chosen]) -> Iterator[Part]:
+def _parts(manifest: Manifest, runs: Iterable[Chosen]) -> Iterator[Taken]:
     """Yield what goes into the submission, source by source, what stays out, and what cannot be packed."""
     for chosen in runs:
         entry, to = chosen.entry, f"results/{chosen.entry.name}"
@@ -161,7 +161,7 @@ def planned_entries(manifest: Manifest) -> list[PlannedEntry]:
     ]
 
 
-def _file(manifest: Manifest, source: Path, to: str, named: Item, *, executable: bool | None = None) -> Part:
+def _file(manifest: Manifest, source: Path, to: str, named: System | Part, *, executable: bool | None = None) -> Taken:
     """Return a single file; links are followed, for it is named by the manifest itself.
 
     Args:
@@ -186,8 +186,8 @@ def _file(manifest: Manifest, source: Path, to: str, named: Item, *, executable:
 
 
 def _folder(
-    manifest: Manifest, folder: Path, to: str, named: Item, missing: str = "package.source-missing"
-) -> Iterator[Part]:
+    manifest: Manifest, folder: Path, to: str, named: System | Part, missing: str = "package.source-missing"
+) -> Iterator[Taken]:
     """Yield a folder with all it holds; what editors, caches and version control leave behind stays out.
 
     Args:

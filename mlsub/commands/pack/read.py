@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.pack.manifest import Code, Content, Entry, ExtraFile, Item, KnownSystem, Manifest, System
+from mlsub.commands.pack.manifest import Code, Content, Entry, ExtraFile, KnownSystem, Manifest, System, Waiver
 from mlsub.io.documents import Form, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
@@ -66,14 +66,13 @@ class _Reader:
 
     def __init__(self, content: Content, tree: Tree, round_: Round, environment: Mapping[str, str]) -> None:
         self._content, self._tree, self._round, self._environment = content, tree, round_, environment
-        self._lines: dict[Item, int] = {}
 
     def manifest(self, file: Path) -> Manifest:
         content = self._content
         self._folder = Path(os.path.abspath(file)).parent  # noqa: PTH100  (links keep the names people gave them)
         systems, entries = tuple(self._systems()), tuple(self._entries())
         code, files = tuple(self._code()), tuple(self._files())
-        self._check_waivers([*(entry.name for entry in entries), *dict.fromkeys(entry.system for entry in entries)])
+        names = [*(entry.name for entry in entries), *dict.fromkeys(entry.system for entry in entries)]
         return Manifest(
             file=file,
             organisation=content.organisation,
@@ -82,9 +81,8 @@ class _Reader:
             entries=entries,
             code=code,
             files=files,
-            waivers=content.waivers,
+            waivers=tuple(self._waivers(names)),
             deadline=self._day(content.deadline or "never", "deadline"),
-            lines=self._lines,
         )
 
     def _systems(self) -> Iterator[System]:
@@ -99,8 +97,7 @@ class _Reader:
             except MlsubError as error:
                 self._tree.report(str(error), *here)
             else:
-                self._lines[system] = self._tree.line(*here)
-                yield system
+                yield msgspec.structs.replace(system, line=self._tree.line(*here))
 
     def _entries(self) -> Iterator[Entry]:
         content, title = self._content, self._round.title
@@ -108,7 +105,6 @@ class _Reader:
         for number, written in enumerate(content.entries):
             here = ("entries", number)
             entry = self._resolved(written, *here)
-            self._lines[entry] = self._tree.line(*here)
             if entry.system not in content.systems:
                 hint = meant(entry.system, content.systems)
                 self._tree.report(f"no system {entry.system!r} among the systems{hint}", *here, "system")
@@ -129,6 +125,7 @@ class _Reader:
         return msgspec.structs.replace(
             entry,
             runs=tuple(runs),
+            line=self._tree.line(*here),
             division=entry.division or self._content.division,
             setup=None if entry.setup is None else self._path(entry.setup, *here, "setup"),
             power=None if entry.power is None else self._path(entry.power, *here, "power"),
@@ -140,9 +137,8 @@ class _Reader:
             here = ("code", number)
             self._check_benchmark(written.benchmark, *here)
             self._check_once(f"{written.benchmark}/{written.implementation}", seen, *here, "implementation")
-            code = msgspec.structs.replace(written, folder=self._path(written.folder, *here, "folder"))
-            self._lines[code] = self._tree.line(*here)
-            yield code
+            folder = self._path(written.folder, *here, "folder")
+            yield msgspec.structs.replace(written, folder=folder, line=self._tree.line(*here))
 
     def _files(self) -> Iterator[ExtraFile]:
         for number, written in enumerate(self._content.files):
@@ -152,11 +148,10 @@ class _Reader:
                 message = f"{to!r} is not a place in the submission; name one relative to its folder"
                 self._tree.report(message, *here, "to")
             source = self._path(written.source, *here, "from")
-            extra = ExtraFile(source=source, to="/".join(part for part in parts if part != "."))
-            self._lines[extra] = self._tree.line(*here)
-            yield extra
+            place = "/".join(part for part in parts if part != ".")
+            yield ExtraFile(source=source, to=place, line=self._tree.line(*here))
 
-    def _check_waivers(self, names: list[str]) -> None:
+    def _waivers(self, names: list[str]) -> Iterator[Waiver]:
         # A misspelled entry is one defect, not one more for each waiver that names it rightly.
         sure = not self._tree.found
         for number, waiver in enumerate(self._content.waivers):
@@ -167,7 +162,7 @@ class _Reader:
             if sure and entry is not None and entry not in names:
                 self._tree.report(f"there is no entry or system {entry!r}{meant(entry, names)}", *here, "entry")
             self._day(waiver.expires, *here, "expires")
-            self._lines[waiver] = self._tree.line(*here)
+            yield msgspec.structs.replace(waiver, line=self._tree.line(*here))
 
     def _day(self, text: str, *here: str | int) -> date | None:
         try:

@@ -69,7 +69,7 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
         entries: with the runs that there are.
         look: the command that shows what is wrong.
     """
-    systems = {plan.manifest.lines[system]: system for system in plan.manifest.systems if system.file is not None}
+    systems = {system.line: system for system in plan.manifest.systems if system.file is not None}
     errors = [found for found in plan.findings if found.severity is Severity.ERROR and found.rule not in _RUNS]
     # A description that says TODO is to be filled in, which is said below.
     wrong = [f for f in errors if f.rule != "package.division-differs" or not is_placeholder(f.actual)]

@@ -72,7 +72,7 @@ def test_a_manifest_is_read_with_its_paths_beside_it(tmp_path: Path) -> None:
     assert entry.runs == ("/data/a.txt", f"{tmp_path}/b/b.txt", "/c.txt")
     assert manifest.systems[0].file == tmp_path / "deep/systems/rack1.json"
     assert manifest.round.title == "MLPerf Training v1.0"
-    assert (entry.name, entry.division, entry.choose, manifest.lines[entry]) == ("rack1/resnet", "closed", "all", 7)
+    assert (entry.name, entry.division, entry.choose, entry.line) == ("rack1/resnet", "closed", "all", 7)
     assert manifest.waivers[0].expires == "2026-12-31"
 
 
