@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.rounds import every_benchmark, rounds_with
+from mlsub.rounds import every_benchmark, history_of
 from mlsub.submission.find import too_deep
 from tests.commands.runner import check, run
 from tests.make_tree import Tree, make_tree, spoil
@@ -69,9 +69,9 @@ def test_published_entries_checked_by_another_round_are_never_to_be_renamed(roun
 
 
 def test_rounds_are_named_as_they_stand_in_the_table() -> None:
-    assert rounds_with("nothing") == ""
-    assert rounds_with("llama31_405b") == "MLPerf Training v5.0 to v6.0"
-    assert rounds_with("openfold") == "MLPerf HPC v3.0"
+    assert history_of("nothing") == ""
+    assert history_of("llama31_405b") == "MLPerf Training v5.0 to v6.0"
+    assert history_of("openfold") == "MLPerf HPC v3.0"
     assert {"gnmt", "llama31_405b"} <= set(every_benchmark("training"))
 
 

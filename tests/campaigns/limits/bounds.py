@@ -18,7 +18,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "log.trace:MAX_LENGTHS": "10,000 intervals",
     },
     "seeds": {
-        "log.parts:MAX_SEEDS": "20,000",
+        "log.run:MAX_SEEDS": "20,000",
     },
     "findings of one rule in a log": {"judge.log:MAX_FINDINGS_A_RULE": "20 are"},
     "text for people": {
