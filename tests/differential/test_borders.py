@@ -109,7 +109,8 @@ def test_a_value_that_stands_in_the_official_rules_gets_one_verdict(
     file = tmp_path / "log.txt"
     changed = {mutant.content: mutant for mutant in _at_literals(combination, file)}
     assert len(changed) > 10
-    chosen = random.Random(f"{SEED}/{combination}").sample([*changed.values()], effort(len(changed) // 16, len(changed)))
+    number = effort(len(changed) // 16, len(changed))
+    chosen = random.Random(f"{SEED}/{combination}").sample([*changed.values()], number)
     record_property("mutants", len(chosen))
     differing = [both.describe() for both in disagreements(chosen, combination.round, file)]
     assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
