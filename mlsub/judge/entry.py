@@ -22,8 +22,7 @@ from mlsub.log.report import LogReport
 from mlsub.log.run import MAX_SEEDS
 from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import reviewed
+from mlsub.rules.catalogue import finding, reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.energy import FOLDER as POWER
 from mlsub.score.scaled import FILE

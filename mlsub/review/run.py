@@ -15,8 +15,7 @@ from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run, expected_event_type
 from mlsub.review.cadence import audit_cadence
 from mlsub.review.facts import all_numbers, audit_dataset, batch_size, fact_of, grouped
-from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import reviewed
+from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import placeholders_in
 
 _STATUSES = ("success", "aborted")

@@ -15,7 +15,7 @@ from mlsub.io.data import shipped
 from mlsub.rounds import Round, all_rounds, usages
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.base import Aspect
-from mlsub.rules.aspects.count import AnyOf, Repeated
+from mlsub.rules.aspects.records import AnyOf, Repeated
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
@@ -131,7 +131,7 @@ def all_demands() -> dict[str, KeyDemands]:
 
     for round_, benchmark, division in _combinations():
         rules = rules_for(round_.usage, round_.name, division, benchmark)
-        for rule in (*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)):
+        for rule in rules.every:
             for aspect in aspects_of(rule):
                 words = aspect.join.join(part.words for part in aspect.parts())
                 warns = " (only a warning)" if aspect.name in rule.warn_only else ""

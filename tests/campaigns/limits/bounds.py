@@ -136,7 +136,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "review.cross": "_LONGEST_PLATFORM",
         "review.facts": "_LONGEST_NAME",
         "review.runs.copies": "MAX_USERS",
-        "rules.aspects.content": "_LONGEST_NAME",
+        "rules.aspects.values": "_LONGEST_NAME",
         "rules.overlay": "_LONGEST_NAME",
         "submission.ids": "_MOST",
         "submission.listing": "_LONGEST",

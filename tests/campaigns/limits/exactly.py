@@ -27,10 +27,9 @@ from mlsub.packing.forms import read_identities, read_passphrase
 from mlsub.packing.names import name_problem, target_problem
 from mlsub.packing.tree import make_member, read_manifest, scan
 from mlsub.rounds import get_round
+from mlsub.rules.engine import Gatherer
 from mlsub.rules.formula import parse
-from mlsub.rules.model import Gathers
-from mlsub.rules.parse import expand
-from mlsub.rules.values import Gatherer
+from mlsub.rules.model import Gathers, expand
 from mlsub.score.scaled import read_scaling
 from mlsub.submission.audit import audit_layout, audit_links
 from mlsub.submission.ids import read_ids
