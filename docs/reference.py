@@ -43,7 +43,7 @@ from mlsub.rounds import Round, all_rounds, rounds_with, spans, usages
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.explain import all_demands, descriptions
 from mlsub.rules.load import benchmark, rules_for
-from mlsub.rules.steps import event_type
+from mlsub.rules.explain import event_type
 
 REPOSITORY = Path(__file__).parents[1]
 #: Pages that the repository keeps beside docs/, by what they become.

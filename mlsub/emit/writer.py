@@ -26,9 +26,9 @@ from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
 from mlsub.rules.aspects.records import AnyOf
 from mlsub.rules.catalogue import finding
+from mlsub.rules.explain import before_run, event_type
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
-from mlsub.rules.steps import before_run, event_type
 
 _OURS = __name__.rpartition(".")[0]
 #: Keys of a log's own that are compared with missing ones.

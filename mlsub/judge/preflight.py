@@ -19,9 +19,9 @@ from mlsub.rules.aspects.base import Flaw
 from mlsub.rules.aspects.records import AnyOf, Count
 from mlsub.rules.aspects.values import Metadata, Value
 from mlsub.rules.catalogue import finding
+from mlsub.rules.explain import PLACE, before_run, step_of
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
-from mlsub.rules.steps import PLACE, before_run, step_of
 
 #: What a run logs before the clock beside its hyperparameters, once it knows it.
 ELSEWHERE = frozenset(("seed", "train_samples", "eval_samples"))

@@ -14,8 +14,7 @@ from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_
 from mlsub.log import run as run_module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
-from mlsub.log.parts import Seed
-from mlsub.log.run import MAX_SEEDS, Evaluation, Run, RunFold, Timeline, expected_event_type
+from mlsub.log.run import MAX_SEEDS, Evaluation, Run, RunFold, Seed, Timeline, expected_event_type
 from tests.log.pushing import push
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)

@@ -16,10 +16,9 @@ from mlsub.judge.preflight import Given, preflight
 from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
-from mlsub.rules.explain import descriptions
+from mlsub.rules.explain import PLACE, STEPS, descriptions, event_type, step_of
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule, RuleSet
-from mlsub.rules.steps import PLACE, STEPS, event_type, step_of
 
 _SEED_METADATA = ("file", "lineno")
 _ONCE_A_SEED = "must be in every run of the entry that sorts after one with a seed"
