@@ -17,8 +17,9 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several, show
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
+from mlsub.log.event import Seed
 from mlsub.log.report import LogReport
-from mlsub.log.run import MAX_SEEDS, Seed
+from mlsub.log.run import MAX_SEEDS
 from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, reviewed

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.event import Event, Records
+from mlsub.log.event import EXPECTED_TYPES, Event, Records, Seed, read_seed
 from mlsub.log.events import Handler, Tally
 from mlsub.log.reading import Reading, ReadingFold
 
@@ -19,33 +19,6 @@ MAX_EVALUATIONS = 10_000
 MAX_HYPERPARAMETERS = 512
 MAX_SEEDS = 20_000
 MAX_METRIC = 64
-
-
-class Seed(msgspec.Struct, frozen=True, array_like=True):
-    """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""
-
-    line: int
-    value: Any
-    file: Any = None
-    lineno: Any = None
-    error: str | None = None
-
-
-def read_seed(event: Event) -> Seed:
-    """Read a seed as the official seed checker does: an integer, and the source line that logged it."""
-    metadata = event.metadata if isinstance(event.metadata, dict) else {}
-    file, lineno = metadata.get("file"), metadata.get("lineno")
-    error = None
-    value: Any = event.value
-    if "file" not in metadata or "lineno" not in metadata:
-        error = "its metadata does not name file and lineno"
-    else:
-        try:
-            value = int(event.value)
-            hash((file, lineno))
-        except (TypeError, ValueError, OverflowError) as problem:
-            error = str(problem)
-    return Seed(event.line, value, file, lineno, error)
 
 
 #: Evaluations (ms) that no model takes: of all published ones that run while the clock does, the shortest takes 65 ms.
@@ -208,25 +181,6 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
         return bool(self.status == "success")
 
 
-_START, _END, _POINT = "INTERVAL_START", "INTERVAL_END", "POINT_IN_TIME"
-_EXPECTED_TYPE = {
-    **{f"{name}_start": _START for name in ("init", "run", "block", "epoch", "eval", "staging")},
-    **{f"{name}_stop": _END for name in ("init", "run", "block", "epoch", "eval", "staging")},
-    **dict.fromkeys(
-        (
-            "eval_accuracy",
-            "eval_error",
-            "seed",
-            "cache_clear",
-            "global_batch_size",
-            "train_samples",
-            "eval_samples",
-            "weights_initialization",
-        ),
-        _POINT,
-    ),
-}
-
 _SCALE = ("number_of_nodes", "accelerators_per_node")
 #: Keys that others compute with, kept whatever else a log states before them.
 _ALWAYS_KEPT = frozenset(
@@ -235,11 +189,6 @@ _ALWAYS_KEPT = frozenset(
         *("global_batch_size", "train_samples", "eval_samples", *_SCALE),
     )
 )
-
-
-def expected_event_type(key: str) -> str | None:
-    """Return the event type a key stands for, by the names of the official logger; None where either would do."""
-    return _EXPECTED_TYPE.get(key)
 
 
 class RunFold:
@@ -291,7 +240,7 @@ class RunFold:
 
     def _type(self, event: Event) -> None:
         """Note an event type that contradicts the key; each key that has one comes here."""
-        found, expected = event.event_type, _EXPECTED_TYPE.get(event.key)
+        found, expected = event.event_type, EXPECTED_TYPES.get(event.key)
         if found != expected and found is not None and expected is not None:
             self.event_types.setdefault(event.key, (show(found).strip('"'), event.line))
 
@@ -422,7 +371,7 @@ class RunFold:
 
 #: What takes the events of keys whose type is known; not bound to a fold, which would then hold on to itself.
 _HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
-    **dict.fromkeys(_EXPECTED_TYPE, RunFold._type),
+    **dict.fromkeys(EXPECTED_TYPES, RunFold._type),
     **dict.fromkeys(("submission_benchmark", "global_batch_size", "train_samples"), RunFold._named_state),
     **dict.fromkeys(("eval_samples", "cache_clear"), RunFold._typed_state),
     **dict.fromkeys(_SCALE, RunFold._scale_state),

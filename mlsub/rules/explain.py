@@ -12,7 +12,7 @@ import msgspec
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Blocks
 from mlsub.io.data import shipped
-from mlsub.log.run import expected_event_type
+from mlsub.log.event import expected_event_type
 from mlsub.rounds import Round, all_rounds, usages
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.base import Aspect
