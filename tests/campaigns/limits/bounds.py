@@ -24,8 +24,8 @@ BOUNDS: dict[str, dict[str, str]] = {
     "text for people": {
         "present.findings:MAX_DEFECTS": "50 defects",
         "present.findings:MAX_PLACES": "10 lines",
-        "present.places:MAX_FILES": "20 files",
-        "present.places:MAX_PARTS": "40 names",
+        "present.findings:MAX_FILES": "20 files",
+        "present.findings:MAX_PARTS": "40 names",
         "commands.check.document:MOST_LISTED": "200 entries",
     },
     "annotations and summary for GitHub": {
