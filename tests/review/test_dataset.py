@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.data import shipped
-from mlsub.review import facts as dataset
+from mlsub.review import cadence as dataset
 from mlsub.review.cadence import DataSet, audit_dataset
 from mlsub.rounds import get_round, known_rounds
 from tests.review.folding import make_run

@@ -70,7 +70,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "rules.formula:MAX_EXPONENT": "1,024",
         "commands.audit.functions:MAX_BITS": "8,192 bits",
     },
-    "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
+    "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.model:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a document to audit": {
         "commands.audit.messaging:MAX_BYTES": "4 MiB",
