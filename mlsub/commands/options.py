@@ -365,7 +365,7 @@ def choice_options(
     """--select, --ignore, --only, --severity, --quiet, --summary and --verbose.
 
     The function gets them as ``choice`` (:class:`mlsub.submission.report.Choice`) and ``detail``
-    (:data:`mlsub.present.findings.Detail`, None if nothing was asked for).
+    (:data:`mlsub.submission.report.Detail`, None if nothing was asked for).
 
     Args:
         kinds: there are official and review findings, so with --only and --verbose.

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
-from mlsub.submission.report import Choice, Report, choose
+from mlsub.submission.report import Choice, Detail, Report, choose
 
 #: Defects of one rule shown on a terminal, and lines of places of each; pages and JSON have them all.
 MAX_DEFECTS, MAX_PLACES = 50, 10
@@ -22,22 +22,11 @@ _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _COUNTED = 20
 _TO_FIX, _NOT_CHECKED = "to fix", "not checked"
 
-#: The verdict alone; with tables and counts; with what rejects or was warned of; with all findings.
-Detail = Literal["quiet", "summary", "usual", "full"]
 
-
-class View(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of reports, and how much of it; ``strict`` says that review findings count."""
-
-    choice: Choice = Choice()
-    detail: Detail = "usual"
-    strict: bool = False
-
-    @classmethod
-    def of(cls, choice: Choice, detail: Detail | None, *, strict: bool = False, page: bool = False) -> View:
-        """What is shown in full if nothing is said of the detail: what counts, review findings alone, all on a page."""
-        every = page or strict or choice.only is Kind.REVIEW
-        return cls(choice=choice, detail=detail or ("full" if every else "usual"), strict=strict)
+def shown_of(choice: Choice, detail: Detail | None, *, strict: bool = False, page: bool = False) -> Choice:
+    """A choice with how much is shown; in full if nothing is said of it: what counts, review findings, a page."""
+    every = page or strict or choice.only is Kind.REVIEW
+    return msgspec.structs.replace(choice, detail=detail or ("full" if every else "usual"), strict=strict)
 
 
 class Group(NamedTuple):
@@ -69,15 +58,15 @@ def groups(report: Report, choice: Choice = Choice()) -> Iterator[Group]:  # noq
             yield Group(name, tuple(findings), usual)
 
 
-def answer(report: Report, view: View) -> tuple[list[Section], Facts]:
-    """The findings that a view shows: some in full, a section a group, and of the others how many there are by rule.
+def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
+    """The findings that a choice shows: some in full, a section a group, and of the others how many there are by rule.
 
     What waivers and the baseline suppress, and what options and settings hide, is never left out without a word.
     """
     full: list[Section] = []
     counts: list[tuple[str, str]] = []
-    for name, findings, usual in groups(report, view.choice):
-        if view.detail == "full" or (usual and view.detail == "usual"):
+    for name, findings, usual in groups(report, choice):
+        if choice.detail == "full" or (usual and choice.detail == "usual"):
             shown = Findings(findings, forgiven=name not in (_TO_FIX, _NOT_CHECKED))
             more = " (more on a rule: mlsub explain RULE)" if name == _TO_FIX else ""
             full.append(Section(f"{name[0].upper()}{name[1:]}: {_size(findings)}{more}", (shown,)))
@@ -85,7 +74,7 @@ def answer(report: Report, view: View) -> tuple[list[Section], Facts]:
             counts.append((name, tally(findings)))
     if counts:
         counts[-1] = (counts[-1][0], f"{counts[-1][1]} (-v shows {'them' if len(counts) == 1 else 'all'})")
-    return full, Facts((*counts, *_not_counted(choose(report, view.choice))))
+    return full, Facts((*counts, *_not_counted(choose(report, choice))))
 
 
 def _not_counted(report: Report) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import starmap
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -263,17 +263,23 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(finding for finding in self.findings if finding.rejects and not forgiven(finding))
 
 
+#: The verdict alone; with tables and counts; with what rejects or was warned of; with all findings.
+Detail = Literal["quiet", "summary", "usual", "full"]
+
+
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """Which findings are shown; what is left out counts for nothing but the official verdict.
+    """Which findings are shown, and how much; what is left out counts for nothing but the official verdict.
 
     ``select`` and ``ignore`` are rules or the start of some: ``key``, ``key.seed``, ``run.event-type``. ``only`` is the
-    kind of findings, ``severity`` the least that is shown.
+    kind of findings, ``severity`` the least that is shown. ``strict`` says that review findings count.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     only: Kind | None = None
     severity: Severity = Severity.INFO
+    detail: Detail = "usual"
+    strict: bool = False
 
     def wants(self, finding: Finding) -> bool:
         """Whether a finding is shown."""

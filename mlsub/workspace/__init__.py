@@ -1,7 +1,6 @@
 """Paths to rounds, entries and runs: found once, read once, the same in every command."""
 
 from mlsub.workspace.check import (
-    Checked,
     check_apart,
     check_each,
     check_path,
@@ -11,6 +10,7 @@ from mlsub.workspace.check import (
     results,
 )
 from mlsub.workspace.places import AS_FOUND, Settings, find_places, in_one_line, known_round
+from mlsub.workspace.schedule import Checked
 
 __all__ = [
     "AS_FOUND",

@@ -9,35 +9,18 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import COPIED
-from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_prints
-from mlsub.rounds import get_round, normalise_round
+from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import Place, Target, packages
 from mlsub.submission.report import Report
 from mlsub.workspace.places import AS_FOUND, Settings, find_places
-from mlsub.workspace.schedule import Judged, logs_job, package_job, run
+from mlsub.workspace.schedule import Checked, Job, logs_job, package_job, run
 
 if TYPE_CHECKING:
     from mlsub.judge.result import Result
-
-
-class Checked(msgspec.Struct, frozen=True):
-    """A report and the logs it rests on, for those who ask more of a run than a verdict."""
-
-    report: Report
-    logs: tuple[LogReport, ...] = ()
-
-    @property
-    def results(self) -> tuple[Result, ...]:
-        """The results of the entries, with their logs."""
-        from mlsub.judge.result import results_of
-
-        return results_of(self.report, self.logs)
 
 
 def results(paths: Sequence[str | os.PathLike[str]], settings: Settings = AS_FOUND) -> Iterator[Result]:
@@ -78,7 +61,7 @@ def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings)
 
 def check_apart(places: Sequence[Place], settings: Settings) -> Iterator[Checked]:
     """A report on each place by itself, with what was read of its logs, in their order."""
-    return _checked([_Round([place], settings, keep=True) for place in places], settings)
+    return _checked([[place] for place in places], settings, keep=True)
 
 
 def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
@@ -86,18 +69,89 @@ def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep:
     by_round: dict[tuple[str, str], list[Place]] = {}
     for place in places:
         by_round.setdefault((place.usage, place.round), []).append(place)
-    rounds = [_Round(same, settings, keep=keep) for same in by_round.values()]
-    unchecked = (Checked(not_checked(str(one.root), [one.problem], settings)) for one in failed if one.problem)
-    return len(rounds) + len(failed), chain(_checked(rounds, settings), unchecked)
+    unchecked = (_unchecked(str(one.root), one.problem, settings) for one in failed if one.problem)
+    return len(by_round) + len(failed), chain(_checked([*by_round.values()], settings, keep=keep), unchecked)
 
 
-def _checked(rounds: Sequence[_Round], settings: Settings) -> Iterator[Checked]:
-    """The report on each round in their order, as soon as it is ready; of each the largest packages are read first."""
-    ordered = [sorted(one.jobs, key=lambda job: -job.tree.size) for one in rounds]
-    with closing(run([job for jobs in ordered for job in jobs], settings)) as answers:
-        for one, jobs in zip(rounds, ordered, strict=True):
-            judged = {id(job): next(answers) for job in jobs}
-            yield one.checked([judged[id(job)] for job in one.jobs])
+def _checked(rounds: Sequence[Sequence[Place]], settings: Settings, *, keep: bool) -> Iterator[Checked]:
+    """The answer on the places of each round in their order, as soon as it is ready.
+
+    Of each the largest packages are read first. A tree that goes away or shuts while it is read is an answer too.
+    """
+    jobs = [_jobs(places, settings, keep=keep) for places in rounds]
+    ordered = [sorted(found, key=lambda job: -job.tree.size) if isinstance(found, list) else [] for found in jobs]
+    with closing(run([job for found in ordered for job in found], settings)) as answers:
+        for places, found, largest_first in zip(rounds, jobs, ordered, strict=True):
+            by_job = {id(job): next(answers) for job in largest_first}
+            failed = found if isinstance(found, OSError) else None
+            judged = [by_job[id(job)] for job in found] if isinstance(found, list) else []
+            failed = failed or next((one for one in judged if isinstance(one, OSError)), None)
+            if failed is not None:
+                reason = f"Reading failed: {failed.strerror or failed}"
+                problem = finding("tree.unreadable", ".", reason, actual=failed.filename)
+                yield _unchecked(str(_common_root(places)), problem, settings)
+            else:
+                yield _together(places, [one for one in judged if isinstance(one, Checked)], settings)
+
+
+def _jobs(places: Sequence[Place], settings: Settings, *, keep: bool) -> list[Job] | OSError:
+    """What there is to read in the places of one round, single logs last."""
+    round_ = _round_of(places, settings)
+    about = _common_root(places), round_.usage, round_.name, settings
+    singles = _singles(places)
+    try:
+        inside = [one for place in places if place.target is not Target.LOG for one in packages(place)]
+    except OSError as error:
+        return error
+    jobs = [package_job(package, *about, keep=keep) for package in inside]
+    return [*jobs, logs_job(singles, *about, keep=keep)] if singles else jobs
+
+
+def _together(places: Sequence[Place], judged: Sequence[Checked], settings: Settings) -> Checked:
+    """The report on all places of one round, from the answers on its jobs."""
+    round_ = _round_of(places, settings)
+    parts = [part for one in judged for part in one.reports]
+    logs = tuple(log for one in judged for log in one.logs)
+    if _singles(places) and len(judged) > 1:
+        # Those that lie in a package which was asked for too are judged there.
+        parts = parts[: len(judged) - 1]
+        inside = {log.path for part in parts for log in part.logs}
+        parts += [part for part in judged[-1].reports if part.logs[0].path not in inside]
+        logs = tuple({log.path: log for log in logs}.values())
+    findings = [f for part in parts for f in part.findings]
+    copies = {f.path for f in findings if f.message == COPIED}
+    prints = [print_ for one in judged for print_ in one.prints]
+    findings += [f for one in judged for f in one.crashed]
+    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_prints(prints, copies))
+    official = _official([part.official for part in parts])
+    if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
+        findings.append(_nothing_there(places))
+    report = Report(
+        usage=round_.usage,
+        round=round_.name,
+        root=str(_common_root(places)),
+        official=official,
+        logs=tuple(log for part in parts for log in part.logs),
+        entries=tuple(entry for part in parts for entry in part.entries),
+        systems=tuple(dict.fromkeys(system for part in parts for system in part.systems)),
+        without_logs=tuple(one for part in parts for one in part.without_logs),
+        findings=tuple(dict.fromkeys(findings)),
+        judged_by="package-checker" if round_.package_checker else "log-checker",
+        round_from=places[0].round_from,
+    )
+    return Checked((report,), logs=logs)
+
+
+def _round_of(places: Sequence[Place], settings: Settings) -> Round:
+    return get_round(places[0].usage, places[0].round, settings.overlay)
+
+
+def _singles(places: Sequence[Place]) -> tuple[Path, ...]:
+    return tuple(place.path for place in places if place.target is Target.LOG)
+
+
+def _unchecked(root: str, problem: Finding, settings: Settings) -> Checked:
+    return Checked((not_checked(root, [problem], settings),))
 
 
 def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:
@@ -110,69 +164,6 @@ def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_
         official=Verdict.NOT_CHECKED,
         findings=tuple(findings),
     )
-
-
-class _Round:
-    """Places of one round, to be reported together: ``jobs`` are what there is to read.
-
-    A tree that goes away or shuts while it is read is an answer too.
-    """
-
-    def __init__(self, places: Sequence[Place], settings: Settings, *, keep: bool) -> None:
-        self._places = places
-        self._settings = settings
-        self._round = get_round(places[0].usage, places[0].round, settings.overlay)
-        self._root = _common_root(places)
-        self._failed: OSError | None = None
-        self._singles = tuple(place.path for place in places if place.target is Target.LOG)
-        about = self._root, self._round.usage, self._round.name, settings
-        try:
-            inside = [one for place in places if place.target is not Target.LOG for one in packages(place)]
-        except OSError as error:
-            self._failed, inside = error, []
-        self.jobs = [package_job(package, *about, keep=keep) for package in inside]
-        if self._singles:
-            self.jobs.append(logs_job(self._singles, *about, keep=keep))
-
-    def checked(self, answers: Sequence[Judged | OSError]) -> Checked:
-        """The report on all of it, from the answers on its jobs."""
-        failed = self._failed or next((one for one in answers if isinstance(one, OSError)), None)
-        if failed is not None:
-            reason = f"Reading failed: {failed.strerror or failed}"
-            problem = finding("tree.unreadable", ".", reason, actual=failed.filename)
-            return Checked(not_checked(str(self._root), [problem], self._settings))
-        judged = [one for one in answers if isinstance(one, Judged)]
-        parts = [part for one in judged for part in one.parts]
-        logs = tuple(log for one in judged for log in one.logs)
-        if self._singles and len(judged) > 1:
-            # Those that lie in a package which was asked for too are judged there.
-            parts = parts[: len(judged) - 1]
-            inside = {log.path for part in parts for log in part.logs}
-            parts += [part for part in judged[-1].parts if part.logs[0].path not in inside]
-            logs = tuple({log.path: log for log in logs}.values())
-        findings = [f for part in parts for f in part.findings]
-        copies = {f.path for f in findings if f.message == COPIED}
-        prints = [print_ for one in judged for print_ in one.prints]
-        findings += [f for one in judged for f in one.crashed]
-        findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_prints(prints, copies))
-        official = _official([part.official for part in parts])
-        if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
-            findings.append(_nothing_there(self._places))
-        round_ = self._round
-        report = Report(
-            usage=round_.usage,
-            round=round_.name,
-            root=str(self._root),
-            official=official,
-            logs=tuple(log for part in parts for log in part.logs),
-            entries=tuple(entry for part in parts for entry in part.entries),
-            systems=tuple(dict.fromkeys(system for part in parts for system in part.systems)),
-            without_logs=tuple(one for part in parts for one in part.without_logs),
-            findings=tuple(dict.fromkeys(findings)),
-            judged_by="package-checker" if round_.package_checker else "log-checker",
-            round_from=self._places[0].round_from,
-        )
-        return Checked(report, logs)
 
 
 def _official(verdicts: Sequence[Verdict]) -> Verdict:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -30,9 +30,12 @@ from mlsub.workspace.executors import Pool, open_pool
 from mlsub.workspace.logs import AHEAD, LogReading, PackageRecord, cut, judge_all, judge_safely, most_in_one, size_of
 from mlsub.workspace.places import Progress, Settings
 
+if TYPE_CHECKING:
+    from mlsub.judge.result import Result
+
 
 class Job(msgspec.Struct, frozen=True):
-    """A package, or the single logs of a round, and how they are judged; ``keep`` asks for what was read of the logs.
+    """A package, or the single logs of a round, and how they are checked; ``keep`` asks for what was read of the logs.
 
     ``root`` is the folder that paths are relative to; ``tree`` is what lay in the package before anything was read.
     """
@@ -93,23 +96,38 @@ def stands_alone(package: Place) -> bool:
     return package.target is Target.ORGANISATION and package.organisation == folder and not inside
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """What a package, or the single logs of a round, add to a report.
+class Checked(msgspec.Struct, frozen=True):
+    """The answer on a package, on the single logs of a round, or on all of a round together.
 
-    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``logs`` are there if wanted;
-    ``reused`` counts those that the cache knew.
+    ``reports`` has one report, or one for each single log. ``prints`` are fingerprints of the logs; ``crashed`` says
+    why there are none. ``logs`` are there if wanted; ``reused`` counts those that the cache knew.
     """
 
-    parts: tuple[Report, ...]
-    prints: tuple[Print, ...]
-    crashed: tuple[Finding, ...]
+    reports: tuple[Report, ...]
+    prints: tuple[Print, ...] = ()
+    crashed: tuple[Finding, ...] = ()
     logs: tuple[LogReport, ...] = ()
     reused: int = 0
 
     @property
+    def report(self) -> Report:
+        """The report on a package or a round."""
+        [report] = self.reports
+        return report
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The results of the entries, with their logs."""
+        from mlsub.judge.result import results_of
+
+        return results_of(self.report, self.logs)
+
+    @property
     def lasting(self) -> bool:
         """Whether it rests on the files alone, and not on an error of the moment."""
-        return not any(finding.transient for finding in chain(self.crashed, *(part.findings for part in self.parts)))
+        return not any(
+            finding.transient for finding in chain(self.crashed, *(report.findings for report in self.reports))
+        )
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return reduced(self) or super().__reduce__()
@@ -119,7 +137,7 @@ class _Reading:
     """A package, or single logs, under way: it is finished with the reports on the logs that the cache lacks.
 
     Raises:
-        OSError: the package cannot be listed, or judged.
+        OSError: the package cannot be listed, or checked.
     """
 
     def __init__(self, job: Job) -> None:
@@ -135,26 +153,26 @@ class _Reading:
         self._record = job.record() if not linked else None
         self.logs = LogReading(tasks, job.settings.cache, self._record)
 
-    def finish(self, found: Iterable[LogReport]) -> Judged:
+    def finish(self, found: Iterable[LogReport]) -> Checked:
         """The answer, which is kept in the cache."""
         job = self._job
         logs = self.logs.finish(found)
         if self._package is not None:
-            reports = {log.path: log for log in logs}
+            by_path = {log.path: log for log in logs}
             options = job.settings.convergence
-            parts: tuple[Report, ...] = (judge_package(self._package, job.root, reports, self._round, options),)
+            reports: tuple[Report, ...] = (judge_package(self._package, job.root, by_path, self._round, options),)
         else:
             read = zip(self.logs.tasks, logs, strict=True)
-            parts = tuple(single_log(Path(task.file), job.root, log, self._round) for task, log in read)
+            reports = tuple(single_log(Path(task.file), job.root, log, self._round) for task, log in read)
         none: tuple[Print, ...] = ()
         prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
-        judged = Judged(parts, prints, crashed)
-        fingerprint = job.fingerprint() if self._record is not None and judged.lasting else None
-        self.logs.save(fingerprint or b"", exactly(judged) if fingerprint is not None else None)
-        return msgspec.structs.replace(judged, logs=tuple(logs) if job.keep else (), reused=self.logs.reused)
+        checked = Checked(reports, prints, crashed)
+        fingerprint = job.fingerprint() if self._record is not None and checked.lasting else None
+        self.logs.save(fingerprint or b"", exactly(checked) if fingerprint is not None else None)
+        return msgspec.structs.replace(checked, logs=tuple(logs) if job.keep else (), reused=self.logs.reused)
 
 
-def judge(job: Job, progress: Callable[[int], None] = lambda _: None) -> Judged:
+def judge(job: Job, progress: Callable[[int], None] = lambda _: None) -> Checked:
     """Read and judge a package, or single logs, in this process.
 
     Raises:
@@ -164,7 +182,7 @@ def judge(job: Job, progress: Callable[[int], None] = lambda _: None) -> Judged:
     return reading.finish(_counted(([judge_safely(task)] for task in reading.logs.missing), progress))
 
 
-def run(jobs: Sequence[Job], settings: Settings) -> Generator[Judged | OSError, None, None]:
+def run(jobs: Sequence[Job], settings: Settings) -> Generator[Checked | OSError, None, None]:
     """The answer on each job in their order, each as soon as it and those before it are ready.
 
     An answer is an error where the files cannot be looked at.
@@ -178,7 +196,7 @@ def run(jobs: Sequence[Job], settings: Settings) -> Generator[Judged | OSError, 
     size = sum(tree.size for tree in left)
     with open_pool(settings.executor, settings.jobs, size) as pool:
         most, ahead = most_in_one(size, pool), AHEAD * pool.processes if pool is not None else 1
-        begun = deque[Callable[[], Judged | OSError]]()
+        begun = deque[Callable[[], Checked | OSError]]()
         for job, answer in zip(jobs, known, strict=True):
             if answer is not None:
                 begun.append(partial(_same, answer))
@@ -190,19 +208,19 @@ def run(jobs: Sequence[Job], settings: Settings) -> Generator[Judged | OSError, 
             yield begun.popleft()()
 
 
-def _recall(job: Job) -> Judged | None:
+def _recall(job: Job) -> Checked | None:
     """What the cache knows of a package that has not changed; without the logs, which are not part of it."""
     cache, fingerprint = job.settings.cache, job.fingerprint() if not job.keep else None
     record = job.record() if fingerprint is not None else None
     if cache is None or record is None or fingerprint is None:
         return None
-    answer = record.answer(fingerprint, Judged)
+    answer = record.answer(fingerprint, Checked)
     cache.asked["packages"] += 1
     cache.reused["packages"] += answer is not None
     return answer
 
 
-def _begin(job: Job, pool: Pool | None, most: int, progress: _Progress) -> Callable[[], Judged]:
+def _begin(job: Job, pool: Pool | None, most: int, progress: _Progress) -> Callable[[], Checked]:
     """Begin a job; what this returns waits for the answer."""
     if pool is None:
         return partial(judge, job, progress.add)
@@ -216,20 +234,20 @@ def _begin(job: Job, pool: Pool | None, most: int, progress: _Progress) -> Calla
     return pool.executor.submit(judge, job).result
 
 
-def _end(job: Job, finish: Callable[[], Judged], progress: _Progress) -> Judged | OSError:
+def _end(job: Job, finish: Callable[[], Checked], progress: _Progress) -> Checked | OSError:
     """The answer on a job, and what became of its logs."""
     try:
-        judged = finish()
+        checked = finish()
     except OSError as error:
         return error
     progress.end(job.tree.logs)
     if job.settings.cache is not None:
-        job.settings.cache.asked["logs"] += sum(len(part.logs) for part in judged.parts)
-        job.settings.cache.reused["logs"] += judged.reused
-    return judged
+        job.settings.cache.asked["logs"] += sum(len(report.logs) for report in checked.reports)
+        job.settings.cache.reused["logs"] += checked.reused
+    return checked
 
 
-def _same(answer: Judged) -> Judged:
+def _same(answer: Checked) -> Checked:
     return answer
 
 

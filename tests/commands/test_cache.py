@@ -16,7 +16,7 @@ from mlsub.log.events import LogReader, read_log
 from mlsub.submission.find import Place, Target
 from mlsub.workspace import Settings
 from mlsub.workspace import cache as caches
-from mlsub.workspace.schedule import Judged, package_job
+from mlsub.workspace.schedule import Checked, package_job
 from mlsub.workspace.schedule import run as run_jobs
 from tests.commands.runner import answer_schema, run
 from tests.effort import HUNG
@@ -289,6 +289,6 @@ def test_nothing_is_read_outside_of_a_package(place: Tree, monkeypatch: pytest.M
         [judged] = run_jobs([job], Settings(jobs=1))
     finally:
         watched = False
-    assert isinstance(judged, Judged)
-    assert judged.parts[0].logs
+    assert isinstance(judged, Checked)
+    assert judged.report.logs
     assert outside == []

@@ -13,9 +13,9 @@ import pytest
 
 from mlsub.cli import main
 from mlsub.commands.check.document import document_of
-from mlsub.present.findings import View
 from mlsub.present.text import render
 from mlsub.rules.explain import rule_ids
+from mlsub.submission.report import Choice
 from mlsub.workspace import Settings, check_paths
 from tests.commands.runner import run
 from tests.conftest import ExpectedText
@@ -178,7 +178,7 @@ def test_score_says_why_nothing_could_be_scored(below: str, tmp_path: Path) -> N
 def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
     folder = _ten_logs_one_defect(tmp_path)
     reports = check_paths([folder], Settings())
-    found = document_of(reports, View(), verdict_last=True)
+    found = document_of(reports, Choice(), verdict_last=True)
     assert "\x1b[1;31m" in render(found, colour=True)
     assert "\x1b" not in render(found)
     assert "\x1b" not in run("check", folder).stdout

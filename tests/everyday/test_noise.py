@@ -12,10 +12,9 @@ import pytest
 from mlsub.commands.check.document import MANY, MOST_LISTED, document_of
 from mlsub.findings import Kind, Severity, Verdict
 from mlsub.present import markdown
-from mlsub.present.findings import Detail, View
 from mlsub.present.text import render
 from mlsub.present.width import cells
-from mlsub.submission.report import EntryResult, Report
+from mlsub.submission.report import Choice, Detail, EntryResult, Report
 from mlsub.workspace import Settings, check_paths
 from tests.corpus import CORPUS
 from tests.effort import LONG
@@ -29,7 +28,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def shown(reports: Sequence[Report], width: int, **view: object) -> list[str]:
-    return render(document_of(reports, View(**view), verdict_last=True), width).splitlines()  # type: ignore[arg-type]
+    return render(document_of(reports, Choice(**view), verdict_last=True), width).splitlines()  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not PACKAGES, reason=f"published packages are not at {CORPUS}")
@@ -40,12 +39,12 @@ def test_a_published_package(package: str) -> None:
     for width in (60, 80, 120):
         lines = shown(reports, width)
         assert max(map(cells, lines)) <= width
-        coloured = render(document_of(reports, View(), verdict_last=True), width, colour=True)
+        coloured = render(document_of(reports, Choice(), verdict_last=True), width, colour=True)
         assert COLOUR.sub("", coloured).splitlines() == lines
         _is_short(report, lines, most=MOST if width >= 80 else 2 * MOST)
     _is_whole(report, shown(reports, 80, detail="full"))
     _says_what_rejects(report, "".join(shown(reports, 200, detail="quiet")))
-    page = markdown.render(document_of(reports, View(detail="full"), verdict_last=False))
+    page = markdown.render(document_of(reports, Choice(detail="full"), verdict_last=False))
     assert {finding.rule for finding in report.findings} <= set(re.findall(r"`\[([\w.-]+)\]`", page))
     assert "more place" not in page
 

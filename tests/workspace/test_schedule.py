@@ -134,7 +134,7 @@ def test_a_log_beside_its_package_is_reported_once(tmp_path: Path) -> None:
 def test_little_comes_back_and_it_is_what_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool) -> None:
     judge, made = schedule.judge, []
 
-    def judged(*words: Any) -> schedule.Judged:
+    def judged(*words: Any) -> schedule.Checked:
         made.append(judge(*words))
         return made[-1]
 

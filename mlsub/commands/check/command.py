@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from mlsub.config.baseline import Baseline
     from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
-    from mlsub.present.findings import Detail
-    from mlsub.submission.report import Choice, Report
+    from mlsub.submission.report import Choice, Detail, Report
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -145,7 +144,7 @@ def command(
     require_paths(asked.paths)
     from mlsub.commands.check.document import document_of
     from mlsub.present.entries import Reports
-    from mlsub.present.findings import View, hidden
+    from mlsub.present.findings import hidden, shown_of
     from mlsub.submission.report import choose
 
     own = current()
@@ -154,7 +153,7 @@ def command(
 
         check_settings()
         check_rule_names((*choice.select, *choice.ignore))
-        sys.exit(write_each(asked, target, View.of(choice, detail, strict=strict), own.summary))
+        sys.exit(write_each(asked, target, shown_of(choice, detail, strict=strict), own.summary))
     with target.or_refused():
         check_baseline(baseline, write=write_baseline)
         reports = _unknown_rules((*choice.select, *choice.ignore), for_machines=target.for_machines)
@@ -163,8 +162,8 @@ def command(
     chosen = tuple(choose(report, choice) for report in reports)
 
     def document(*, page: bool) -> Document:
-        view = View.of(choice, detail, strict=strict, page=page)
-        return document_of(reports, view, verdict_last=not page, settings=own.summary)
+        shown = shown_of(choice, detail, strict=strict, page=page)
+        return document_of(reports, shown, verdict_last=not page, settings=own.summary)
 
     target.write(
         Reports(reports=chosen, settings=str(own.loaded.file) if own.loaded else None),

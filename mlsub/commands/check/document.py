@@ -19,42 +19,42 @@ from mlsub.present.entries import (
     partly_checked,
     round_line,
 )
-from mlsub.present.findings import View, answer
+from mlsub.present.findings import answer
 from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of, single_logs, verdict_line
-from mlsub.submission.report import Report, choose
+from mlsub.submission.report import Choice, Report, choose
 
 #: Entries of several organisations, and single logs, up to which all are listed; entries of one, and what is bad.
 MANY, MOST_LISTED = 20, 200
 
 
-def document_of(reports: Sequence[Report], view: View, *, verdict_last: bool, settings: str = "") -> Document:
+def document_of(reports: Sequence[Report], choice: Choice, *, verdict_last: bool, settings: str = "") -> Document:
     """The document of reports with all their findings.
 
     Args:
         reports: the reports.
-        view: what is shown of them.
+        choice: what is shown of them.
         verdict_last: as on a screen, where people look at the end; on a page it comes first.
         settings: the file they are from, and what it sets.
     """
     alone = len(reports) == 1
-    if view.detail == "quiet":
-        lines = [_verdict(report, view, alone=alone) for report in reports]
+    if choice.detail == "quiet":
+        lines = [_verdict(report, choice, alone=alone) for report in reports]
         named: list[Words] = [
             (Span(r.root, "path"), ": ", *spans(line.words)) for r, line in zip(reports, lines, strict=True)
         ]
         return Document("Official verdict", (lines[0] if alone else Items(tuple(named)),), bare=True)
-    blocks = blocks_of(reports, view, alone=alone, verdict_last=verdict_last, settings=settings)
+    blocks = blocks_of(reports, choice, alone=alone, verdict_last=verdict_last, settings=settings)
     return Document("Official verdict", tuple(blocks), bare=True)
 
 
 def blocks_of(
-    reports: Iterable[Report], view: View, *, alone: bool, verdict_last: bool, settings: str = ""
+    reports: Iterable[Report], choice: Choice, *, alone: bool, verdict_last: bool, settings: str = ""
 ) -> Iterator[Block]:
     """The blocks of the same document, each as soon as there is a report to make it of; no report is kept.
 
     Args:
         reports: the reports.
-        view: what is shown of them; not only the verdict.
+        choice: what is shown of them; not only the verdict.
         alone: whether there is one report.
         verdict_last: see :func:`document_of`.
         settings: see there.
@@ -63,32 +63,32 @@ def blocks_of(
         yield Text(f"settings: {settings}")
     outcomes: list[Report] = []
     for report in reports:
-        yield _section(report, view, alone=alone, verdict_last=verdict_last)
+        yield _section(report, choice, alone=alone, verdict_last=verdict_last)
         outcomes.append(outcome(report))
     if partly := partly_checked(outcomes):
         yield Text(partly)
 
 
-def _section(report: Report, view: View, *, alone: bool, verdict_last: bool) -> Section:
-    full, counts = answer(report, view)
-    verdict = _verdict(report, view, alone=alone)
+def _section(report: Report, choice: Choice, *, alone: bool, verdict_last: bool) -> Section:
+    full, counts = answer(report, choice)
+    verdict = _verdict(report, choice, alone=alone)
     rules = round_line(report.usage, report.round, report.round_from, report.judged_by)
-    found = (*_things(report, view), *full)
+    found = (*_things(report, choice), *full)
     blocks = (rules, *found, counts, verdict) if verdict_last else (rules, verdict, counts, *found)
     return Section(Span(report.root, "path"), tuple(said(blocks)), meaning=MEANINGS[report.official])
 
 
-def _verdict(report: Report, view: View, *, alone: bool) -> Text:
-    return verdict_line(report, alone=alone, counting=choose(report, view.choice), strict=view.strict)
+def _verdict(report: Report, choice: Choice, *, alone: bool) -> Text:
+    return verdict_line(report, alone=alone, counting=choose(report, choice), strict=choice.strict)
 
 
-def _things(report: Report, view: View) -> Iterator[Block | None]:
+def _things(report: Report, choice: Choice) -> Iterator[Block | None]:
     """What was judged: entries, or organisations and the entries that are rejected; and logs that are part of none."""
     if report.usage == "rehearsal":
         yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     entries, logs = report.entries, tuple(single_logs(report))
     several = bool(organisations_of(report))
-    if view.detail == "usual" and len(entries) > (MANY if several else MOST_LISTED):
+    if choice.detail == "usual" and len(entries) > (MANY if several else MOST_LISTED):
         yield organisations_table(report) if several else None
         bad = [entry for entry in entries if entry.official is Verdict.REJECTED]
         yield _left_out(len(entries) - len(bad), "accepted entry", "accepted entries")
@@ -96,7 +96,7 @@ def _things(report: Report, view: View) -> Iterator[Block | None]:
         entries = tuple(bad[:MOST_LISTED])
     yield entries_table(entries, organisations=several)
     yield from notes_on_rcp(entries)
-    if view.detail == "usual" and len(logs) > MANY:
+    if choice.detail == "usual" and len(logs) > MANY:
         noncompliant = [log for log in logs if log.official != COMPLIANT]
         yield _left_out(len(logs) - len(noncompliant), "compliant log", "compliant logs")
         yield _left_out(len(noncompliant) - MOST_LISTED, "noncompliant log", "noncompliant logs")
@@ -109,24 +109,24 @@ def _left_out(count: int, thing: str, things: str) -> Text | None:
     return Text(f"{said} not listed here (--summary lists them).") if count > 0 else None
 
 
-def write_each(asked: Asked, target: Target, view: View, settings: str) -> int:
+def write_each(asked: Asked, target: Target, choice: Choice, settings: str) -> int:
     """Check the paths, print the text that the document of all reports would be, and return the exit status.
 
     Args:
         asked: what is checked; its settings have nothing that depends on all reports.
         target: standard output, as text.
-        view: what is shown of the reports.
+        choice: what is shown of the reports.
         settings: the file they are from, and what it sets.
     """
     statuses: list[int] = []
 
     def counted(reports: Iterator[Report]) -> Iterator[Report]:
         for report in reports:
-            statuses.append(choose(report, view.choice).exit_status(strict=view.strict))
+            statuses.append(choose(report, choice).exit_status(strict=choice.strict))
             yield report
 
     with asked.checking() as (count, reports):
-        blocks = blocks_of(counted(reports), view, alone=count == 1, verdict_last=True, settings=settings)
+        blocks = blocks_of(counted(reports), choice, alone=count == 1, verdict_last=True, settings=settings)
         for number, block in enumerate(blocks):
             text = target.rendered(Document("Official verdict", (block,), bare=True))
             write_text(f"\n{text}" if number else text)

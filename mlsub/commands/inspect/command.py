@@ -16,8 +16,7 @@ from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.inspect.run import Inspection
-    from mlsub.present.findings import Detail
-    from mlsub.submission.report import Choice
+    from mlsub.submission.report import Choice, Detail
 
 
 @click.command("inspect", cls=CheckCommand, example="mlsub inspect v5.1/ACME --select run.")

@@ -11,8 +11,9 @@ import msgspec
 from mlsub.commands.inspect.run import Inspected, Inspection, Rates
 from mlsub.findings import Finding, Verdict
 from mlsub.present.document import Column, Document, Facts, Findings, Section, Span, Table, Text, document, section
-from mlsub.present.findings import Detail, tally
+from mlsub.present.findings import tally
 from mlsub.rules.catalogue import catalogue, finding
+from mlsub.submission.report import Detail
 
 if TYPE_CHECKING:
     from mlsub.present.ci import CiReport

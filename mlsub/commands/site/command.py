@@ -130,7 +130,7 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     with progress_bar() as progress:
         read = check_with_logs(paths, replace(settings, progress=progress, trace=inspected))
     reports = apply_waivers([one.report for one in read], paths)
-    checked = [replace(one, report=report) for one, report in zip(read, reports, strict=True)]
+    checked = [replace(one, reports=(report,)) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
     if not any(one.report.entries for one in checked):
         if any(one.report.logs for one in checked):

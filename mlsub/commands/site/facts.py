@@ -160,7 +160,7 @@ def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> lis
         for one in checked
     ]
     return [
-        replace(one, report=replace(one.report, findings=(*one.report.findings, *of)))
+        replace(one, reports=(replace(one.report, findings=(*one.report.findings, *of)),))
         for one, of in zip(checked, more, strict=True)
     ]
 

@@ -20,8 +20,7 @@ from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
     from mlsub.present.document import Document
-    from mlsub.present.findings import Detail
-    from mlsub.submission.report import Choice
+    from mlsub.submission.report import Choice, Detail
     from mlsub.systems.capture import Capture
     from mlsub.systems.draft import Asked, Draft
 
@@ -209,7 +208,7 @@ def check(
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in
     from mlsub.present.ci import CiReport, judged_part
-    from mlsub.present.findings import View
+    from mlsub.present.findings import shown_of
 
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
@@ -218,7 +217,7 @@ def check(
     chosen = checks.chosen(choice)
 
     def document(*, page: bool) -> Document:
-        return checks_document(checks, View.of(choice, detail, strict=strict, page=page))
+        return checks_document(checks, shown_of(choice, detail, strict=strict, page=page))
 
     target.write(
         chosen,

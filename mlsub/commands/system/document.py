@@ -22,9 +22,9 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import read_off
-from mlsub.present.findings import View, answer
+from mlsub.present.findings import answer
 from mlsub.present.verdict import verdict_line
-from mlsub.submission.report import Report, SystemResult, choose
+from mlsub.submission.report import Choice, Report, SystemResult, choose
 from mlsub.systems.catalogue import Accelerator, System
 from mlsub.systems.draft import Draft
 
@@ -106,10 +106,10 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def checks_document(checks: Checks, view: View) -> Document:
+def checks_document(checks: Checks, choice: Choice) -> Document:
     """For each round what to fix, then what else was found, then the verdict, where people look."""
     groups = groupby(sorted(checks.systems, key=_rules), key=_rules)
-    return Document("System descriptions", tuple(_checked(list(group), view) for _, group in groups), bare=True)
+    return Document("System descriptions", tuple(_checked(list(group), choice) for _, group in groups), bare=True)
 
 
 def _rules(checked: Checked) -> tuple[str, str]:
@@ -122,7 +122,7 @@ def _rules(checked: Checked) -> tuple[str, str]:
     return f"{checked.usage} v{checked.round}", how[checked.how]
 
 
-def _checked(systems: Iterable[Checked], view: View) -> Section:
+def _checked(systems: Iterable[Checked], choice: Choice) -> Section:
     systems = tuple(systems)
     rules, how = _rules(systems[0])
     rejected = any(checked.official is Verdict.REJECTED for checked in systems)
@@ -134,7 +134,7 @@ def _checked(systems: Iterable[Checked], view: View) -> Section:
         systems=tuple(SystemResult(path=c.path, organisation="", official=c.official) for c in systems),
         findings=tuple(finding for checked in systems for finding in checked.findings),
     )
-    full, counts = answer(report, view)
-    verdict = verdict_line(report, counting=choose(report, view.choice), strict=view.strict)
-    blocks: tuple[Block, ...] = (verdict,) if view.detail == "quiet" else (*full, counts, verdict)
+    full, counts = answer(report, choice)
+    verdict = verdict_line(report, counting=choose(report, choice), strict=choice.strict)
+    blocks: tuple[Block, ...] = (verdict,) if choice.detail == "quiet" else (*full, counts, verdict)
     return Section((Span(rules, "strong"), how), tuple(said(blocks)))

@@ -40,7 +40,7 @@ def rounds_of(cases: dict[str, Iterable[Words]]) -> list[SiteRound]:
             _any(), usage=usage, round=str(name).removeprefix("hpc "), findings=(),
             entries=tuple(entry for entry, _ in made), systems=tuple(system for _, system in made),
         )  # fmt: skip
-        checked.append(Checked(report))
+        checked.append(Checked((report,)))
     return build_rounds(checked, None, ids_of(IdList(rounds=())))
 
 
