@@ -61,7 +61,7 @@ def _differing(phase: str, source: Source, number: int, file: Path) -> tuple[int
     ids=lambda part: part if isinstance(part, str) else part.name,
 )
 def test_a_log_of_the_long_search_gets_one_verdict(phase: str, source: Source, file: Path) -> None:
-    wanted_logs = effort(15, 150)
+    wanted_logs = effort(8, 150)
     logs, differing = _differing(phase, source, wanted_logs, file)
     assert logs > wanted_logs // 2 or (phase == "dependent" and source.combination.round in WITHOUT_FORMULAS)
     assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])

@@ -21,8 +21,8 @@ from tests.differential.sources import Source, generated_sources, published_sour
 from tests.effort import LONG, effort
 
 SEED = "ci-1"
-GENERATED = effort(12, 40)
-PUBLISHED = effort(8, 30)
+GENERATED = effort(6, 40)
+PUBLISHED = effort(4, 30)
 #: Aimed mutants of each demand, in every second combination; ``make campaigns`` and ``make parity`` try all.
 AIMED = None if LONG else 2
 SHOWN = 5
@@ -82,7 +82,7 @@ def test_random_changes_to_a_published_log_get_one_verdict(source: Source, tmp_p
 @pytest.mark.parametrize(
     "combination",
     [
-        pytest.param(c, marks=pytest.mark.long if c.division == "open" or number % 4 > 1 else ())
+        pytest.param(c, marks=pytest.mark.long if c.division == "open" or number % 8 > 1 else ())
         for number, c in enumerate(combinations())
     ],
     ids=str,

@@ -175,7 +175,7 @@ def growing(pattern: re.Pattern[Any], searched: bool) -> Iterator[tuple[str, str
     machine = Machine(pattern, searched)
     for attack in attacks(pattern):
         size = len(attack[1])
-        tries = ((min(24, max(4, 400 // size)), 200_000), (min(200, max(12, 4_000 // size)), 5_000_000))
+        tries = ((min(24, max(4, 400 // size)), 200_000), (min(200, max(12, 4_000 // size)), 1_000_000))
         if all(_grows(machine, attack, *how) for how in tries):
             yield attack
 
