@@ -81,7 +81,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "workspace.runs:MAX_RUNS": "10,000",
         "log.rewrite:MAX_LOGS": "100,000 for",
         "commands.fix.run:MAX_LOG": "128 MiB",
-        "commands.pack.runs:MAX_MATCHES": "10,000 for a pattern",
+        "packing.runs:MAX_MATCHES": "10,000 for a pattern",
         "commands.watch.run:MAX_LOGS": "256 for",
     },
     "names that `redact`": {
@@ -167,7 +167,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     },
     "beginnings and parts of files that are read, where the rest does not matter": {
         "commands.fix.repairs": "_MAX_DEPTH _MAX_LINES",
-        "commands.pack.runs": "_MAX_RECORDS",
+        "packing.runs": "_MAX_RECORDS",
         "packing.age": "_MAX_LINE",
         "commands.verify.run": "_MAX_RECEIPT",
         "commands.watch.sofar": "_MAX_LINE",
