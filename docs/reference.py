@@ -41,9 +41,8 @@ from mlsub.present.explanation import explanation, explanation_blocks, explanati
 from mlsub.present.markdown import render
 from mlsub.rounds import Round, all_rounds, rounds_with, spans, usages
 from mlsub.rules.catalogue import catalogue
-from mlsub.rules.explain import all_demands, descriptions
+from mlsub.rules.explain import all_demands, descriptions, event_type
 from mlsub.rules.load import benchmark, rules_for
-from mlsub.rules.steps import event_type
 
 REPOSITORY = Path(__file__).parents[1]
 #: Pages that the repository keeps beside docs/, by what they become.

@@ -56,6 +56,8 @@ CASES = [
         ["check", "LOG", "--round", "1.0"],
         {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy", "concurrent.futures.process", "hashlib"},
     ),
+    (["rules", "keys", "bert"], {"rich", "jsonschema", "mlperf_logging", "numpy", "mlsub.workspace"}),
+    (["rules", "diff", "6.0", "6.1"], {"rich", "jsonschema", "mlperf_logging", "numpy", "mlsub.workspace"}),
     (["explain", "seed.shared"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["system", "show", "ipu-pod16"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
 ]

@@ -37,7 +37,7 @@ from mlsub.io.show import readable, show
 from mlsub.log.reading import Reading
 from mlsub.log.run import Run
 from mlsub.rounds import Round, overlay_rounds
-from mlsub.rules.isolate import isolated, reviewed
+from mlsub.rules.catalogue import isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark, rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.submission.model import Entry

@@ -10,12 +10,11 @@ import msgspec
 from mlsub.divisions import division_of
 from mlsub.log.event import Event
 from mlsub.rounds import Round
-from mlsub.rules.aspects.quality import target_test
-from mlsub.rules.compiled import Plan, plan_for
-from mlsub.rules.constraints import Constraint, Test
+from mlsub.rules.aspects.values import target_test
+from mlsub.rules.constraints import Constraint, Stated, Test
+from mlsub.rules.engine import Plan, plan_for
 from mlsub.rules.formula import is_formula, parse
 from mlsub.rules.model import Reach
-from mlsub.rules.values import Stated
 
 #: Steps whose measures are kept until they are complete; published logs have one or two open at a time.
 _MAX_STEPS = 64

@@ -13,8 +13,8 @@ from mlsub.convergence.statistics import between, cut_of, least_accepted_mean, m
 from mlsub.log.reading import BEYOND as BEYOND
 from mlsub.log.reading import Reading, Stop
 from mlsub.log.run import Evaluation, Run
+from mlsub.rules.constraints import Stated
 from mlsub.rules.model import KeyRule, RuleSet
-from mlsub.rules.values import Stated
 
 
 def paired_rule(rules: RuleSet) -> KeyRule | None:

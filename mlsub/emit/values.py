@@ -7,7 +7,7 @@ from typing import Any
 
 from mlsub.emit.errors import EmitError
 from mlsub.rounds import Round, known_rounds
-from mlsub.rules.load import common_rules
+from mlsub.rules.load import rules_for
 from mlsub.rules.model import Gathers, KeyRule, RuleSet
 
 #: Lists and mappings within each other, and digits of a whole number, that the official parser reads for certain.
@@ -101,7 +101,7 @@ def must_be_status(status: str, round_: Round) -> None:
     """
     rounds = known_rounds(round_.usage, round_.overlay)
     for name in reversed(rounds[: rounds.index(round_.name) + 1]):
-        rules = {rule.key: rule for rule in common_rules(round_.usage, name, None, round_.overlay).rules}
+        rules = {rule.key: rule for rule in rules_for(round_.usage, name, None, None, round_.overlay).rules}
         if "submission_status" in rules:
             demand = rules["submission_status"].value[0]
             if not demand.test()(status, {}):
@@ -133,7 +133,7 @@ class Units:
     """
 
     def __init__(self, rules: RuleSet) -> None:
-        every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
+        every = rules.every
         self._rules: dict[str, KeyRule] = {rule.key: rule for rule in every}
 
     def demanded(self, key: str) -> tuple[tuple[str, ...], ...]:

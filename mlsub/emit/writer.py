@@ -24,11 +24,11 @@ from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
-from mlsub.rules.aspects.count import AnyOf
+from mlsub.rules.aspects.records import AnyOf
 from mlsub.rules.catalogue import finding
+from mlsub.rules.explain import before_run, event_type
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
-from mlsub.rules.steps import before_run, event_type
 
 _OURS = __name__.rpartition(".")[0]
 #: Keys of a log's own that are compared with missing ones.
@@ -73,7 +73,7 @@ class Writer:
         self._path = path
         self._reported: set[tuple[str, str]] = set()
         rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
-        every = [*rules.rules, *(rule for variant in rules.variants for rule in variant.rules)]
+        every = rules.every
         late = {rule.key for rule in every if not before_run(rule.key) or "run_start" in rule.after}
         self._late = frozenset((*late, "init_stop"))
         self._seed_needed = division == CLOSED.name and round_.seeds == "required"

@@ -17,13 +17,12 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several, show
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
-from mlsub.log.parts import Seed
+from mlsub.log.event import Seed
 from mlsub.log.report import LogReport
 from mlsub.log.run import MAX_SEEDS
 from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import reviewed
+from mlsub.rules.catalogue import finding, reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.energy import FOLDER as POWER
 from mlsub.score.scaled import FILE

@@ -22,9 +22,8 @@ from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import IntervalFold, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round, get_round
-from mlsub.rules.aspects.count import AnyOf, Count
-from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import reviewed
+from mlsub.rules.aspects.records import AnyOf, Count
+from mlsub.rules.catalogue import finding, reviewed
 
 #: Bytes that tell a wide encoding.
 _HEAD = 4

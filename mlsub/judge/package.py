@@ -19,8 +19,7 @@ from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_organisation_seeds
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import isolated, reviewed
+from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import (

@@ -16,12 +16,12 @@ from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
-from mlsub.rules.aspects.content import Metadata, Value
-from mlsub.rules.aspects.count import AnyOf, Count
+from mlsub.rules.aspects.records import AnyOf, Count
+from mlsub.rules.aspects.values import Metadata, Value
 from mlsub.rules.catalogue import finding
+from mlsub.rules.explain import PLACE, before_run, step_of
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
-from mlsub.rules.steps import PLACE, before_run, step_of
 
 #: What a run logs before the clock beside its hyperparameters, once it knows it.
 ELSEWHERE = frozenset(("seed", "train_samples", "eval_samples"))
@@ -163,8 +163,7 @@ def _rules(round_: Round, division: str, benchmark: str) -> Iterator[tuple[KeyRu
     """The official rules and the user's own, and whether each holds whatever a log states."""
     for house in (False, True) if round_.overlay else (False,):
         rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay, house=house)
-        yield from ((rule, True) for rule in rules.rules)
-        yield from ((rule, False) for variant in rules.variants for rule in variant.rules)
+        yield from ((rule, rule.where is None) for rule in rules.every)
 
 
 def _is_hyperparameter(key: str) -> bool:

@@ -12,9 +12,8 @@ from mlsub.log.event import Event, Records
 from mlsub.log.events import Fold, Handler, Tally
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
-from mlsub.rules.compiled import plan_for
-from mlsub.rules.engine import Judge, Outcome
-from mlsub.rules.isolate import review_crashed, reviewed
+from mlsub.rules.catalogue import review_crashed, reviewed
+from mlsub.rules.engine import Judge, Outcome, plan_for
 from mlsub.rules.phrases import Passing, findings_of
 
 #: Events held back until a log has named itself, and the bytes read meanwhile.

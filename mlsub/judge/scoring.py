@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from mlsub.findings import Finding
 from mlsub.io.show import several, show
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import isolated, reviewed
+from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.energy import FOLDER as POWER
 from mlsub.score.scaled import (

@@ -55,6 +55,59 @@ def minute(event: Event) -> float:
     return 60.0 if isinstance(event, EventOfSeconds) else 60_000.0
 
 
+_START, _END, _POINT = "INTERVAL_START", "INTERVAL_END", "POINT_IN_TIME"
+#: The event type that a key stands for, by the names of the official logger.
+EXPECTED_TYPES = {
+    **{f"{name}_start": _START for name in ("init", "run", "block", "epoch", "eval", "staging")},
+    **{f"{name}_stop": _END for name in ("init", "run", "block", "epoch", "eval", "staging")},
+    **dict.fromkeys(
+        (
+            "eval_accuracy",
+            "eval_error",
+            "seed",
+            "cache_clear",
+            "global_batch_size",
+            "train_samples",
+            "eval_samples",
+            "weights_initialization",
+        ),
+        _POINT,
+    ),
+}
+
+
+def expected_event_type(key: str) -> str | None:
+    """Return the event type a key stands for, by the names of the official logger; None where either would do."""
+    return EXPECTED_TYPES.get(key)
+
+
+class Seed(msgspec.Struct, frozen=True, array_like=True):
+    """One logged seed and the source line that logged it; ``error`` says why the seed checker cannot use it."""
+
+    line: int
+    value: Any
+    file: Any = None
+    lineno: Any = None
+    error: str | None = None
+
+
+def read_seed(event: Event) -> Seed:
+    """Read a seed as the official seed checker does: an integer, and the source line that logged it."""
+    metadata = event.metadata if isinstance(event.metadata, dict) else {}
+    file, lineno = metadata.get("file"), metadata.get("lineno")
+    error = None
+    value: Any = event.value
+    if "file" not in metadata or "lineno" not in metadata:
+        error = "its metadata does not name file and lineno"
+    else:
+        try:
+            value = int(event.value)
+            hash((file, lineno))
+        except (TypeError, ValueError, OverflowError) as problem:
+            error = str(problem)
+    return Seed(event.line, value, file, lineno, error)
+
+
 class Defect(msgspec.Struct, frozen=True):
     """A record the official parser cannot use.
 

@@ -10,9 +10,8 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.event import Event, Records
+from mlsub.log.event import EXPECTED_TYPES, Event, Records, Seed, read_seed
 from mlsub.log.events import Handler, Tally
-from mlsub.log.parts import EvaluationLengths, LengthFold, Seed, read_seed
 from mlsub.log.reading import Reading, ReadingFold
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
@@ -20,6 +19,74 @@ MAX_EVALUATIONS = 10_000
 MAX_HYPERPARAMETERS = 512
 MAX_SEEDS = 20_000
 MAX_METRIC = 64
+
+
+#: Evaluations (ms) that no model takes: of all published ones that run while the clock does, the shortest takes 65 ms.
+NO_LENGTH_MS = 5
+#: No training counts further.
+_MOST = 1e15
+
+
+class EvaluationLengths(msgspec.Struct, frozen=True, array_like=True):
+    """The evaluations of the timed region that start and stop: how many, and how many of them take hardly any time.
+
+    ``line`` is that of the first such ``eval_start``, ``longest_ms`` the length of the longest of them. ``beside`` says
+    that evaluations start in order while others are under way, as where they are made beside the training.
+    """
+
+    count: int = 0
+    short: int = 0
+    line: int | None = None
+    longest_ms: float = 0.0
+    beside: bool = False
+
+
+class LengthFold:
+    """Takes starts and stops in file order; of those of many processes the first counts."""
+
+    def __init__(self) -> None:
+        self._open: Event | None = None
+        self._count = self._short = 0
+        self._line: int | None = None
+        self._longest = 0.0
+        self._beside = self._back = False
+        self._place = -math.inf
+
+    def start(self, event: Event) -> None:
+        """Take an ``eval_start`` of the timed region."""
+        place = _place(event)
+        self._back = self._back or place < self._place
+        if self._open is None:
+            self._open = event
+        else:
+            self._beside = self._beside or place > self._place
+        self._place = place
+
+    def stop(self, event: Event) -> None:
+        """Take an ``eval_stop``."""
+        start, self._open = self._open, None
+        if start is None:
+            return
+        self._count += 1
+        length = event.time_ms - start.time_ms
+        if length <= NO_LENGTH_MS:
+            self._short += 1
+            self._longest = max(self._longest, length)
+            if self._line is None:
+                self._line = start.line
+
+    def finish(self) -> EvaluationLengths:
+        """Return what there was so far."""
+        return EvaluationLengths(self._count, self._short, self._line, self._longest, self._beside and not self._back)
+
+
+def _place(event: Event) -> float:
+    """How far the training had come when an evaluation started; infinity where that is not said."""
+    for name in ("samples_count", "epoch_num"):
+        found = event.metadata.get(name) if isinstance(event.metadata, dict) else None
+        if type(found) is int or type(found) is float:
+            return float(found) if abs(found) < _MOST else math.inf
+    return math.inf
 
 
 class Evaluation(msgspec.Struct, frozen=True, array_like=True):
@@ -114,25 +181,6 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
         return bool(self.status == "success")
 
 
-_START, _END, _POINT = "INTERVAL_START", "INTERVAL_END", "POINT_IN_TIME"
-_EXPECTED_TYPE = {
-    **{f"{name}_start": _START for name in ("init", "run", "block", "epoch", "eval", "staging")},
-    **{f"{name}_stop": _END for name in ("init", "run", "block", "epoch", "eval", "staging")},
-    **dict.fromkeys(
-        (
-            "eval_accuracy",
-            "eval_error",
-            "seed",
-            "cache_clear",
-            "global_batch_size",
-            "train_samples",
-            "eval_samples",
-            "weights_initialization",
-        ),
-        _POINT,
-    ),
-}
-
 _SCALE = ("number_of_nodes", "accelerators_per_node")
 #: Keys that others compute with, kept whatever else a log states before them.
 _ALWAYS_KEPT = frozenset(
@@ -141,11 +189,6 @@ _ALWAYS_KEPT = frozenset(
         *("global_batch_size", "train_samples", "eval_samples", *_SCALE),
     )
 )
-
-
-def expected_event_type(key: str) -> str | None:
-    """Return the event type a key stands for, by the names of the official logger; None where either would do."""
-    return _EXPECTED_TYPE.get(key)
 
 
 class RunFold:
@@ -197,7 +240,7 @@ class RunFold:
 
     def _type(self, event: Event) -> None:
         """Note an event type that contradicts the key; each key that has one comes here."""
-        found, expected = event.event_type, _EXPECTED_TYPE.get(event.key)
+        found, expected = event.event_type, EXPECTED_TYPES.get(event.key)
         if found != expected and found is not None and expected is not None:
             self.event_types.setdefault(event.key, (show(found).strip('"'), event.line))
 
@@ -328,7 +371,7 @@ class RunFold:
 
 #: What takes the events of keys whose type is known; not bound to a fold, which would then hold on to itself.
 _HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
-    **dict.fromkeys(_EXPECTED_TYPE, RunFold._type),
+    **dict.fromkeys(EXPECTED_TYPES, RunFold._type),
     **dict.fromkeys(("submission_benchmark", "global_batch_size", "train_samples"), RunFold._named_state),
     **dict.fromkeys(("eval_samples", "cache_clear"), RunFold._typed_state),
     **dict.fromkeys(_SCALE, RunFold._scale_state),

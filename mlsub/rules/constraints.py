@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -17,10 +18,43 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.rules.formula import Formula, UnknownValueError, Values, formulas_in, is_formula, parse
 
+Series = tuple[str, str]
 Test = Callable[[Any, Values], bool]
 
 #: Tolerance of the official checker for "is a whole number".
 INTEGER_TOLERANCE = 1e-5
+
+
+class Stated(dict[str, Any]):
+    """The last logged value of each key that a formula names, and how far each series of evaluations got."""
+
+    def __init__(self, logged: Mapping[str, Any] = MappingProxyType({})) -> None:
+        super().__init__()
+        self._progress: dict[Series, int] = {}
+        self._depends: dict[str, set[Series]] = {}
+        for key, value in logged.items():
+            self.state(key, value)
+
+    def state(self, key: str, value: Any) -> None:
+        """Take a logged value. A series that is computed from it starts anew, as in the official checker."""
+        if key.startswith("submission_"):
+            self.setdefault(key, value)
+            return
+        self[key] = value
+        for series in self._depends.get(key, ()):
+            self._progress[series] = 0
+
+    def matches(self, series: Series, names: tuple[str, ...]) -> int:
+        """How many records of a series have matched since the values it is computed from were stated."""
+        if series not in self._progress:
+            self._progress[series] = 0
+            for name in names:
+                self._depends.setdefault(name, set()).add(series)
+        return self._progress[series]
+
+    def matched(self, series: Series) -> None:
+        """Note that the next record of a series was there."""
+        self._progress[series] += 1
 
 
 class Constraint(msgspec.Struct, frozen=True):
@@ -87,12 +121,7 @@ def _with(test: Callable[[Any, Any], Any]) -> Callable[[Any], Test]:
 
 
 def _all_of(fields: dict[str, Any]) -> Test:
-    return all_hold(constraints_of(fields))
-
-
-def all_hold(constraints: Iterable[Constraint]) -> Test:
-    """A test of several constraints, in their order."""
-    return all_pass([constraint.test() for constraint in constraints])
+    return all_pass([constraint.test() for constraint in constraints_of(fields)])
 
 
 def all_pass(tests: Sequence[Test]) -> Test:

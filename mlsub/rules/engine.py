@@ -6,17 +6,100 @@ findings but :class:`Outcome`, the bare facts of what failed; :mod:`mlsub.rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from functools import partial
+from collections.abc import Iterator, Sequence, Set
+from functools import lru_cache, partial
+from typing import Any
 
 import msgspec
 
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
-from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar
-from mlsub.rules.aspects.content import metadata_expected
-from mlsub.rules.compiled import Plan
-from mlsub.rules.values import Gatherer
+from mlsub.rules.aspects import compile_key
+from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar, Note
+from mlsub.rules.aspects.values import metadata_expected
+from mlsub.rules.load import explained, rules_for
+from mlsub.rules.model import Gathers
+
+#: Steps kept of one log; a published log has a dozen.
+MAX_STEPS = 200_000
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A compiled rule set.
+
+    ``keys`` bind every log, ``every`` has those of variants after them. ``watched`` has the rules of each key that any
+    rule looks at, ``notes`` what is kept of the records of a key for the rules of others. ``due`` has the keys that a
+    log may have to have, ``required`` the keys that every log needs, ``gathering`` the rules of virtual keys.
+    """
+
+    keys: tuple[CompiledKey, ...]
+    every: tuple[CompiledKey, ...]
+    alternatives: tuple[tuple[str, ...], ...]
+    watched: dict[str, tuple[CompiledKey, ...]]
+    notes: dict[str, Note]
+    due: frozenset[str]
+    required: frozenset[str]
+    gathering: tuple[tuple[CompiledKey, Gathers], ...]
+
+
+@lru_cache(maxsize=512)
+def plan_for(
+    usage: str,
+    round_name: str,
+    division: str | None,
+    benchmark: str | None,
+    overlay: str | None = None,
+    *,
+    house: bool = False,
+) -> Plan:
+    """The compiled rules for a log that says it is of this division and benchmark.
+
+    ``house`` asks for those of the overlay file that bind it beside the official ones.
+
+    Raises:
+        FileProblemsError: a rule file is broken.
+    """
+    files = () if house else ("common", "common_hpc", *([benchmark] if benchmark else []))
+    with explained(overlay, *files):
+        rules = rules_for(usage, round_name, division, benchmark, overlay, house=house)
+        # The rules that bind the logs of all benchmarks come first, in this order, and are compiled once.
+        shared = plan_for(usage, round_name, division, None, overlay, house=house).keys if benchmark else ()
+        every = tuple(
+            shared[place] if place < len(shared) and shared[place].rule is rule else compile_key(rule, place)
+            for place, rule in enumerate(rules.every)
+        )
+    keys = every[: len(rules.rules)]
+    notes = _notes(every)
+    watched: dict[str, tuple[CompiledKey, ...]] = dict.fromkeys(notes, ())
+    for compiled in every:
+        watched[compiled.rule.key] = (*watched.get(compiled.rule.key, ()), compiled)
+    return Plan(
+        keys=keys,
+        every=every,
+        alternatives=rules.alternatives,
+        watched=watched,
+        notes=notes,
+        due=frozenset(compiled.rule.key for compiled in every if compiled.rule.occurs.is_required),
+        required=frozenset(compiled.rule.key for compiled in keys if compiled.rule.occurs.least),
+        gathering=tuple((compiled, compiled.rule.gathers) for compiled in every if compiled.rule.gathers),
+    )
+
+
+def _notes(keys: Sequence[CompiledKey]) -> dict[str, Note]:
+    """What the rules of a log ask of the records of each key, beside the rule of the key itself."""
+    rules, aspects = [compiled.rule for compiled in keys], [aspect for one in keys for aspect in one.aspects]
+    stated = {name for aspect in aspects for name in aspect.named()}
+    starts = {compiled.rule.within.of for compiled in keys if compiled.rule.within and not compiled.where}
+    choices: dict[str, frozenset[str]] = {}
+    for key, value in filter(None, (compiled.where or compiled.rule.occurs.once_where for compiled in keys)):
+        choices[key] = choices.get(key, frozenset()) | {value}
+    kept = {name for aspect in aspects for name in aspect.looked_back_on()}
+    kept.update(stated, choices, (rule.gathers.key for rule in rules if rule.gathers))
+    nested = any(rule.nested for rule in rules)
+    return {
+        key: Note(key in starts, choices.get(key, frozenset()), key in stated, nested and key == "run_start")
+        for key in kept
+    }
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -32,6 +115,39 @@ class Outcome(msgspec.Struct, frozen=True):
     required: frozenset[str]
     missing_groups: tuple[tuple[str, ...], ...]
     seen: Set[str]
+
+
+class Gatherer:
+    """Collects measures that are logged one by one and belong together, as Stable Diffusion's FID and CLIP at one step.
+
+    ``broken`` is the first record that cannot be placed.
+    """
+
+    def __init__(self, gathers: Gathers) -> None:
+        self.gathers = gathers
+        self.broken: tuple[int, Any] | None = None
+        self._steps: dict[Any, tuple[int, float, dict[Any, Any]]] = {}
+
+    def see(self, event: Event) -> None:
+        """Take a record of the key that is gathered."""
+        metadata = event.metadata
+        try:
+            if self.gathers.field not in metadata:
+                return
+            step, measure = metadata[self.gathers.by], metadata[self.gathers.field]
+            line, time_ms, values = self._steps.get(step, (event.line, event.time_ms, {}))
+            values[measure] = event.value
+            if len(self._steps) >= MAX_STEPS and step not in self._steps:
+                raise OverflowError
+            self._steps[step] = (line, max(time_ms, event.time_ms), values)
+        except Exception:
+            if self.broken is None:
+                self.broken = (event.line, metadata)
+
+    def events(self, key: str) -> Iterator[Event]:
+        """One event for each step, in the order of their first records; its time is that of the last."""
+        for line, time_ms, values in self._steps.values():
+            yield Event(line=line, time_ms=time_ms, key=key, value=values, metadata={})
 
 
 class Judge:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -15,8 +15,7 @@ from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
 from mlsub.io.problems import FileProblemsError
 from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds, usages
-from mlsub.rules.model import KeyRule, RuleSet, Variant
-from mlsub.rules.parse import parse_rule
+from mlsub.rules.model import KeyRule, RuleSet, parse_rule
 
 FOLDER = Path(__file__).parent
 _FAMILY_BLOCKS = {"both": Blocks.BOTH, CLOSED.name: Blocks.CLOSED, OPEN.name: Blocks.BOTH}
@@ -124,75 +123,50 @@ def rules_for(
     return _rules_for(usage, round_name, division, benchmark_name, overlay, house)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def _rules_for(
     usage: str, round_name: str, division: str | None, benchmark_name: str | None, overlay: str | None, house: bool
 ) -> RuleSet:
     round_ = get_round(usage, round_name, overlay)
-    file = "common" if house else round_.common_file
-    known = benchmark_name if benchmark_name in round_.benchmarks else None
-    with explained(overlay, *() if house else (file, *([benchmark_name] if benchmark_name else []))):
-        return _rule_set(
-            round_,
-            division,
-            benchmark_name,
-            common_rules(usage, round_name, division, overlay, house=house),
-            _in_force(known, usage, round_name, overlay, house=house) if known is not None else {},
-            str(overlay_content(overlay)["title"]) if house else round_.checker,
+    common_file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
+    with explained(overlay, *() if house else (common_file, *([benchmark_name] if benchmark_name else []))):
+        if benchmark_name in round_.benchmarks:
+            common = _rules_for(usage, round_name, division, None, overlay, house)
+            content = _in_force(str(benchmark_name), usage, round_name, overlay, house=house)
+            return _with_own(common, content, str(benchmark_name), round_, rule_families(division))
+        if benchmark_name is not None:
+            return _rules_for(usage, round_name, division, None, overlay, house)
+        content = _in_force(common_file, *common_of, overlay, house=house)
+        families = rule_families(division)
+        rules: dict[str, KeyRule] = {}
+        for family in families:
+            rules.update(_section(content.get(family), family, "common", round_))
+        return RuleSet(
+            division=division if len(families) > 1 else None,
+            rules=tuple(rules.values()),
+            alternatives=tuple(tuple(group) for group in content.get("at_least_one_of", ())),
+            checker=str(overlay_content(overlay)["title"]) if house else round_.checker,
         )
 
 
-class Common(msgspec.Struct, frozen=True):
-    """The rules that bind the logs of all benchmarks; of ``alternatives`` at least one key must appear."""
-
-    rules: tuple[KeyRule, ...]
-    alternatives: tuple[tuple[str, ...], ...]
-
-
-@lru_cache(maxsize=256)
-def common_rules(
-    usage: str, round_name: str, division: str | None, overlay: str | None = None, *, house: bool = False
-) -> Common:
-    """What :func:`rules_for` has for every benchmark."""
-    round_ = get_round(usage, round_name, overlay)
-    file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
-    content = _in_force(file, *common_of, overlay, house=house)
-    rules: dict[str, KeyRule] = {}
-    for family in rule_families(division):
-        rules.update(_section(content.get(family), family, "common", round_))
-    return Common(tuple(rules.values()), tuple(tuple(group) for group in content.get("at_least_one_of", ())))
-
-
-def _rule_set(
-    round_: Round,
-    division: str | None,
-    benchmark_name: str | None,
-    common: Common,
-    content: dict[str, Any],
-    checker: str,
+def _with_own(
+    common: RuleSet, content: dict[str, Any], benchmark_name: str, round_: Round, families: Iterable[str]
 ) -> RuleSet:
-    families = rule_families(division)
+    """The common rules with those of a benchmark, which replace the ones of the same key."""
     rules = {rule.key: rule for rule in common.rules}
-    variants: list[Variant] = []
+    variants: list[KeyRule] = []
     for family in families:
         section = dict(content.get(family) or {})
         for key, choices in (section.pop("variants", None) or {}).items():
             for value, chosen in choices.items():
                 found = _section(chosen, family, f"{benchmark_name}_{value.lower()}", round_)
-                variants.append(Variant(key, value, tuple(found.values())))
-        rules.update(_section(section, family, str(benchmark_name), round_))
+                variants += [msgspec.structs.replace(rule, where=(key, value)) for rule in found.values()]
+        rules.update(_section(section, family, benchmark_name, round_))
     for key, note in (content.get("notes") or {}).items():
         if key in rules:
             rules[key] = msgspec.structs.replace(rules[key], note=note)
-    return RuleSet(
-        usage=round_.usage,
-        round=round_.name,
-        division=division if len(families) > 1 else None,
-        benchmark=benchmark_name if benchmark_name in round_.benchmarks else None,
-        rules=tuple(rules.values()),
-        variants=tuple(variants),
-        alternatives=common.alternatives,
-        checker=checker,
+    return msgspec.structs.replace(
+        common, benchmark=benchmark_name, rules=tuple(rules.values()), variants=tuple(variants)
     )
 
 

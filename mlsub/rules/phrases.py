@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.rules.aspects.base import Case, CompiledKey, Flaw, KeyOutcome
-from mlsub.rules.aspects.count import AnyOf
-from mlsub.rules.aspects.course import Nesting
+from mlsub.rules.aspects.records import AnyOf, Nesting
 from mlsub.rules.engine import Outcome
 from mlsub.rules.model import KeyRule
 

@@ -18,7 +18,7 @@ from mlsub.io.problems import FileProblemsError, Problem, meant
 from mlsub.io.read import Tree, read_tree
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.formula import formulas_in, parse
-from mlsub.rules.parse import parse_rule
+from mlsub.rules.model import parse_rule
 
 #: The parts of what a round changes that hold demands, by the logs that they bind.
 SECTIONS = ("both", *DIVISIONS)

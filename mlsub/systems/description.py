@@ -24,8 +24,7 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
-from mlsub.rules.catalogue import FIX, finding
-from mlsub.rules.isolate import reviewed
+from mlsub.rules.catalogue import FIX, finding, reviewed
 from mlsub.systems.audit import Lines, audit, audit_status, crashes
 from mlsub.systems.fields import exact_status, fields, owed
 

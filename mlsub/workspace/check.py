@@ -16,8 +16,7 @@ from mlsub.judge.entry import COPIED
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_prints
 from mlsub.rounds import get_round, normalise_round
-from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import reviewed
+from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import Place, Target, packages
 from mlsub.submission.report import Report
 from mlsub.workspace.places import AS_FOUND, Settings, find_places

@@ -21,7 +21,7 @@ from mlsub.judge.package import judge_package, list_package, single_log, tasks_o
 from mlsub.log.report import LogReport
 from mlsub.review.cross import Print, prints_of
 from mlsub.rounds import get_round
-from mlsub.rules.isolate import isolated
+from mlsub.rules.catalogue import isolated
 from mlsub.submission.find import Place, Target
 from mlsub.submission.model import Package
 from mlsub.submission.report import Report

@@ -94,16 +94,13 @@ def test_what_a_submission_has_to_change_reads_to_the_letter(
     name: str, tmp_path: Path, expected_text: ExpectedText
 ) -> None:
     arguments, make, status = SUBMISSIONS[name]
-    outcome = run("rules", "diff", *arguments.split(), "--submission", make(tmp_path).folder)
+    folder = make(tmp_path).folder
+    outcome = run("rules", "diff", *arguments.split(), "--submission", folder)
     assert (outcome.status, outcome.stderr) == (status, "")
     expected_text(name, outcome.stdout.replace(str(tmp_path), "ROOT"))
-
-
-@pytest.mark.parametrize("name", SUBMISSIONS)
-def test_the_document_of_a_submission_keeps_the_schema(name: str, tmp_path: Path) -> None:
-    arguments, make, status = SUBMISSIONS[name]
-    asked = arguments.replace(" --format markdown", "").split()
-    outcome = run("rules", "diff", *asked, "--submission", make(tmp_path).folder, "--format", "json")
+    if "markdown" in arguments:
+        return
+    outcome = run("rules", "diff", *arguments.split(), "--submission", folder, "--format", "json")
     document = outcome.document
     answer_schema("rules diff submission").validate(document)
     assert outcome.status == status == int(bool(document["unmet"] or document["gone"] or not document["accepted"]))
@@ -189,54 +186,10 @@ def test_a_submission_that_cannot_be_checked_gets_one_line(form: str, tmp_path: 
         assert outcome.stderr.startswith(f"mlsub rules diff: {reason}") and outcome.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "command"),
-    [
-        ("list", "rules list"),
-        ("list --round 6.1", "rules list"),
-        ("list --round 6.1 --benchmark flux1", "rules list ids"),
-        ("show flux1", "rules show"),
-        ("diff 6.0 6.1", "rules diff"),
-    ],
-)
-def test_documents_keep_the_schema(arguments: str, command: str) -> None:
-    outcome = run("rules", *arguments.split(), "--format", "json")
-    answer_schema(command).validate(outcome.document)
-    assert (outcome.status, outcome.stderr) == (0, "")
-
-
 def test_a_poor_output_costs_characters_and_not_the_answer() -> None:
     done = call("rules", "show", "dlrmv4", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\xd7 global_batch_size" in done.stdout
-
-
-_PROBE = """
-import json, sys
-from mlsub.cli import main
-try:
-    main(sys.argv[1:])
-except SystemExit:
-    pass
-print("\\nMODULES " + json.dumps(sorted(sys.modules)))
-"""
-
-
-@pytest.mark.parametrize(
-    "arguments", ["rules show resnet --round 2.1", "rules keys bert", "rules list", "rules diff 6.0 6.1"]
-)
-def test_looking_up_imports_no_more_than_it_needs(arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _PROBE, *arguments.split()], capture_output=True, text=True, check=True
-    )
-    modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))
-    assert not modules & {
-        "rich",
-        "jsonschema",
-        "mlperf_logging",
-        "numpy",
-        "mlsub.workspace",
-    }
 
 
 _OPENED = """

@@ -60,10 +60,6 @@ def test_an_unknown_name_is_one_line(words: tuple[str, ...], message: str) -> No
     assert len(outcome.stderr) < 600
 
 
-def test_what_was_meant_is_suggested() -> None:
-    assert "Did you mean manifest?" in run("schema", "manifset").stderr
-
-
 def test_rounds_go_with_system_descriptions_alone() -> None:
     outcome = run("schema", "manifest", "--strict")
     assert outcome.status == 2

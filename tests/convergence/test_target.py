@@ -9,7 +9,7 @@ import pytest
 from mlsub.convergence.target import Band, Measures, target_of
 from mlsub.log.event import Event
 from mlsub.rounds import Round, get_round, known_rounds, usages
-from mlsub.rules.values import Stated
+from mlsub.rules.constraints import Stated
 
 ROUNDS = [get_round(usage, name) for usage in usages() for name in known_rounds(usage)]
 

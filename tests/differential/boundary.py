@@ -13,9 +13,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlsub.rules.constraints import Constraint
+from mlsub.rules.constraints import Constraint, Stated
 from mlsub.rules.model import KeyRule
-from mlsub.rules.values import Stated
 from tests.differential.asked import (
     METADATA,
     TIME,

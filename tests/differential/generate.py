@@ -113,9 +113,7 @@ def rules_of(combination: Combination) -> dict[str, KeyRule]:
     """Each key's rule, that of the chosen variant last (it is the one that decides of the value)."""
     rules = ruleset(combination)
     found = {rule.key: rule for rule in rules.rules}
-    for variant in rules.variants:
-        if variant.value in combination.chosen:
-            found.update({rule.key: rule for rule in variant.rules})
+    found.update({rule.key: rule for rule in rules.variants if rule.where and rule.where[1] in combination.chosen})
     return found
 
 

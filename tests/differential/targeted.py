@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from mlsub.rules.constraints import Constraint
+from mlsub.rules.constraints import Constraint, Stated
 from mlsub.rules.model import Entry, Gathers, KeyRule, Within
 from mlsub.rules.phrases import rule_id
-from mlsub.rules.values import Stated
 from tests.differential.generate import Combination, ruleset
 from tests.differential.log import Log, Mutant, altered, content, generated, places_of, record_line, show
 from tests.differential.mutate import stated_rules

@@ -74,9 +74,7 @@ def logs_of(ruleset: Ruleset, file: Path) -> Iterator[tuple[str, str]]:
 
 def rules_here(ruleset: Ruleset, benchmark: str, division: str) -> dict[str, KeyRule]:
     rules = rules_for(ruleset.usage, ruleset.round, division, benchmark)
-    found = {rule.key: rule for variant in rules.variants for rule in variant.rules}
-    found.update({rule.key: rule for rule in rules.rules})
-    return found
+    return {rule.key: rule for rule in (*rules.variants, *rules.rules)}
 
 
 def excused(ruleset: Ruleset, file: Path, key: str) -> bool:

@@ -12,7 +12,7 @@ from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
 from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
-from mlsub.rules.steps import before_run
+from mlsub.rules.explain import before_run
 from tests.differential.generate import Combination, compliant_log
 from tests.emit.digits import initialise, recorder, train
 from tests.emit.drive import GIVEN, own

@@ -13,7 +13,7 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round, known_rounds, overlay_content, usages
-from mlsub.rules.compiled import plan_for
+from mlsub.rules.engine import plan_for
 from mlsub.rules.overlay import check_overlay
 from mlsub.score.records import read_records
 from tests.commands.db.records.test_read import GOOD

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mlsub.findings import Finding, Severity
 from mlsub.judge.preflight import ELSEWHERE, Given, preflight
 from mlsub.rounds import get_round
-from mlsub.rules.steps import step_of
+from mlsub.rules.explain import step_of
 from tests.differential.generate import Combination, compliant_log, usage_and_round
 from tests.effort import effort
 from tests.emit.digits import HYPERPARAMETERS

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_stop
 
 from mlsub.log import run as run_module
-from mlsub.log.event import Event
+from mlsub.log.event import Event, Seed, expected_event_type
 from mlsub.log.events import Tally
-from mlsub.log.parts import Seed
-from mlsub.log.run import MAX_SEEDS, Evaluation, Run, RunFold, Timeline, expected_event_type
+from mlsub.log.run import MAX_SEEDS, Evaluation, Run, RunFold, Timeline
 from tests.log.pushing import push
 
 FEW = settings(derandomize=True, deadline=None, max_examples=150)

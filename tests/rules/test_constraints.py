@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from mlsub.findings import Blocks
 from mlsub.io.show import show
-from mlsub.rules.constraints import OPERATORS, Constraint, is_whole
-from mlsub.rules.parse import expand, parse_rule
-from mlsub.rules.values import Stated
+from mlsub.rules.constraints import OPERATORS, Constraint, Stated, is_whole
+from mlsub.rules.model import expand, parse_rule
 
 INF = math.inf
 CASES: list[tuple[str, Any, list[Any], list[Any]]] = [

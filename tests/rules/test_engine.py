@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import mlsub.rules.aspects.base
-import mlsub.rules.aspects.count
+import mlsub.rules.aspects.records
 from mlsub.divisions import CLOSED
 from mlsub.judge.log import LogJudge, LogTask
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
-from mlsub.rules.compiled import plan_for
+from mlsub.rules.engine import plan_for
 from tests.differential.generate import Combination
 from tests.differential.log import content, generated, keys_of
 
@@ -51,7 +51,7 @@ def test_a_log_without_a_defect_makes_no_text_of_values(monkeypatch: pytest.Monk
     log = events()
     of = rules()
     monkeypatch.setattr(mlsub.rules.aspects.base, "show", refuse)
-    monkeypatch.setattr(mlsub.rules.aspects.count, "show", refuse)
+    monkeypatch.setattr(mlsub.rules.aspects.records, "show", refuse)
     of.add(log)
     assert found(of) == []
 

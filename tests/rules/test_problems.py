@@ -8,8 +8,8 @@ import pytest
 
 from mlsub.io.problems import MAX_BYTES, FileProblemsError
 from mlsub.rounds import known_rounds, usages
-from mlsub.rules import compiled, load
-from mlsub.rules.compiled import plan_for
+from mlsub.rules import load
+from mlsub.rules.engine import plan_for
 from mlsub.rules.problems import rule_file_problems
 
 ROUNDS = known_rounds("training")
@@ -139,7 +139,7 @@ def test_a_broken_shipped_file_is_reported_by_line_alone(
     content = broken.read_text().replace(text, wrong)
     broken.write_text(content)
     line = next(n for n, row in enumerate(content.splitlines(), 1) if wrong in row)
-    caches = (load._file, load.common_rules, load._rules_for, compiled._common, plan_for)
+    caches = (load._file, load._rules_for, plan_for)
     monkeypatch.setattr(load, "FOLDER", tmp_path)
     for cache in caches:
         cache.cache_clear()

@@ -141,9 +141,8 @@ def hyperparameter_keys(usage: str, round_name: str, benchmark: str, values: Map
         return frozenset()
     common = {rule.key for rule in rules_for(usage, round_name, CLOSED.name, None).rules}
     rules = rules_for(usage, round_name, CLOSED.name, benchmark)
-    used = [variant for variant in rules.variants if values.get(variant.key) == json.dumps(variant.value)]
-    every = {rule.key for rule in rules.rules}
-    every |= {rule.key for variant in used or rules.variants for rule in variant.rules}
+    used = [rule for rule in rules.variants if rule.where and values.get(rule.where[0]) == json.dumps(rule.where[1])]
+    every = {rule.key for rule in (*rules.rules, *(used or rules.variants))}
     return frozenset(every - common - _NONE - FREE)
 
 

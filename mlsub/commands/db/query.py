@@ -136,11 +136,14 @@ def _answer(database: Path, statement: str, seconds: float, ask: Callable[[DuckD
         raise MlsubError(f"There is no database {database}. Make it with mlsub db build DIR... -o {database}")
     import duckdb
 
+    def check_and_ask(connection: DuckDBPyConnection) -> T:
+        _check_kind(connection, statement)
+        _check_format(connection, database)
+        return ask(connection)
+
     try:
         with closing(_open(database)) as connection:
-            _check_kind(connection, statement)
-            _check_format(connection, database)
-            return _interrupted_after(seconds, connection, ask)
+            return _interrupted_after(seconds, connection, check_and_ask)
     except TimeoutError as error:
         raise MlsubError(
             f"The question took more than {seconds:g} seconds. Narrow it, or give it more time with --timeout."

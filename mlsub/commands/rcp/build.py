@@ -145,8 +145,7 @@ def _usual_keys(name: str, round_: Round, rules: RuleSet) -> list[str]:
     They keep the names of the logs: files of earlier rounds have others here and there (optimizer for opt_name), and
     the official tool reads none of them.
     """
-    keys = [rule.key for rule in rules.rules]
-    keys += [rule.key for variant in rules.variants for rule in variant.rules]
+    keys = [rule.key for rule in rules.every]
     file = reference_file(round_.usage, round_.ruleset, name)
     if file is not None and not any(problem.severity == "error" for problem in check_reference_file(file)):
         keys += [key for record in json.loads(file.read_bytes()).values() for key in record["Hyperparams"]]

@@ -11,7 +11,7 @@ from mlsub.commands.rules.table import (
     BenchmarkLine,
     Condition,
     benchmark_line,
-    conditioned,
+    condition_of,
     describe,
     package_facts,
     parts,
@@ -130,7 +130,7 @@ def round_diff(
 def keyed(round_: Round, division: str, benchmark: str | None) -> Keyed:
     """The rules of a benchmark, or those of every log, by key and condition."""
     rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
-    return {(rule.key, where): rule for where, rule in conditioned(rules)}
+    return {(rule.key, condition_of(rule)): rule for rule in rules.every}
 
 
 def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.rules.table import OfBenchmark, about, conditioned, describe, occurs_words, parts
+from mlsub.commands.rules.table import OfBenchmark, about, describe, occurs_words, parts
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.documents import read_pairs
@@ -16,10 +16,9 @@ from mlsub.judge.preflight import Given, preflight
 from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
-from mlsub.rules.explain import descriptions
+from mlsub.rules.explain import PLACE, STEPS, descriptions, event_type, step_of
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule, RuleSet
-from mlsub.rules.steps import PLACE, STEPS, event_type, step_of
 
 _SEED_METADATA = ("file", "lineno")
 _ONCE_A_SEED = "must be in every run of the entry that sorts after one with a seed"
@@ -62,27 +61,26 @@ def key_list(round_: Round, division: str, name: str) -> KeyList:
         KeyError: the round has no such benchmark.
     """
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    lines = [_line(rule, rules, division, where.words() if where else None) for where, rule in conditioned(rules)]
+    lines = [_line(rule, rules, division) for rule in rules.every]
     lines += _seeds(round_, division, {rule.key for rule in rules.rules})
     steps, conditions = list(STEPS), list(dict.fromkeys([None, *(line.where for line in lines)]))
     lines.sort(key=lambda line: (steps.index(line.step), conditions.index(line.where), PLACE.get(line.key, 0)))
     return KeyList(**about(round_, division, name), log_format=round_.log_format, keys=tuple(lines))
 
 
-def _line(rule: KeyRule, rules: RuleSet, division: str, where: str | None) -> KeyLine:
+def _line(rule: KeyRule, rules: RuleSet, division: str) -> KeyLine:
     found = _narrowed(rule, rules, parts(rule, division))
     others = [key for group in rules.alternatives if rule.key in group for key in group if key != rule.key]
     need = "must" if rule.occurs.is_required else "may"
     if others and need == "may":
         need = f"must, unless {' and '.join(others)} {'are' if len(others) > 1 else 'is'} logged"
     once = rule.occurs.once_where
-    if once is not None:
-        where = "where {} is {}".format(*once)
+    hangs_on = once or rule.where
     return KeyLine(
         key=rule.key,
         step=step_of(rule.key),
         need=need,
-        where=where,
+        where="where {} is {}".format(*hangs_on) if hangs_on else None,
         when="exactly once" if once else occurs_words(rule.occurs) if rule.occurs.is_required else "any number",
         event_type=event_type(rule.key),
         value=tuple(describe(part for part in found if part.aspect not in ("count", "metadata"))),

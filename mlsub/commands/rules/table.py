@@ -13,10 +13,10 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, usages
 from mlsub.rules.aspects import ASPECTS, aspects_of
 from mlsub.rules.aspects.base import Part
-from mlsub.rules.aspects.count import AnyOf, Count, Repeated
+from mlsub.rules.aspects.records import AnyOf, Count, Repeated
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.load import benchmark, rules_for
-from mlsub.rules.model import KeyRule, Occurs, RuleSet
+from mlsub.rules.model import KeyRule, Occurs
 from mlsub.rules.phrases import rule_id
 
 
@@ -94,7 +94,7 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    rows = [row_of(rule, division, where) for where, rule in conditioned(rules)]
+    rows = [row_of(rule, division) for rule in rules.every]
     if round_.overlay is not None:
         own = rules_for(round_.usage, round_.name, division, name, round_.overlay, house=True)
         rows += [msgspec.structs.replace(row_of(rule, division), source=own.checker) for rule in own.rules]
@@ -123,7 +123,7 @@ def about(round_: Round, division: str, name: str) -> dict[str, Any]:
 def targets(round_: Round, division: str, name: str) -> tuple[str, ...]:
     """The quality targets in words."""
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    reaching = (rule for _, rule in conditioned(rules) if rule.reaches)
+    reaching = (rule for rule in rules.every if rule.reaches)
     return tuple(
         dict.fromkeys(
             f"{rule.gathers.key if rule.gathers else rule.key} {', '.join(reach.words() for reach in rule.reaches)}"
@@ -132,18 +132,15 @@ def targets(round_: Round, division: str, name: str) -> tuple[str, ...]:
     )
 
 
-def conditioned(rules: RuleSet) -> Iterator[tuple[Condition | None, KeyRule]]:
-    """Every rule with the condition that it hangs on, those that always hold first."""
-    yield from ((None, rule) for rule in rules.rules)
-    for variant in rules.variants:
-        where = Condition(variant.key, variant.value)
-        yield from ((where, rule) for rule in variant.rules)
+def condition_of(rule: KeyRule) -> Condition | None:
+    """The condition that a rule hangs on, None for what always holds."""
+    return Condition(*rule.where) if rule.where else None
 
 
-def row_of(rule: KeyRule, division: str, where: Condition | None = None) -> Row:
+def row_of(rule: KeyRule, division: str) -> Row:
     """A rule as a row."""
     return Row(
-        where=where,
+        where=condition_of(rule),
         key=rule.key,
         occurs=occurs_words(rule.occurs),
         required=rule.occurs.is_required,
@@ -296,14 +293,15 @@ def package_facts(round_: Round) -> dict[str, str]:
 def rule_ids_of(round_: Round, division: str, name: str) -> RuleIds:
     """Every rule id that a log of this benchmark, or the package around it, may run into."""
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    lines = [line for where, rule in conditioned(rules) for line in _lines(rule, division, where)]
+    lines = [line for rule in rules.every for line in _lines(rule, division)]
     lines += [RuleLine(rule_id(group[0], AnyOf.name), AnyOf.words_of(group)) for group in rules.alternatives]
     general = [RuleLine(info.id, info.title) for info in catalogue().values() if not info.id.startswith("check.")]
     return RuleIds(**about(round_, division, name), rules=tuple(lines), general=tuple(general))
 
 
-def _lines(rule: KeyRule, division: str, where: Condition | None) -> Iterator[RuleLine]:
+def _lines(rule: KeyRule, division: str) -> Iterator[RuleLine]:
     """One line an aspect of a key."""
+    where = condition_of(rule)
     condition = f"{where.words()}: " if where else ""
     for aspect in aspects_of(rule):
         words = aspect.phrase(part.words for part in aspect.parts(division))

@@ -31,9 +31,9 @@ from mlsub.log.event import Event
 from mlsub.log.reading import usable_number
 from mlsub.log.run import Run
 from mlsub.rounds import Round
-from mlsub.rules.aspects.course import Time
+from mlsub.rules.aspects.records import Time
+from mlsub.rules.constraints import Stated
 from mlsub.rules.load import rules_for
-from mlsub.rules.values import Stated
 
 #: Evaluations that a forecast needs, and those an interval needs; the last so many are looked at.
 MIN_POINTS, MIN_FOR_INTERVAL, WINDOW = 4, 5, 10

@@ -19,7 +19,7 @@ from mlsub.log.events import Handler
 from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
-from mlsub.rules.values import Stated
+from mlsub.rules.constraints import Stated
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import crashed, read_logs
 from mlsub.workspace.places import Settings

@@ -36,8 +36,8 @@ from mlsub.review.runs.model import (
     with_times,
     without_runs,
 )
+from mlsub.rules.constraints import Stated
 from mlsub.rules.load import rules_for
-from mlsub.rules.values import Stated
 
 #: Targets are written with three decimals.
 _DIGITS = 1000

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from mlsub.rules.aspects.base import Aspect, CompiledKey
-from mlsub.rules.aspects.content import Metadata, Value
-from mlsub.rules.aspects.count import AnyOf, Count, Repeated
-from mlsub.rules.aspects.course import Nesting, Order, Time
-from mlsub.rules.aspects.quality import Target, Tensors
+from mlsub.rules.aspects.records import AnyOf, Count, Nesting, Order, Repeated, Time
+from mlsub.rules.aspects.values import Metadata, Target, Tensors, Value
 from mlsub.rules.model import KeyRule
 
 #: Every aspect by its name, the last part of the rule ids ``key.<key>.<aspect>``.
@@ -20,8 +18,8 @@ def aspects_of(rule: KeyRule) -> tuple[Aspect, ...]:
     return tuple(aspect(rule) for aspect in ASPECTS.values() if aspect.is_demanded(rule))
 
 
-def compile_key(rule: KeyRule, place: int = 0, where: tuple[str, str] | None = None) -> CompiledKey:
-    """Compile the rule of one key; with ``where``, one that binds only logs in which that key has that value."""
+def compile_key(rule: KeyRule, place: int = 0) -> CompiledKey:
+    """Compile the rule of one key."""
     aspects, occurs = aspects_of(rule), rule.occurs
     judges_all = not rule.key.startswith("submission_")
     tests = [(aspect.of_all or judges_all, *aspect.tests()) for aspect in aspects]
@@ -31,6 +29,6 @@ def compile_key(rule: KeyRule, place: int = 0, where: tuple[str, str] | None = N
         tests=tuple(test for _, test, _ in tests if test is not None),
         later_tests=tuple(test for of_all, _, test in tests if test is not None and of_all),
         place=place,
-        where=where,
+        where=rule.where,
         counted=bool(occurs.once_where or occurs.at_least > 1 or rule.tensors or rule.gathers),
     )

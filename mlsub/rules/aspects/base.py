@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.show import show
 from mlsub.log.event import Event, clock
+from mlsub.rules.constraints import Stated
 from mlsub.rules.model import KeyRule
-from mlsub.rules.nesting import EpochSequence
-from mlsub.rules.values import Stated
+
+if TYPE_CHECKING:
+    from mlsub.rules.nesting import EpochSequence
 
 #: What the first start so far is before there is one; the official checker's own number.
 NO_START = 9e99
@@ -116,6 +118,8 @@ class LogSoFar:
     def sequence(self) -> EpochSequence:
         """The sequence of epochs; most rounds ask for none."""
         if self._sequence is None:
+            from mlsub.rules.nesting import EpochSequence
+
             self._sequence = EpochSequence()
         return self._sequence
 
@@ -135,33 +139,27 @@ class LogSoFar:
             self.sequence.see(event, "true")
 
 
-class Repeats:
+class Repeats(msgspec.Struct):
     """Several records of a key that must appear once: whether all values are equal.
 
     ``lines`` are those of the first records, and ``values`` shows their distinct values.
     """
 
-    __slots__ = ("lines", "same", "values")
-
-    def __init__(self) -> None:
-        self.same = True
-        self.lines: list[int] = []
-        self.values: list[str] = []
+    same: bool = True
+    lines: list[int] = []
+    values: list[str] = []
 
 
-class Attempts:
+class Attempts(msgspec.Struct):
     """The evaluations of a key with a quality target, the last on ``last_line``.
 
     ``incomparable`` is the line and the value of the first one that cannot be compared with the target.
     """
 
-    __slots__ = ("best", "incomparable", "last_line", "reached")
-
-    def __init__(self) -> None:
-        self.reached = False
-        self.best: Any = None
-        self.incomparable: tuple[int, str] | None = None
-        self.last_line: int | None = None
+    reached: bool = False
+    best: Any = None
+    incomparable: tuple[int, str] | None = None
+    last_line: int | None = None
 
     @property
     def failing(self) -> bool:

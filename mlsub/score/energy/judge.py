@@ -10,8 +10,7 @@ from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding
-from mlsub.rules.isolate import isolated, reviewed
+from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.score.energy import FOLDER
 from mlsub.score.energy.findings import audit_copies, audit_run, crashes, faults, judge_structure, unreadable
 from mlsub.score.energy.read import list_names, read_run

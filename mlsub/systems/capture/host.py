@@ -19,7 +19,7 @@ _COUNTS = {
     "host_processor_vcpu_count": "CPU(s)",
 }
 _CACHES = ("L1d", "L1i", "L2", "L3")
-_CELL = re.compile(r'(?<!\w)(\w++)="([^"]*)"')
+_CELL = re.compile(r'\b(\w++)="([^"]*)"')
 #: Memory that looks like a disk.
 _NO_DISKS = ("zram", "ram", "loop", "fd", "sr", "nbd")
 

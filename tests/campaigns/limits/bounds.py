@@ -1,4 +1,4 @@
-"""Every constant that bounds foreign input, with the figure for it in docs/reliability.md, or why none is there."""
+"""The constants that bound foreign input, with the figure of each in docs/reliability.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     "nesting of JSON": {"io.data:MAX_LEVELS": "500 levels"},
     "records of a log that are held": {"judge.rules:MAX_HELD": "50,000", "judge.rules:MAX_HELD_BYTES": "32 MiB"},
     "records for the convergence test": {"log.reading:MAX_STOPS": "1,000", "log.reading:MAX_STEPS": "100,000 steps"},
-    "steps whose measures": {"rules.values:MAX_STEPS": "200,000"},
+    "steps whose measures": {"rules.engine:MAX_STEPS": "200,000"},
     "a summary of a log": {
         "log.run:MAX_EVALUATIONS": "10,000 evaluations",
         "log.run:MAX_HYPERPARAMETERS": "512 hyperparameters",
@@ -70,7 +70,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "rules.formula:MAX_EXPONENT": "1,024",
         "commands.audit.functions:MAX_BITS": "8,192 bits",
     },
-    "a pattern of names": {"rules.parse:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
+    "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a document to audit": {
         "commands.audit.messaging:MAX_BYTES": "4 MiB",
@@ -109,92 +109,6 @@ BOUNDS: dict[str, dict[str, str]] = {
         "packing.age:MAX_WORK_FACTOR": "up to 20",
     },
 }
-#: Constants that bound something else, or of which nobody has to know, by module; each group with its reason.
-ELSEWHERE: dict[str, dict[str, str]] = {
-    "how much is shown of what was read in full, and how much of a name or value": {
-        "commands.audit.inputs": "MAX_INPUTS",
-        "commands.audit.sentences": "_LONGEST",
-        "commands.audit.quoting": "_LONGEST",
-        "commands.audit.nearest": "_MOST",
-        "commands.compare.resubmit": "_MOST",
-        "commands.compare.words": "_LONGEST",
-        "commands.fix.document": "MAX_LINES",
-        "commands.pack.document": "MAX_SHOWN",
-        "commands.rcp.command": "_MAX_PROBLEMS",
-        "commands.redact.redactor": "MAX_PLACES",
-        "commands.score.document": "MAX_BYPASSES _LONGEST _MAX_NOTES",
-        "judge.window": "_MAX_NAMED",
-        "commands.watch.news": "_MAX_MEASURES",
-        "config.baseline": "_LONGEST",
-        "convergence.entry": "_MOST_SIZES",
-        "convergence.filecheck": "_MAX_PROBLEMS",
-        "io.problems": "_LONGEST _LONGEST_VALUE _MOST _MOST_FLAWS",
-        "io.show": "LONGEST",
-        "judge.preflight": "_LONGEST _MOST",
-        "judge.scoring": "_MOST_SCALES",
-        "log.reading": "_MAX_TEXT",
-        "review.cross": "_LONGEST_PLATFORM",
-        "review.facts": "_LONGEST_NAME",
-        "review.runs.copies": "MAX_USERS",
-        "rules.aspects.content": "_LONGEST_NAME",
-        "rules.overlay": "_LONGEST_NAME",
-        "submission.ids": "_MOST",
-        "submission.listing": "_LONGEST",
-        "submission.remedies": "_MOST_NAMED",
-        "systems.audit": "_MOST_SHOWN",
-        "systems.fields": "_LONGEST",
-        "systems.names": "_LONGEST",
-        "workspace.places": "_MOST_LOOKED_AT _MOST_SHOWN",
-    },
-    "how much is compared or remembered for hints, review findings and traces": {
-        "commands.audit.inputs": "_MOST",
-        "commands.audit.kinds": "_MOST",
-        "commands.redact.redactor": "MAX_LOOKED_UP _MAX_CACHED",
-        "judge.log": "MAX_SPOILED_KEYS",
-        "log.events": "_MAX_KEY _MAX_KEYS",
-        "log.run": "MAX_METRIC",
-        "log.trace": "MAX_GAPS MAX_INTERVALS MAX_KEY MAX_KEYS MAX_RATES MAX_VALUE MOST_WAITING",
-        "review.runs.numbers": "_MAX_RUNS",
-        "review.runs.pace": "_MAX_RUNS",
-        "review.runs.stretch": "MAX_PAIRS MAX_RUNS",
-    },
-    "numbers beyond which a value is none": {
-        "commands.rcp.build": "_MAX_VALUE",
-        "io.read": "_MAX_NUMBER",
-        "log.parts": "_MOST",
-        "log.trace": "MAX_TIME_MS",
-        "systems.fields": "MAX_COUNT _LONGEST_COUNT MOST_OF_PLACEHOLDER",
-    },
-    "beginnings and parts of files that are read, where the rest does not matter": {
-        "commands.fix.repairs": "_MAX_DEPTH _MAX_LINES",
-        "packing.runs": "_MAX_RECORDS",
-        "packing.age": "_MAX_LINE",
-        "commands.verify.run": "_MAX_RECEIPT",
-        "commands.watch.sofar": "_MAX_LINE",
-        "commands.watch.run": "_MAX_NAMES",
-        "commands.watch.source": "LIMIT",
-        "convergence.filecheck": "_MAX_DEPTH",
-        "submission.templates": "MOST _MAX_BYTES",
-        "systems.capture": "_LONGEST",
-    },
-    "the caller's own settings, files, processes and receivers": {
-        "commands.fix.truncate": "LIMIT",
-        "commands.score.formats": "MAX_CELL",
-        "config.find": "_DEEPEST",
-        "config.model": "_MOST",
-        "io.read": "_DEEP",
-        "workspace.executors": "MAX_PROCESSES",
-        "workspace.cache": "LIMIT MAX_NAMES MAX_RECORD",
-        "workspace.logs": "_MOST",
-    },
-    "steps of a computation": {
-        "packing.names": "MAX_STEPS",
-        "convergence.statistics": "_MOST_DEGREES",
-        "convergence.target": "_MAX_STEPS",
-    },
-}
-#: What only writes, or has a list of its own: the recorder, documents, the site, the rehearsal and the database.
-APART = ("emit", "present", "commands.demo", "commands.site", "commands.rules", "commands.db")
 
 
 def value(where: str) -> Any:

@@ -27,10 +27,9 @@ from mlsub.packing.names import name_problem, target_problem
 from mlsub.packing.runs import _matches
 from mlsub.packing.tree import make_member, read_manifest, scan
 from mlsub.rounds import get_round
+from mlsub.rules.engine import Gatherer
 from mlsub.rules.formula import parse
-from mlsub.rules.model import Gathers
-from mlsub.rules.parse import expand
-from mlsub.rules.values import Gatherer
+from mlsub.rules.model import Gathers, expand
 from mlsub.score.scaled import read_scaling
 from mlsub.submission.audit import audit_layout, audit_links
 from mlsub.submission.ids import read_ids
@@ -237,8 +236,8 @@ CASES = (
         "matches more than 3 files",
         3,
     ),
-    Case("mlsub.rules.parse:MAX_NAMES", lambda _, count: expand([f"{{1..{count}}}"]), "more than 100000 names"),
-    Case("mlsub.rules.parse:_MAX_GROUPS", _groups, "more than 20 groups"),
+    Case("mlsub.rules.model:MAX_NAMES", lambda _, count: expand([f"{{1..{count}}}"]), "more than 100000 names"),
+    Case("mlsub.rules.model:_MAX_GROUPS", _groups, "more than 20 groups"),
     Case(
         "mlsub.rules.formula:FORMULAS.max_length", lambda _, size: parse("1" + " " * (size - 1)), "1000 are the limit"
     ),
@@ -299,7 +298,7 @@ CASES = (
     ),
     Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
     Case("mlsub.commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
-    Case("mlsub.rules.values:MAX_STEPS", _gathered, "{'step': 200000"),
+    Case("mlsub.rules.engine:MAX_STEPS", _gathered, "{'step': 200000"),
     Case(
         "mlsub.rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"
     ),

@@ -20,7 +20,7 @@ import pytest
 
 from mlsub.judge import rules
 from mlsub.judge.log import LogTask, judge_log
-from mlsub.log import events, parts, reader
+from mlsub.log import events, reader
 from mlsub.log import run as run_module
 from mlsub.log.reader import TOKEN
 from mlsub.score.energy import read
@@ -108,7 +108,7 @@ def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
             (rules, "MAX_HELD", 50),
             (reader, "CHUNK", 1 << 16),
             *((run_module, f"MAX_{kind}", 50) for kind in ("EVALUATIONS", "HYPERPARAMETERS")),
-            (parts, "MAX_SEEDS", 50),
+            (run_module, "MAX_SEEDS", 50),
         ):
             stack.enter_context(patch.object(module, name, bound))
         stack.enter_context(patch.object(events, "open_log", lambda path: Endless(start, line, size)))

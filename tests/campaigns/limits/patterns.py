@@ -17,8 +17,8 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[3]
 SEARCHES = frozenset(("search", "sub", "subn", "findall", "finditer", "split"))
 ANCHORED = frozenset(("match", "fullmatch"))
-#: Expressions that are matched with whole names, through a name that a loop gives them.
-OF_NAMES = frozenset(("ALMOST_RESULT", "OTHER_LOG"))
+#: Expressions that are matched at one place only, through a name that a loop gives them.
+OF_NAMES = frozenset(("ALMOST_RESULT", "OTHER_LOG", "_MISUSES"))
 
 
 @dataclass(frozen=True)

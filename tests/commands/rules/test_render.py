@@ -16,11 +16,12 @@ from mlsub.io.errors import MlsubError
 from mlsub.present import markdown, text
 from mlsub.present.document import Document
 from mlsub.rounds import all_rounds, find_benchmark, find_round, find_usage, known_name, usages
+from tests.effort import effort
 
 
 @pytest.mark.parametrize("usage", usages())
 def test_every_table_is_readable_at_each_width(usage: str) -> None:
-    for round_ in all_rounds(usage):
+    for round_ in all_rounds(usage)[:: effort(4, 1)]:
         for name in round_.benchmarks:
             for division in DIVISIONS:
                 table, keys = rule_table(round_, division, name), key_list(round_, division, name)
