@@ -28,7 +28,7 @@ settings.register_profile(
     "mlsub",
     deadline=None,
     derandomize=not LONG,
-    max_examples=10 if FAST else effort(20, 400),
+    max_examples=10 if FAST else effort(25, 400),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("mlsub")

@@ -24,9 +24,8 @@ from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.rules.load import Benchmark
-from mlsub.score.energy import FOLDER as POWER
 from mlsub.score.scaled import FILE
-from mlsub.submission.model import Entry
+from mlsub.submission.model import POWER, Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import of_run_count
 from mlsub.submission.report import EnergyResult, EntryResult, RcpResult, ScoreResult

@@ -10,7 +10,6 @@ from mlsub.io.show import several, show
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.rules.load import Benchmark
-from mlsub.score.energy import FOLDER as POWER
 from mlsub.score.scaled import (
     ScalingFile,
     audit_scaling,
@@ -20,7 +19,7 @@ from mlsub.score.scaled import (
     score_of,
     weak_minutes,
 )
-from mlsub.submission.model import Entry
+from mlsub.submission.model import POWER, Entry
 from mlsub.submission.report import EnergyResult, ScoreResult
 from mlsub.systems.fields import MAX_COUNT
 

@@ -20,12 +20,14 @@ from mlsub.submission.listing import Item as Listed
 from mlsub.submission.listing import (
     ItemKind,
     Listing,
+    Template,
+    begins_as_template,
     list_tree,
     may_be_template,
     parents,
     stray_paths,
+    templates,
 )
-from mlsub.submission.templates import Template, begins_as_template, templates
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import is_placeholder
 from mlsub.workspace import AS_FOUND, Settings

@@ -14,8 +14,7 @@ from mlsub.io.show import several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
-from mlsub.review.cadence import audit_cadence
-from mlsub.review.facts import all_numbers, audit_dataset, batch_size, fact_of, grouped
+from mlsub.review.cadence import all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import placeholders_in
 

@@ -11,8 +11,7 @@ from mlsub.findings import Finding
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import benchmark
-from mlsub.submission.listing import README, SCRIPTS, Item, ItemKind, Listing, gathered, named
-from mlsub.submission.templates import template_words
+from mlsub.submission.listing import README, SCRIPTS, Item, ItemKind, Listing, gathered, named, template_words
 
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
 CODE_USAGES = ("training", "hpc")

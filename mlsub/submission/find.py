@@ -1,4 +1,4 @@
-"""What a path is, which round it belongs to, and which packages lie in it."""
+"""What a path is, which round and organisation it belongs to, and which packages lie in it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,53 @@ from msgspec.structs import replace
 
 from mlsub.findings import Finding
 from mlsub.io import look
+from mlsub.io.data import shipped
+from mlsub.io.show import LONGEST, Spellings, flat, spellings
 from mlsub.rounds import usages
 
 if TYPE_CHECKING:
     from mlsub.submission.manifest import Named
+
+
+@lru_cache(maxsize=1)
+def known_organisations() -> dict[str, tuple[str, ...]]:
+    """The spellings of each organisation, by its name."""
+    return shipped(__file__, "organisations.yaml", dict[str, tuple[str, ...]])
+
+
+@lru_cache(maxsize=1)
+def organisation_spellings() -> Spellings:
+    """The organisations by their spellings."""
+    return spellings((text, [name]) for name, texts in known_organisations().items() for text in texts)
+
+
+@lru_cache(maxsize=1024)
+def organisation(name: str) -> str:
+    """The name of an organisation, for the name of its folder or what a file says; several are joined with ``+``.
+
+    A name with parts that are not organisations stays as it is: ``Umbrella Computing`` is not known here.
+    """
+    text = name[:LONGEST]
+    found = [(match, values) for match, values in organisation_spellings().found(text) if len(values) == 1]
+    rest = flat(text)
+    for match, _ in reversed(found):
+        rest = rest[: match.start()] + rest[match.end() :]
+    if not found or any(letter.isalnum() for letter in rest.replace(" and ", " ")):
+        return _in_full(text) or name
+    return "+".join(dict.fromkeys(value for _, values in found for value in values))
+
+
+def _in_full(text: str) -> str | None:
+    """The one organisation that a longer name begins with, such as one with its department behind it."""
+    match = organisation_spellings().pattern.match(flat(text))
+    values = organisation_spellings().meanings[match[1]] if match else frozenset()
+    rest = flat(text)[match.end() :] if match else ""
+    return next(iter(values)) if len(values) == 1 and rest.startswith(_DEPARTMENTS) else None
+
+
+#: What may follow the name of an organisation without making it another one.
+_DEPARTMENTS = (" research", " university", " system", " inc", " corporation", " corp", " ltd", " labs", " laborator")
+
 
 #: A version in the name of a round's folder; with an underscore only where the name has other words.
 _VERSION = re.compile(r"(?:^|(?<=[-_]))v?(\d{1,3})(?:\.|(?<=[-_]v\d)_)(\d{1,3})(?:\.0)?(?=[-_]|$)", re.I | re.A)

@@ -23,7 +23,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError, Flaw, Problem, meant
 from mlsub.io.read import read_text, with_place
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
-from mlsub.submission.organisations import organisation
+from mlsub.submission.find import organisation
 
 #: Rows of a table; a round has some hundred results.
 MAX_ROWS = 10_000

@@ -12,6 +12,8 @@ from mlsub.submission.find import below
 from mlsub.systems.description import SystemDescription
 
 RESULT_PATTERN = "result_*.txt"
+#: The folder of an entry that has its power measurements.
+POWER = "power"
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,9 +15,8 @@ from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import several
 from mlsub.rounds import usages
 from mlsub.rules.catalogue import FIX
-from mlsub.submission.find import folders
+from mlsub.submission.find import folders, known_organisations, organisation
 from mlsub.submission.model import RESULT_PATTERN, Entry
-from mlsub.submission.organisations import organisation, organisations
 
 #: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``.
 ALMOST_RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
@@ -145,7 +144,7 @@ def _named_organisation(inner: Path, above: Path) -> Path | None:
     way = [inner, *(folder for folder in inner.parents if folder.is_relative_to(above) and folder != above)]
     may = [folder for folder in way if folder.name.lower() not in {*DIVISIONS, *usages(), *_AROUND}]
     same = len({folder.name.lower() for folder in may}) == 1
-    known = [folder for folder in may if organisation(folder.name) in organisations()]
+    known = [folder for folder in may if organisation(folder.name) in known_organisations()]
     return may[-1] if same else known[0] if len(known) == 1 else None
 
 

@@ -11,8 +11,7 @@ import msgspec
 
 from mlsub.io.data import loads
 from mlsub.io.errors import reason_of
-from mlsub.submission.listing import list_tree, may_be_template
-from mlsub.submission.templates import MARKER, content_of, is_unfilled
+from mlsub.submission.listing import MARKER, content_of, is_unfilled, list_tree, may_be_template
 from mlsub.systems.fields import placeholders_in
 
 #: A line of the template of README.md, which may be a comment or an item by now.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
@@ -218,7 +218,6 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(["Benchmark", "BS", "Hyperparams", EPOCHS, SAMPLES]), json_values, max_size=5))
 def test_what_passes_can_be_computed_with(tmp_path_factory: pytest.TempPathFactory, changes: dict[str, Any]) -> None:
     """A file without an error never makes the points fail, and is of the schema; one that fails has an error."""

@@ -27,7 +27,7 @@ from tests.effort import effort
 #: From here on the installed code computes as that of the round's day.
 ROUNDS = ("4.1", "5.0", "5.1", "6.0", "6.1")
 PAIRS = [(name, b) for name in ROUNDS for b in get_round("training", name).benchmarks if is_tested(b)]
-CASES = effort(8, 60)
+CASES = effort(15, 60)
 HOW = {
     "RCP found": "exact",
     "RCP Interpolation": "interpolated",

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.curves import plan_of
@@ -230,7 +230,6 @@ def test_the_mean_of_few_runs_is_what_the_limit_is_asked_of() -> None:
 points = st.lists(st.one_of(st.integers(20, 60), st.none()), min_size=1, max_size=12).map(tuple)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
 @given(points, st.integers(0, 30), st.integers(20, 60), st.sampled_from([("resnet", 5), ("bert", 10), ("unet3d", 12)]))
 def test_a_chance_is_one_and_does_not_fall_when_the_runs_are_slower(
     found: tuple[float | None, ...], slower: int, limit: float, what: tuple[str, int]
@@ -247,7 +246,6 @@ def test_a_chance_is_one_and_does_not_fall_when_the_runs_are_slower(
     assert moved.value >= chance.value - 1e-6
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
 @given(points, st.integers(20, 60), st.integers(12, 20), st.integers(0, 2**40))
 def test_a_completion_is_a_chance_and_has_its_seed(
     found: tuple[float | None, ...], limit: float, needed: int, seed: int

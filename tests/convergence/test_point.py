@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.verdict import paired_convergence_point, paired_rule
@@ -47,7 +47,6 @@ def test_the_first_step_that_meets_both_counts(measures: list[tuple[int, str, ob
     assert paired_convergence_point(_logged(*measures), _rule("5.0")) == point
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.permutations([(1, "FID", 95.0), (1, "CLIP", 0.2), (2, "FID", 85.0), (2, "CLIP", 0.2), (3, "FID", 80.0)]))
 def test_the_order_of_the_records_does_not_matter(measures: list[tuple[int, str, object]]) -> None:
     assert paired_convergence_point(_logged(*measures), _rule("4.0")) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
@@ -28,7 +28,6 @@ points = st.lists(
 ).map(lambda pairs: [_point(size, mean) for size, mean in sorted(pairs)])
 
 
-@settings(derandomize=True, deadline=None)
 @given(points)
 def test_the_hull_never_lies_above_a_point(found: list[Point]) -> None:
     hull = lower_hull(found)
@@ -44,7 +43,6 @@ def test_the_hull_never_lies_above_a_point(found: list[Point]) -> None:
             assert on <= point.mean * (1 + 1e-9)
 
 
-@settings(derandomize=True, deadline=None)
 @given(points)
 def test_pruning_keeps_the_fastest_and_the_largest(found: list[Point]) -> None:
     kept = pruned(found, MEAN, 10)
@@ -62,7 +60,6 @@ def test_official_pruning_is_not_the_hull() -> None:
 
 
 @given(st.floats(1, 1e4), st.floats(1, 1e4), st.floats(0.1, 10), st.floats(0.1, 10))
-@settings(derandomize=True, deadline=None)
 def test_interpolation_meets_its_ends(one: float, other: float, low_stdev: float, high_stdev: float) -> None:
     low, high = _point(10, one, low_stdev), _point(30, other, high_stdev)
     for end in (low, high):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -35,7 +35,6 @@ def test_students_t_is_that_of_scipy(degrees: int) -> None:
         assert t_distribution(t, degrees) == pytest.approx(stats.t.cdf(t, degrees), rel=1e-9, abs=1e-12)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.floats(0.1, 200), st.floats(0.1, 200), st.floats(0.01, 0.99))
 def test_the_incomplete_beta_function_is_symmetric(a: float, b: float, x: float) -> None:
     assert incomplete_beta(a, b, x) == pytest.approx(1 - incomplete_beta(b, a, 1 - x), abs=1e-9)
@@ -63,7 +62,6 @@ POINTS = st.one_of(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
 @given(st.one_of(st.lists(POINTS, min_size=1, max_size=60), st.lists(POINTS, min_size=120, max_size=600)))
 def test_mean_and_stdev_are_those_of_numpy_to_the_last_bit(values: list[float]) -> None:
     assert mean_of(values) == float(np.mean(values))
@@ -80,14 +78,12 @@ def test_a_mean_within_one_unit_in_the_last_place_of_the_limit() -> None:
     assert mean_of([4.773, 4.909, 5.318]) == 4.999999999999999
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 10**6), st.floats(0, 1e9), st.floats(0, 1e9))
 def test_interpolation_is_that_of_numpy_to_the_last_bit(at: int, low: int, more: int, one: float, other: float) -> None:
     at, high = low + at % (more + 1), low + more
     assert between(at, (low, one), (high, other)) == float(np.interp(at, [low, high], [one, other]))
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9))
 def test_the_limit_goes_through_the_greatest_speedup(mean: float, minimum: float) -> None:
     reference = np.float64(mean)
@@ -99,7 +95,6 @@ def test_the_stdev_is_that_of_a_population() -> None:
     assert mean_of([1, 2, 3, 6]) == 3.0
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.floats(1, 1e6), st.floats(0.001, 0.2), whole, whole)
 def test_the_limit_is_where_scipys_test_turns(mean: float, part: float, reference: int, runs: int) -> None:
     stdev = mean * part
@@ -115,7 +110,6 @@ def test_the_limit_is_where_scipys_test_turns(mean: float, part: float, referenc
         assert p_value(limit - 2 * TOLERANCE) < ALPHA
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.floats(10, 1e5), st.floats(0.01, 0.1), st.floats(0.01, 0.1), whole, whole)
 def test_the_limit_rises_as_the_stdev_falls(mean: float, one: float, other: float, reference: int, runs: int) -> None:
     low, high = sorted((one * mean, other * mean))
@@ -151,14 +145,12 @@ def test_the_quantile_is_that_of_scipy(degrees: int) -> None:
     assert quantile_of(degrees) == pytest.approx(stats.t.ppf(ALPHA, degrees), rel=1e-10)
 
 
-@settings(derandomize=True, deadline=None)
 @given(whole, whole, st.floats(1e-3, 1e9), st.floats(1e-12, 1e3))
 def test_the_limit_is_that_of_the_official_search(runs: int, reference_runs: int, mean: float, relative: float) -> None:
     expected = by_bisection(mean, mean * relative, reference_runs, runs)
     assert least_accepted_mean(mean, mean * relative, reference_runs, runs) == expected
 
 
-@settings(derandomize=True, deadline=None)
 @given(
     whole, whole, st.integers(1, 20), st.sampled_from([0, 1e-16, -1e-16, 1e-12, -1e-12, 9.99e-10, -1.01e-9]), st.data()
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.documents import Pair, read_pairs
@@ -114,7 +114,6 @@ def test_a_pipe_a_folder_and_nothing_at_all_are_refused(name: str, tmp_path: Pat
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.dictionaries(st.text(max_size=20), st.recursive(PLAIN, st.lists, max_leaves=4), max_size=6), st.integers(0, 3)
 )

@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
@@ -28,7 +28,6 @@ from mlsub.log.reader import open_log
 from mlsub.log.report import LogReport
 from tests.effort import HUNG
 
-FEW = settings(derandomize=True, max_examples=150)
 MIB = 1 << 20
 
 #: A compliant log of the rehearsal round: what stands before the run, and the run.
@@ -381,7 +380,6 @@ NOISE = st.one_of(
 )
 
 
-@FEW
 @given(changes=st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 40), NOISE), min_size=1, max_size=3))
 def test_a_damaged_log_never_raises_and_is_undecodable_where_the_official_parser_says_so(
     folder: Path, changes: list[tuple[int, int, bytes]]

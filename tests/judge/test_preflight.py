@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given as drawn
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from mlsub.findings import Finding, Severity
@@ -155,7 +154,6 @@ TEXT = st.text(max_size=30) | st.sampled_from([*HYPERPARAMETERS, "seed", "train_
 VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | TEXT, st.lists, max_leaves=3)
 
 
-@settings(max_examples=40, derandomize=True)
 @drawn(st.dictionaries(TEXT, VALUES, max_size=8))
 def test_whatever_is_given_each_key_has_its_line_or_none(values: dict[str, Any]) -> None:
     for finding in of(Combination("5.0", "bert", "closed", None), values):

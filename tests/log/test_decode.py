@@ -122,7 +122,6 @@ def our_reading(data: bytes) -> list[str]:
     return read
 
 
-@FEW
 @given(texts=st.lists(st.one_of(objects(), st.sampled_from([*NOT_OBJECTS, *AROUND])), max_size=8))
 def test_decoding_many_records_at_once_gives_what_decoding_each_does(texts: list[bytes]) -> None:
     whole = all(text.startswith(b"{") and text.endswith(b"}") for text in texts)
@@ -153,7 +152,7 @@ def test_a_text_is_one_record_though_many_are_decoded_in_one_piece(texts: list[b
     assert found == [decode(line, text) for line, text in enumerate(texts, 3)]
 
 
-@settings(FEW, max_examples=effort(80, 2_000))
+@settings(max_examples=effort(80, 2_000))
 @given(parts=st.lists(st.one_of(logs(), st.sampled_from([TOKEN + WHOLE + b"\n", TOKEN + WHOLE + b"\r\n"])), max_size=4))
 def test_the_short_way_reads_what_the_long_way_reads(parts: list[bytes]) -> None:
     def reading() -> str:
@@ -173,7 +172,6 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("logs") / "result_0.txt"
 
 
-@FEW
 @given(data=logs())
 def test_we_read_the_records_that_the_official_parser_reads_and_refuse_those_it_refuses(
     log_file: Path, data: bytes

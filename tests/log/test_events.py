@@ -17,7 +17,7 @@ from mlsub.log import events, reader
 from mlsub.log.event import Defect, Event
 from mlsub.log.events import Handler, LogReader, Tally
 from mlsub.log.reader import TOKEN, RecordCutter
-from tests.log.test_reader import FEW, SIZES, STREAMS, RawRecord, cut, expected_records
+from tests.log.test_reader import SIZES, STREAMS, RawRecord, cut, expected_records
 
 
 def line(key: Any, time_ms: float = 1) -> bytes:
@@ -100,7 +100,6 @@ def test_a_fold_may_ask_for_other_keys_from_some_event_on() -> None:
     assert changing.finish() == ["a", "b"]
 
 
-@FEW
 @given(data=STREAMS, sizes=SIZES)
 def test_events_and_defects_do_not_depend_on_how_the_log_is_cut(data: bytes, sizes: list[int]) -> None:
     one, other = Kept(), Kept()
@@ -116,7 +115,6 @@ LONG_LINES = st.lists(
 )
 
 
-@FEW
 @given(data=LONG_LINES.map(b"".join), sizes=SIZES)
 def test_a_record_is_too_long_from_its_first_byte_beyond_the_bound_on(data: bytes, sizes: list[int]) -> None:
     with patch.multiple(reader, CHUNK=16, MAX_RECORD=64, _HEAD=16):
@@ -136,7 +134,6 @@ def test_small_pieces_of_a_long_line_are_put_together_first() -> None:
     assert len(looks) == 2
 
 
-@FEW
 @given(times=st.lists(st.integers(-3, 3), min_size=1, max_size=9))
 def test_the_tally_knows_the_times_before_the_current_event(times: list[int]) -> None:
     tally, latest = Tally(), []

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.log import reader
 from mlsub.log.reader import TOKEN, RecordCutter, chunks, foreign_encoding, read_records
 
-FEW = settings(derandomize=True, max_examples=150)
 MIB = 1 << 20
 RECORD = b'{"time_ms": 1, "key": "a", "value": null, "metadata": {}}'
 
@@ -103,13 +102,11 @@ def cut(data: bytes, sizes: list[int]) -> Iterator[bytes]:
 SIZES = st.lists(st.integers(1, 20), min_size=1, max_size=6)
 
 
-@FEW
 @given(data=STREAMS)
 def test_every_token_gives_a_record_with_the_line_that_an_editor_shows(data: bytes) -> None:
     assert records(io.BytesIO(data)) == expected_records(data)
 
 
-@FEW
 @given(data=STREAMS, sizes=SIZES, chunk=st.sampled_from([1, 7, 16, MIB]))
 def test_records_do_not_depend_on_how_the_stream_is_cut_into_chunks(data: bytes, sizes: list[int], chunk: int) -> None:
     with patch.object(reader, "CHUNK", chunk):

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import manner_of
@@ -243,7 +243,6 @@ def texts(draw: st.DrawFn) -> bytes:
     return text.encode()
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
 @given(
     texts=st.lists(texts(), max_size=12),
     of=st.sampled_from([("training", name) for name in ("1.0", "1.1", "2.1", "3.0", "3.1", "4.0", "6.0")]),

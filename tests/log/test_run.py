@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_stop
 
@@ -17,7 +17,6 @@ from mlsub.log.events import Tally
 from mlsub.log.run import MAX_SEEDS, Evaluation, Run, RunFold, Timeline
 from tests.log.pushing import push
 
-FEW = settings(derandomize=True, deadline=None, max_examples=150)
 PLACE = {"file": "train.py", "lineno": 40}
 
 
@@ -46,7 +45,6 @@ TIMES = st.one_of(
 EDGES = st.sampled_from(["run_start", "run_stop", "run_start", "run_stop", "init_start", "eval_accuracy", "RUN_START"])
 
 
-@FEW
 @given(records=st.lists(st.tuples(EDGES, TIMES), max_size=12))
 def test_the_run_is_timed_between_the_records_that_the_official_summarizer_takes(
     records: list[tuple[str, float]],
@@ -95,7 +93,6 @@ def test_minutes_are_not_rounded() -> None:
     assert run.minutes == 1234567.0 / 60000.0
 
 
-@FEW
 @given(times=st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(math.nan)), max_size=12))
 def test_each_step_of_the_clock_backwards_is_counted_with_the_first_and_the_worst(times: list[float]) -> None:
     run = fold(*(event("k", line=line, time_ms=time_ms) for line, time_ms in enumerate(times, 10)))

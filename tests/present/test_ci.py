@@ -79,7 +79,7 @@ def test_what_ci_reads(expected_text: ExpectedText, monkeypatch: pytest.MonkeyPa
         expected_text(f"results.{endings[name]}", text.replace(f'"version": "{VERSION}"', '"version": "1.2.3"'))
 
 
-@settings(max_examples=effort(8, 200), deadline=None)
+@settings(max_examples=effort(8, 200))
 @given(HOSTILE, HOSTILE, st.one_of(st.none(), HOSTILE), st.integers(1, 3))
 def test_no_text_breaks_a_format(message: str, path: str, expected: str | None, times: int) -> None:
     hostile = msgspec.structs.replace(SEED, message=message, path=path, expected=expected, fix=message, source=path)

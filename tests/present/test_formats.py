@@ -7,7 +7,7 @@ import os
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -52,7 +52,6 @@ def _inline(tokens: list[Token]) -> list[Token]:
     return [inner for token in tokens if token.type == "inline" for inner in token.children or ()]
 
 
-@settings(deadline=None, max_examples=500)
 @given(HOSTILE)
 def test_markdown_shows_text_as_it_is(text: str) -> None:
     tokens = PARSER.parse(markdown.render(_everything(text)))
@@ -87,7 +86,6 @@ class Page(HTMLParser):
         self.data.append(data)
 
 
-@settings(deadline=None, max_examples=200)
 @given(HOSTILE)
 def test_html_shows_text_as_it_is(text: str) -> None:
     page, harmless = Page(), Page()
@@ -98,7 +96,6 @@ def test_html_shows_text_as_it_is(text: str) -> None:
     assert plain(text) in page.data or not plain(text).strip()
 
 
-@settings(deadline=None, max_examples=100)
 @given(DOCUMENTS)
 def test_every_document_has_every_format(found: Document) -> None:
     for text in (terminal.render(found, format_) for format_ in FORMATS if format_ != "json"):

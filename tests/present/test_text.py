@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -90,7 +90,6 @@ def widest(text: str) -> int:
     return max(max(cell_len(line), cells(line)) for line in text.split("\n"))
 
 
-@settings(max_examples=300)
 @given(DOCUMENTS, WIDTHS)
 def test_no_line_is_longer_than_the_terminal(found: Document, width: int) -> None:
     text = render(found, width)
@@ -99,7 +98,6 @@ def test_no_line_is_longer_than_the_terminal(found: Document, width: int) -> Non
     assert all(character.isprintable() or character == "\n" for character in text)
 
 
-@settings(max_examples=200)
 @given(DOCUMENTS, WIDTHS)
 def test_colours_change_no_text(found: Document, width: int) -> None:
     coloured = render(found, width, colour=True)
@@ -112,7 +110,6 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-@settings(max_examples=400)
 @given(tables(), WIDTHS)
 def test_a_table_loses_nothing_silently(table: Table, width: int) -> None:
     heads = [plain(column.name) for column in table.columns]

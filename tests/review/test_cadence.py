@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.log import run as run_module
 from mlsub.review import cadence
-from mlsub.review.cadence import Cadence, audit_cadence
-from mlsub.review.facts import amount
+from mlsub.review.cadence import Cadence, amount, audit_cadence
 from mlsub.rounds import get_round, known_rounds
 from mlsub.rules.formula import parse
 from tests.review.folding import make_run
 
 FREQUENCIES = shipped(cadence.__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]])["training"]
-FEW = settings(derandomize=True, deadline=None, max_examples=100)
 FIRST = "The first evaluation is not where the rules require it"
 MISSING = "An evaluation that the rules require is missing"
 STOPS = "The run stops at an evaluation that the rules do not require"
@@ -129,7 +127,6 @@ def test_diffusion_of_its_first_round_counts_steps() -> None:
     assert [f.message for f in audit_cadence(odd, "log", "training", "3.1")] == [OFF]
 
 
-@FEW
 @given(start=st.integers(1, 4), times=st.integers(1, 40), gone=st.integers(1, 60))
 def test_a_schedule_fits_and_one_with_a_gap_does_not(start: int, times: int, gone: int) -> None:
     places = every(4, start, times)
@@ -150,7 +147,6 @@ ODD = st.one_of(
 )
 
 
-@FEW
 @given(
     places=st.lists(ODD, max_size=6),
     batch=ODD,

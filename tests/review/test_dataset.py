@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.data import shipped
-from mlsub.review import facts as dataset
-from mlsub.review.facts import DataSet, audit_dataset
+from mlsub.review import cadence as dataset
+from mlsub.review.cadence import DataSet, audit_dataset
 from mlsub.rounds import get_round, known_rounds
 from tests.review.folding import make_run
 
@@ -74,7 +74,6 @@ def test_a_finding_names_the_record_and_the_sizes() -> None:
     assert "training rules" in findings[EVAL].source
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
 @given(batch=st.integers(1, 100_000), off=st.integers(-200_000, 200_000))
 def test_training_may_be_off_by_less_than_a_batch_and_evaluation_only_upwards(batch: int, off: int) -> None:
     case = ("1.0", "resnet", batch, 1281167 + off, 50000 + off, set[str]())

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mlsub.log.reading import BEYOND, usable_number
+from mlsub.review.cadence import all_numbers
 from mlsub.review.cross import text_of
-from mlsub.review.facts import all_numbers
 
 _values = st.integers() | st.floats() | st.booleans() | st.none() | st.text(max_size=2) | st.just([1])
 

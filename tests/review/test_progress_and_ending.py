@@ -6,13 +6,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.review.run import audit_ending, audit_progress
 from tests.review.folding import events, fold, make_run
 
-FEW = settings(derandomize=True, deadline=None, max_examples=100)
 SUCCESS = {"status": "success"}
 
 
@@ -33,7 +32,6 @@ def test_evaluations_never_go_backwards(benchmark: str, places: list[Any], actua
     assert [(f.rule, f.actual) for f in findings] == ([("run.progress-backwards", actual)] if actual else [])
 
 
-@FEW
 @given(places=st.lists(st.integers(0, 5), max_size=8))
 def test_each_step_backwards_is_seen(places: list[int]) -> None:
     backwards = [line for line, (a, b) in enumerate(pairwise(places), 1) if b < a]

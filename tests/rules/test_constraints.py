@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.findings import Blocks
@@ -143,14 +143,12 @@ def test_submission_keys_keep_their_first_value() -> None:
     assert stated["submission_division"] == "open"
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.integers(-(10**9), 10**9), st.floats(-0.4, 0.4))
 def test_whole_means_within_the_official_tolerance(number: int, offset: float) -> None:
     value = number + offset
     assert is_whole(value) == (abs(round(value) - value) < 0.00001)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner)))
 def test_any_value_can_be_shown_in_one_short_line(value: Any) -> None:
     assert len(show(value)) <= 80

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.rules.arithmetic import ExpressionError
@@ -35,7 +35,6 @@ def _python(text: str, values: dict[str, Any]) -> Any:
     return eval(text, {**names, **values})  # noqa: S307
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.sampled_from(FORMULAS), st.integers(1, 10**7) | st.floats(0.01, 1e7), st.integers(1, 10**6))
 def test_formulas_compute_what_python_computes(text: str, g: float, h: int) -> None:
     values = {"g": g, "h": h}
@@ -79,7 +78,6 @@ def test_what_is_no_formula_is_refused_with_the_place(text: str, message: str) -
     assert message in str(error.value)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
 @given(st.text(alphabet="gh0123456789.+-*/%()<>=!,' andorifelse_", max_size=60))
 def test_any_text_is_a_formula_or_refused(text: str) -> None:
     with contextlib.suppress(ExpressionError):

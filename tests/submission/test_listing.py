@@ -7,12 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.submission.audit import audit_layout
-from mlsub.submission.listing import MAX_DEPTH, Item, ItemKind, Listing, list_tree
-from mlsub.submission.templates import is_unfilled, templates
+from mlsub.submission.listing import MAX_DEPTH, Item, ItemKind, Listing, is_unfilled, list_tree, templates
 from tests.corpus import CORPUS
 from tests.make_tree import make_tree, snapshot
 
@@ -137,7 +136,6 @@ ITEMS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(ITEMS, max_size=30), st.dictionaries(NAMES, st.sets(NAMES, max_size=3), max_size=3))
 def test_whatever_lies_there_can_be_audited(items: list[Item], systems: dict[str, set[str]]) -> None:
     tree = Listing(items=tuple(sorted({item.path: item for item in items}.values(), key=lambda item: item.path)))

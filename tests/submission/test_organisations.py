@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.data import load_yaml
-from mlsub.submission.organisations import organisation, organisations
+from mlsub.submission.find import known_organisations, organisation
 
 HERE = Path(__file__).parent
 
@@ -20,7 +20,9 @@ def test_organisations(said: str, meant: str) -> None:
 
 
 def test_an_organisation_in_its_own_spelling_is_itself() -> None:
-    assert {name: organisation(name) for name in organisations()} == {name: name for name in organisations()}
+    assert {name: organisation(name) for name in known_organisations()} == {
+        name: name for name in known_organisations()
+    }
 
 
 @given(st.text(max_size=300))

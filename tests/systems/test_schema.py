@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mlperf_logging.system_desc_checker.system_desc_checker import check_system_desc
@@ -59,7 +59,6 @@ def _agree(content: Any, round_: Round, folder: Path) -> None:
         assert Draft202012Validator(schema_of(round_, strict=True)).is_valid(content) is sound
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_schema_and_checker_agree_on_spoilt_descriptions(data: st.DataObject, tmp_path: Path) -> None:
     names = st.sampled_from([*fields().required, "notes"])
@@ -82,7 +81,6 @@ def test_what_is_no_description(content: Any, tmp_path: Path) -> None:
     _agree(content, get_round("training", "5.1"), tmp_path)
 
 
-@settings(max_examples=100)
 @given(data=st.data())
 def test_the_schema_agrees_with_the_live_official_checker(data: st.DataObject, tmp_path: Path) -> None:
     content = make_description(status="Available on-premise")

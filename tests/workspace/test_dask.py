@@ -112,6 +112,7 @@ def test_work_that_kills_its_workers_is_an_error(start: Servers) -> None:
             list(run_in(pool, _die, [1]))
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_costs_no_answer(start: Servers) -> None:
     with start.cluster("worker", "worker") as (scheduler, first, _), open_pool(executor(scheduler), None, 0) as pool:
         results = run_in(pool, _square, range(200))

@@ -21,7 +21,7 @@ from mlsub.commands.audit.wording import Stated, decimal, fits, fixed, understat
 from mlsub.io.show import show
 from mlsub.rounds import known_rounds
 from mlsub.rounds.benchmarks import benchmark_of
-from mlsub.submission.organisations import organisation
+from mlsub.submission.find import organisation
 
 #: Other wordings of the same number, the closest first.
 _WORDINGS = ("exact", "just over", "nearly", "about", "over", "under")

@@ -12,8 +12,7 @@ from mlsub.commands.audit.claims import Result
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
 from mlsub.io.show import flat
-from mlsub.submission.find import is_folder, organisations
-from mlsub.submission.organisations import organisation
+from mlsub.submission.find import is_folder, organisation, organisations
 from mlsub.workspace import Settings, find_places, in_one_line
 
 

@@ -13,7 +13,7 @@ from mlsub.commands.audit.quoting import mentions, names
 from mlsub.io.data import shipped
 from mlsub.io.show import Spellings, flat, spaced, spellings
 from mlsub.rounds import known_rounds
-from mlsub.submission import organisations
+from mlsub.submission.find import organisation_spellings
 from mlsub.systems.names import chip_spellings, registry
 
 _NUMBER = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9}"
@@ -61,7 +61,7 @@ def named(text: str) -> tuple[Named, ...]:
 def organisations_in(text: str) -> Iterator[Named]:
     """Organisations, but not the makers of a host's parts; a maker's name before a product of its is the product's."""
     said = flat(text)
-    for match, values in organisations.spelled().found(text):
+    for match, values in organisation_spellings().found(text):
         rest, written = said[match.end() :].lstrip(), text[match.start() : match.end()]
         if not _starts(rest, vocabulary()["host_parts"]):
             of_product = chip_spellings().pattern.match(rest) is not None

@@ -3,22 +3,108 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from mlsub.commands.check.baseline import baseline_options, check_baseline, with_baseline
 from mlsub.commands.options import Asked, asks, check_rule_names, choice_options, require_paths
-from mlsub.commands.output import CheckCommand, Target, check_output_options, exit_with, tell, tell_unchecked
+from mlsub.commands.output import (
+    CheckCommand,
+    Target,
+    check_output_options,
+    exit_with,
+    tell,
+    tell_unchecked,
+    write_output,
+)
 from mlsub.commands.settings import check_settings, current, setting
+from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mlsub.config.baseline import Baseline
     from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
     from mlsub.present.findings import Detail
     from mlsub.submission.report import Choice, Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def baseline_options(function: F) -> F:
+    """--baseline and --write-baseline."""
+    known = setting("--baseline", metavar="FILE", help="Count only findings that are not in FILE.")
+    write = click.option("--write-baseline", is_flag=True, help="Write all findings to the --baseline FILE first.")
+    return known(write(function))
+
+
+def with_baseline(
+    reports: Sequence[Report], baseline: str | None, paths: Sequence[str], *, write: bool
+) -> list[Report]:
+    """Reports with the findings marked that the baseline has, which is written first if that is asked for.
+
+    Raises:
+        MlsubError: the baseline cannot be read or written.
+    """
+    if baseline is None:
+        return list(reports)
+    from mlsub.config.baseline import read_baseline, suppress
+
+    file = Path(baseline)
+    if write:
+        _write(reports, file, paths)
+    marked, gone = suppress(reports, read_baseline(file), file, paths)
+    if gone:
+        many = f"{gone} findings in {file} are gone; --write-baseline removes them"
+        tell(many if gone > 1 else f"1 finding in {file} is gone; --write-baseline removes it", "check")
+    return marked
+
+
+def check_baseline(baseline: str | None, *, write: bool) -> None:
+    """Find out before gigabytes are read what would keep the baseline from being read or replaced.
+
+    Raises:
+        click.UsageError: the call does not name the file to write.
+        MlsubError: it cannot be.
+    """
+    source = click.get_current_context().get_parameter_source("baseline")
+    if write and source not in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT):
+        raise click.UsageError("--write-baseline needs --baseline FILE, or MLSUB_BASELINE.")
+    if baseline is not None and (not write or Path(baseline).exists()):
+        _known(Path(baseline), write=write)
+
+
+def _known(file: Path, *, write: bool) -> Baseline | None:
+    """The baseline that is there; None where there is none to keep anything of."""
+    from mlsub.config.baseline import read_baseline
+
+    try:
+        return read_baseline(file)
+    except MlsubError as error:
+        if not write or (file.exists() and not _force()):
+            more = " Name another file, or add --force to replace it." if write else ""
+            raise MlsubError(f"{error}{more}") from error
+        return None
+
+
+def _write(reports: Sequence[Report], file: Path, paths: Sequence[str]) -> None:
+    from mlsub.config.baseline import baseline_of
+    from mlsub.findings import Verdict
+
+    if any(report.official is Verdict.NOT_CHECKED for report in reports):
+        raise MlsubError(f"Not everything could be checked, so {file} was not written. Fix that first.")
+    old = _known(file, write=True)
+    made = baseline_of(reports, file, paths, old)
+    write_output(file, made.content(), force=old is not None or _force())
+
+
+def _force() -> bool:
+    """Whether the call has --force, which is for all files that it writes."""
+    return bool(click.get_current_context().params["force"])
 
 
 @click.command("check", cls=CheckCommand, example="mlsub check v5.1/ACME", shows_settings=True)

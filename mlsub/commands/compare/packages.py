@@ -16,9 +16,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.judge.result import Result
 from mlsub.log.changes import Change, fields, hyperparameters
-from mlsub.submission.find import Target
+from mlsub.submission.find import Target, organisation
 from mlsub.submission.listing import Item, ItemKind, list_tree
-from mlsub.submission.organisations import organisation
 from mlsub.submission.report import SystemResult
 from mlsub.systems.fields import SystemFacts
 from mlsub.workspace import Settings

@@ -20,7 +20,7 @@ from mlsub.judge.result import Result, round_key
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import benchmark_of
-from mlsub.submission.organisations import organisation
+from mlsub.submission.find import organisation
 from mlsub.submission.report import SystemResult
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import SystemFacts, category

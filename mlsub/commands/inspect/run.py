@@ -27,9 +27,8 @@ from mlsub.review.runs.quality import find_met_earlier, find_small_spread, find_
 from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import catalogue
-from mlsub.submission.find import Place, Target, packages
+from mlsub.submission.find import Place, Target, organisation, packages
 from mlsub.submission.model import Package
-from mlsub.submission.organisations import organisation
 from mlsub.submission.report import Choice
 from mlsub.workspace import Settings, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree

@@ -28,7 +28,7 @@ from mlsub.commands.site.records import bars_chart, fact_text, load_words, recor
 from mlsub.commands.site.results import Results, Site, SiteResult, best_of, group_by, slug
 from mlsub.commands.site.tables import columns, results_table
 from mlsub.score.records import Fact, Records
-from mlsub.submission.organisations import organisation
+from mlsub.submission.find import organisation
 
 PERFORMANCE = "performance.html"
 _CURRENCY = "USD"

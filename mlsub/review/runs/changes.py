@@ -12,10 +12,10 @@ import msgspec
 
 from mlsub.log.changes import hyperparameters
 from mlsub.log.reading import usable_number
-from mlsub.review.facts import grouped
+from mlsub.review.cadence import grouped
 from mlsub.review.runs.model import Entry, Observation, listed, observe, reached, score_of, seconds
 from mlsub.review.runs.pace import pauses_of
-from mlsub.submission.organisations import organisation
+from mlsub.submission.find import organisation
 
 #: Keys by which a training is tuned; what else they log (names of hosts, sizes of a cache) is not part of it.
 _TUNED = re.compile(

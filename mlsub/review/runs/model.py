@@ -14,7 +14,7 @@ from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.log.run import Evaluation
 from mlsub.log.trace import Trace
-from mlsub.review.facts import all_numbers
+from mlsub.review.cadence import all_numbers
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding

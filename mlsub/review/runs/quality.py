@@ -22,7 +22,7 @@ from mlsub.io.show import show
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation
 from mlsub.log.trace import Trace
-from mlsub.review.facts import grouped
+from mlsub.review.cadence import grouped
 from mlsub.review.runs.model import (
     COUNTS,
     Entry,

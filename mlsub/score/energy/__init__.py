@@ -1,4 +1,1 @@
 """The power measurements of an entry: their files, the energy they give, and what an auditor asks about them."""
-
-#: The folder of an entry that has its power measurements.
-FOLDER = "power"

@@ -11,11 +11,10 @@ from mlsub.io.look import status_of
 from mlsub.io.show import several
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, isolated, reviewed
-from mlsub.score.energy import FOLDER
 from mlsub.score.energy.findings import audit_copies, audit_run, crashes, faults, judge_structure, unreadable
 from mlsub.score.energy.read import list_names, read_run
 from mlsub.score.energy.score import NoEnergyError, Power, RunPower, run_joules
-from mlsub.submission.model import Entry
+from mlsub.submission.model import POWER, Entry
 
 #: The joules of each run, and why there are none.
 _Energies = tuple[tuple[float | None, ...], list[Finding]]
@@ -27,10 +26,10 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
     From v5.0 the official checker looks at names and numbers of the files; before, no tool does, and the same defects
     are review findings.
     """
-    if FOLDER not in entry.strays:
+    if POWER not in entry.strays:
         return None
-    folder = entry.folder / FOLDER
-    path = FOLDER if entry.path in ("", ".") else f"{entry.path}/{FOLDER}"
+    folder = entry.folder / POWER
+    path = POWER if entry.path in ("", ".") else f"{entry.path}/{POWER}"
     names = [PurePath(log.path).name for log in entry.logs]
     if (why := _why_nothing(folder)) is not None:
         return Power(findings=(unreadable(path, why),), faulted=frozenset(), joules=(None,) * len(names))
@@ -92,7 +91,7 @@ def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]
 def _ownerless(entry: Entry, path: str, known: set[str]) -> list[Finding]:
     """Measurements of no result: of a run that was left out, or misspelled."""
     try:
-        names = list_names(entry.folder / FOLDER)
+        names = list_names(entry.folder / POWER)
     except NotADirectoryError:
         return []  # Then every run is missing, which is reported.
     except (MlsubError, OSError) as error:

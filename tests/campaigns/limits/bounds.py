@@ -24,8 +24,8 @@ BOUNDS: dict[str, dict[str, str]] = {
     "text for people": {
         "present.findings:MAX_DEFECTS": "50 defects",
         "present.findings:MAX_PLACES": "10 lines",
-        "present.places:MAX_FILES": "20 files",
-        "present.places:MAX_PARTS": "40 names",
+        "present.findings:MAX_FILES": "20 files",
+        "present.findings:MAX_PARTS": "40 names",
         "commands.check.document:MOST_LISTED": "200 entries",
     },
     "annotations and summary for GitHub": {
@@ -70,7 +70,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "rules.formula:MAX_EXPONENT": "1,024",
         "commands.audit.functions:MAX_BITS": "8,192 bits",
     },
-    "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.parse:_MAX_GROUPS": "20 groups"},
+    "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.model:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a document to audit": {
         "commands.audit.messaging:MAX_BYTES": "4 MiB",

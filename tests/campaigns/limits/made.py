@@ -33,7 +33,7 @@ CALLED: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "mlsub/commands/redact/patterns.py:literal": ("mlsub.commands.redact.patterns", "literal", ("ab*cd",)),
     "mlsub/io/show.py:spellings": ("mlsub.io.show", "spellings", ((("dgx a100", ("a",)), ("tpu", ("b",))),)),
     "mlsub/log/reader.py:_record": ("mlsub.log.reader", "_record", (b":::MLLOG ",)),
-    "mlsub/submission/templates.py:_line": ("mlsub.submission.templates", "_line", ()),
+    "mlsub/submission/listing.py:_line": ("mlsub.submission.listing", "_line", ()),
     "mlsub/systems/fields.py:_placeholder": ("mlsub.systems.fields", "_placeholder", ()),
     "mlsub/rules/arithmetic.py:token": ("mlsub.rules.formula", "FORMULAS.token", ()),
     "mlsub/systems/names.py:_embedded": ("mlsub.systems.names", "_embedded", ()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.evaluate import ARITHMETIC, compare
@@ -21,7 +21,6 @@ def bands(draw: st.DrawFn) -> tuple[Band, Fraction]:
     return Band(low, high), inside
 
 
-@settings(deadline=None)
 @given(bands(), bands(), st.sampled_from("+-*/"))
 def test_a_combination_of_numbers_lies_in_that_of_their_bands(
     one: tuple[Band, Fraction], other: tuple[Band, Fraction], sign: str
@@ -37,7 +36,6 @@ def test_a_combination_of_numbers_lies_in_that_of_their_bands(
     assert band.low <= exact.low <= band.high
 
 
-@settings(deadline=None)
 @given(bands(), bands(), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]))
 def test_a_comparison_is_certain_only_where_it_is(
     one: tuple[Band, Fraction], other: tuple[Band, Fraction], sign: str
@@ -48,7 +46,6 @@ def test_a_comparison_is_certain_only_where_it_is(
     assert answer in (None, exact)
 
 
-@settings(deadline=None)
 @given(NUMBERS, NUMBERS)
 def test_numbers_compare_as_numbers(a: Fraction, b: Fraction) -> None:
     one, other = Band.of(a), Band.of(b)

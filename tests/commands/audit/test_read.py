@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.claims import claims_schema
@@ -180,7 +180,6 @@ def test_hostile_files(content: bytes, message: str, tmp_path: Path) -> None:
     assert f"{caught.value.problems[0].line}: {caught.value.problems[0].message}" == message
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="()+-*/<>=!,.'\"ab1 andortminutes", max_size=200))
 def test_parsing_ends_in_a_tree_or_an_error_with_its_place(text: str) -> None:
     try:

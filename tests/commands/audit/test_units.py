@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.functions import FUNCTIONS
@@ -172,7 +172,6 @@ def test_every_function_that_gives_a_number_says_in_what() -> None:
     assert len(words) == len(set(words))
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="/*- pernsUSDh€min", max_size=40), st.text(alphabet="()+-*/<ab1. usdmintes", max_size=60))
 def test_whatever_is_written_there_is_a_unit_or_none_or_an_error(text: str, expression: str) -> None:
     unit_named(text)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.facts import edit_factor, lengths_of
@@ -18,7 +18,6 @@ def stretched(factor: Fraction, durations: list[int]) -> list[tuple[float, float
     return [(round(taken * factor), taken) for taken in durations]
 
 
-@settings(deadline=None)
 @given(
     st.integers(1020, 1500),
     st.lists(st.integers(400_000, 4_000_000), min_size=3, max_size=10).filter(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.wording import (
@@ -89,7 +89,6 @@ def test_what_is_no_number(text: str) -> None:
         number(text)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**12), st.integers(0, 6))
 def test_a_number_has_the_digits_it_is_written_with(units: int, digits: int) -> None:
     value = Fraction(units, 10**digits)
@@ -101,7 +100,6 @@ def test_a_number_has_the_digits_it_is_written_with(units: int, digits: int) -> 
 VALUES = st.fractions(min_value=Fraction(1, 100), max_value=10**6, max_denominator=1000)
 
 
-@settings(deadline=None)
 @given(st.decimals(min_value="0.01", max_value=10**6, places=2), VALUES)
 def test_exactly_the_values_that_round_to_a_statement_are_accepted(written: object, value: Fraction) -> None:
     text = str(written)
@@ -109,7 +107,6 @@ def test_exactly_the_values_that_round_to_a_statement_are_accepted(written: obje
     assert (value in of(f"value: '{text}'")) == (rounded == Fraction(text))
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(phrases())), st.integers(1, 10**6), VALUES)
 def test_wordings_agree_with_one_another(phrase: str, whole: int, value: Fraction) -> None:
     text = f"value: {whole}, wording: '{phrase}'"
@@ -123,14 +120,12 @@ def test_wordings_agree_with_one_another(phrase: str, whole: int, value: Fractio
         assert Fraction(whole) in window
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**6), VALUES)
 def test_every_value_is_under_at_or_over(whole: int, value: Fraction) -> None:
     told = [value in of(f"value: {whole}, wording: {word}") for word in ("under", "over")]
     assert sum(told) == (value != whole)
 
 
-@settings(deadline=None)
 @given(VALUES, VALUES, VALUES, VALUES, st.booleans(), st.booleans())
 def test_windows_meet_where_a_value_lies_in_both(
     a: Fraction, b: Fraction, c: Fraction, d: Fraction, low_in: bool, high_in: bool

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.compare.packages import compare_files, renamed
@@ -158,7 +158,6 @@ def test_files_are_compared_by_content_and_nothing_is_followed(tmp_path: Path) -
 TREES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["", "x", "y", "long text"]), max_size=6)
 
 
-@settings(deadline=None, max_examples=50)
 @given(TREES, TREES)
 def test_every_file_is_told_once(
     tmp_path_factory: pytest.TempPathFactory, old: dict[str, str], new: dict[str, str]

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.fix.model import ALL, Repair
@@ -15,7 +15,6 @@ from mlsub.commands.fix.repairs import edited, fix_description, lines_of
 from mlsub.rounds import get_round
 from mlsub.systems.fields import exact_status
 
-FEW = settings(derandomize=True, max_examples=300)
 ROUND_4_0, ROUND_4_1 = get_round("training", "4.0").statuses, get_round("training", "4.1").statuses
 
 #: Before, after, and the rules of the repairs with their lines.
@@ -129,7 +128,6 @@ def distinct_numbers(text: str) -> Counter[str]:
     return Counter(found)
 
 
-@FEW
 @given(_object(values), st.booleans(), blanks)
 def test_numbers_and_meaning_stay_and_a_second_time_finds_nothing(text: str, mark: bool, end: str) -> None:
     before = (("\ufeff" if mark else "") + text + end).encode()

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.fix.model import ALL
@@ -17,7 +17,6 @@ from mlsub.log.reader import TOKEN, read_records
 from mlsub.rounds import get_round
 from tests.commands.fix.logs import logs
 
-FEW = settings(derandomize=True, deadline=None, max_examples=300)
 ROUND = get_round("training", "5.1")
 
 
@@ -109,7 +108,6 @@ def numbers(data: bytes) -> Counter[str]:
     return Counter(event for _, event in events(data))
 
 
-@FEW
 @given(logs, st.lists(st.sampled_from([record(ORG), record("submission_status"), b"3: " + record(ORG)]), max_size=4))
 def test_events_stay_and_a_second_time_finds_nothing(data: bytes, repeats: list[bytes]) -> None:
     data = b"".join([*repeats[:2], data, b"\n", *repeats[2:]])

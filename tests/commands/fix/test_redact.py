@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.redact.document import Spot
@@ -19,7 +19,6 @@ from mlsub.log.rewrite import records_of
 from tests.commands.fix.logs import events, logs
 from tests.differential.shared import ABSENT, CORPUS, present
 
-FEW = settings(derandomize=True, max_examples=200)
 RECORD = b':::MLLOG {"time_ms": 1, "key": "a", "value": "/home/alice", "metadata": {}}'
 KEY = "AKIA" + "Q" * 16
 #: A line of a log, and what becomes of it.
@@ -149,7 +148,6 @@ def test_what_stands_in_a_record_is_counted_and_left(tmp_path: Path) -> None:
     )
 
 
-@FEW
 @given(logs, st.booleans(), st.sampled_from([1 << 20, 64]))
 def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: bool, chunk: int) -> None:
     with tempfile.TemporaryDirectory() as folder, patch.object(reader, "CHUNK", chunk):

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.fix.truncate import LIMIT, truncate
@@ -15,11 +15,9 @@ from mlsub.io.errors import MlsubError
 from mlsub.log.rewrite import records_of
 from tests.commands.fix.logs import events, logs
 
-FEW = settings(derandomize=True, deadline=None, max_examples=200)
 RECORD = b':::MLLOG {"time_ms": 1, "key": "a", "value": null, "metadata": {}}\n'
 
 
-@FEW
 @given(logs, st.integers(300, 3000), st.integers(1, 40))
 def test_all_records_stay(data: bytes, limit: int, times: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

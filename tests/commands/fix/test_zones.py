@@ -7,14 +7,12 @@ import re
 from itertools import groupby
 from unittest.mock import patch
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.log import reader as module
 from mlsub.log.rewrite import zones
 from tests.commands.fix.logs import logs
-
-FEW = settings(derandomize=True, max_examples=300)
 
 
 def merged(data: bytes) -> list[tuple[bool, bytes]]:
@@ -27,13 +25,11 @@ def expected(data: bytes) -> list[tuple[bool, bytes]]:
     return [(kind, b"".join(group)) for kind, group in groupby(lines, lambda line: b":::ML" in line)]
 
 
-@FEW
 @given(logs)
 def test_records_are_whole_lines_and_the_rest_is_free(data: bytes) -> None:
     assert merged(data) == expected(data)
 
 
-@FEW
 @given(logs, st.integers(8, 64))
 def test_short_chunks_cut_long_lines_but_lose_nothing_and_show_no_record_as_free(data: bytes, chunk: int) -> None:
     with patch.object(module, "CHUNK", chunk):

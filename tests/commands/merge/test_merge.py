@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.merge.run import plan_merge, read_sources
@@ -306,7 +306,6 @@ def test_what_cannot_be_done_is_one_line(
     assert snapshot(tmp_path) == before
 
 
-@settings(max_examples=40)
 @given(data=st.data())
 def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pyarrow
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -34,7 +34,6 @@ def test_columns_have_their_types_with_and_without_rows() -> None:
         assert [field.type for field in schema] == [TYPES[column.kind] for column in columns()]
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.text(st.characters(exclude_categories=()), max_size=20))
 def test_any_text_can_be_stored_and_comes_back_where_utf8_can_hold_it(text: str) -> None:
     (row,) = read(render_parquet([make_row(notes=text)])).to_pylist()

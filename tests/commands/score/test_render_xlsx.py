@@ -9,7 +9,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.score.formats import MAX_CELL, render_xlsx
@@ -93,7 +93,6 @@ def test_text_is_text_never_a_formula_nor_a_number(text: str) -> None:
     assert bool(cell.quotePrefix) is is_formula(text)
 
 
-@settings(deadline=None, max_examples=50)
 @given(TEXT)
 def test_any_text_comes_back_as_it_can_be_read(text: str) -> None:
     content = render_xlsx([make_row(submitter=text, system_name=text)])

@@ -8,7 +8,7 @@ import io
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
@@ -100,7 +100,6 @@ def test_too_little_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         list(encrypt(io.BytesIO(b"x"), SECRET))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=300))
 def test_junk_is_no_file(junk: bytes) -> None:
     for content in (junk, b"age-encryption.org/v1\n" + junk, b"age-encryption.org/v1\n-> scrypt " + junk):

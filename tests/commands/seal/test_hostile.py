@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.unseal.run import unseal
@@ -271,7 +271,6 @@ def test_a_manifest_without_end_is_refused(tmp_path: Path) -> None:
     assert (rule, path) == ("seal.too-much", "MANIFEST.sha256")
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_no_tar_however_changed_raises_anything_else(data: st.DataObject) -> None:
     tar = bytearray(tar_of([TOP, FILE, file("T/ä" + "n" * 120), link("T/l", "a")]))
@@ -282,7 +281,6 @@ def test_no_tar_however_changed_raises_anything_else(data: st.DataObject) -> Non
         read_archive(io.BytesIO(pack(bytes(tar[:cut]))), discard)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=400), st.booleans(), st.booleans())
 def test_no_bytes_raise_anything_else_in_gzip(content: bytes, begun: bool, digested: bool) -> None:
     content = pack(b"")[:10] * begun + content

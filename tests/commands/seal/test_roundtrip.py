@@ -63,7 +63,7 @@ def test_every_form_comes_out_as_it_went_in(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [".sealed.mlsub-written"]
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(shape=SHAPES)
 def test_random_trees_come_out_as_they_went_in(shape: object, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("random")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.seal.run import default_name, seal_tree
@@ -181,7 +181,6 @@ def test_a_file_that_changes_while_it_is_read_is_not_sealed(
     assert refused(tree) == [("seal.changed", "ACME/run.sh", "it changed while it was sealed")]
 
 
-@settings(max_examples=300)
 @given(parts=st.lists(st.sampled_from(["..", ".", "a", "b", "l", "m", ""]), max_size=6), data=st.data())
 def test_a_link_that_passes_never_leads_out(
     parts: list[str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

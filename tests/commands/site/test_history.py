@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -135,7 +135,6 @@ def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
     assert joined == [["v1.0", "v1.1"]], "of one family and division, in rounds that may be compared"
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(["1.0", "1.1", "2.0", "2.1"]), st.floats(0.01, 1e4)), min_size=1, max_size=12)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.watch.news import Ended, Found, PhaseChanged, Warned
@@ -74,7 +74,6 @@ def test_hardly_anything_and_a_wide_encoding(data: bytes, tmp_path: Path) -> Non
     pieces=st.lists(st.integers(1, 400), max_size=60),
     cut=st.integers(0, 300),
 )
-@settings(max_examples=300)
 def test_any_lines_in_any_pieces(lines: list[bytes], pieces: list[int], cut: int, tmp_path: Path) -> None:
     data = b"".join(lines)
     same(data[: max(0, len(data) - cut)] if cut < 150 else data, pieces, tmp_path)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.inspect.run import inspect
@@ -45,7 +45,6 @@ def test_a_constant_factor_is_found_and_undone(factor: float) -> None:
 
 
 @given(st.floats(1.002, 4).map(lambda factor: round(factor, 6)), st.integers(0, 10**6))
-@settings(max_examples=25)
 def test_any_factor_is_found_whatever_the_runs(factor: float, shift: int) -> None:
     spoiled = entry(every(stretch(factor)), start_ms=1.6e12 + shift)
     found = stretch_of(spoiled)

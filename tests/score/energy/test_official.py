@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.package_checker.power_checker import PowerChecker
 from mlperf_logging.result_summarizer import result_summarizer as summarizer
@@ -172,7 +172,6 @@ NAMES = st.lists(
 RUNS = st.lists(st.one_of(st.none(), NAMES, st.just(["node_0.txt", "node_1.txt", "sw_0.txt"])), min_size=1, max_size=6)
 
 
-@settings(max_examples=300)
 @given(RUNS)
 def test_names_are_judged_as_the_official_checker_judges_them(
     tmp_path_factory: pytest.TempPathFactory, runs: list[list[str] | None]
