@@ -23,7 +23,7 @@ _ANSWERS = {
     "inspect": "mlsub.commands.inspect.run.Inspection",
     "inspect rates": "mlsub.commands.inspect.run.Rates",
     "merge": "mlsub.commands.merge.run.Merge",
-    "pack": "mlsub.commands.pack.run.Packing",
+    "pack": "mlsub.packing.pack.Packing",
     "redact": "mlsub.commands.redact.document.Redaction",
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
     "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",

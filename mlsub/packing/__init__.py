@@ -1,4 +1,5 @@
-"""Sealed submissions: one archive, written, opened and compared, that opens without this program, too.
+"""Packages: planned from a manifest, checked and put in place; and sealed ones, which open without this program, too.
 
-The archive is a gzip of a tar, the seal is age's format v1 (https://age-encryption.org/v1) or that of ``openssl enc``.
+A sealed package is a gzip of a tar, its seal is age's format v1 (https://age-encryption.org/v1) or that of
+``openssl enc``.
 """

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from mlsub.cli import main
-from mlsub.commands.pack.read import manifest_schema
+from mlsub.packing.read import manifest_schema
 from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import Outcome, answer_schema, run
 from tests.conftest import ExpectedText

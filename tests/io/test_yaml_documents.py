@@ -11,7 +11,7 @@ import pytest
 import mlsub
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
-from mlsub.commands.pack.read import read_manifest
+from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round, known_rounds, overlay_content, usages
 from mlsub.rules.engine import plan_for
 from mlsub.rules.overlay import check_overlay

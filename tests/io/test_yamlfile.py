@@ -10,10 +10,10 @@ import pytest
 
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
-from mlsub.commands.pack.read import read_manifest
 from mlsub.io import read as module
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import read_tree
+from mlsub.packing.read import read_manifest
 from mlsub.rules.overlay import check_overlay
 from mlsub.score.records import read_records
 from tests.commands.db.records.test_read import GOOD

@@ -99,8 +99,8 @@ def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> No
 
     from mlsub.commands.init.draft import manifest_text
     from mlsub.commands.output import write_output
-    from mlsub.commands.pack.read import read_manifest
     from mlsub.io.problems import FileProblemsError
+    from mlsub.packing.read import read_manifest
 
     text = manifest_text(draft, notes)
     with TemporaryDirectory(prefix="mlsub-") as folder:
@@ -117,8 +117,8 @@ def _print_tree(file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
     from shlex import quote
 
-    from mlsub.commands.pack.plan import planned_entries
-    from mlsub.commands.pack.read import read_manifest
+    from mlsub.packing.plan import planned_entries
+    from mlsub.packing.read import read_manifest
     from mlsub.present.document import Code, Column, Section, Table, Text
     from mlsub.present.terminal import put
     from mlsub.submission.code import expected_tree

@@ -15,7 +15,7 @@ from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.commands.pack.manifest import Waiver
+    from mlsub.packing.manifest import Waiver
 
 
 @click.command("pack", cls=Command, example="mlsub pack submission.yaml --write")
@@ -60,9 +60,9 @@ def command(
     from datetime import UTC, datetime
 
     from mlsub.commands.pack.document import document_of
-    from mlsub.commands.pack.read import read_manifest
-    from mlsub.commands.pack.run import Request, pack
     from mlsub.io.folders import Way
+    from mlsub.packing.pack import Request, pack
+    from mlsub.packing.read import read_manifest
 
     waivers = _allowed(allow, reason)
     wanted = read_manifest(manifest)
@@ -88,7 +88,7 @@ def _allowed(rules: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Waiver, 
     Raises:
         click.UsageError: a rule does not exist, or there is no reason.
     """
-    from mlsub.commands.pack.manifest import Waiver
+    from mlsub.packing.manifest import Waiver
     from mlsub.rules.explain import suggestion
 
     for rule in rules:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from mlsub.commands.pack.plan import Plan
-from mlsub.commands.pack.run import Packing
-from mlsub.commands.pack.runs import Chosen
 from mlsub.findings import Severity, Verdict
 from mlsub.io.folders import Piece
+from mlsub.packing.pack import Packing
+from mlsub.packing.plan import Plan
+from mlsub.packing.runs import Chosen
 from mlsub.present.document import (
     Block,
     Column,

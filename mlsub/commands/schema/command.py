@@ -12,7 +12,7 @@ from mlsub.commands.lazy import Command
 
 #: The kind of a document: what it is, and the function that makes its schema.
 _WRITTEN = {
-    "manifest": ("submission.yaml, for mlsub pack", "mlsub.commands.pack.read.manifest_schema"),
+    "manifest": ("submission.yaml, for mlsub pack", "mlsub.packing.read.manifest_schema"),
     "claims": ("claims files, for mlsub audit", "mlsub.commands.audit.claims.claims_schema"),
     "records": ("records beyond MLPerf, for mlsub db build", "mlsub.score.records.records_schema"),
     "ids": ("lists of the IDs of results, for mlsub site --ids", "mlsub.submission.ids.ids_schema"),

@@ -46,8 +46,8 @@ def command(asked: Asked, path: Path, package: Path | None, target: Target) -> N
 def _status(asked: Asked, path: Path, package: Path | None) -> Status:
     from datetime import UTC, datetime
 
-    from mlsub.commands.pack.read import read_manifest
     from mlsub.commands.status.run import manifest_of, status_of_manifest, status_of_package
+    from mlsub.packing.read import read_manifest
 
     today = datetime.now(UTC).date()
     file = manifest_of(path)

@@ -11,14 +11,14 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from mlsub.commands.pack.manifest import Manifest
-from mlsub.commands.pack.run import Request, deciding, pack
 from mlsub.commands.rcp.run import margins_of
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
 from mlsub.convergence.margin import USUAL
 from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.packing.manifest import Manifest
 from mlsub.packing.names import MANIFEST_SUFFIX
+from mlsub.packing.pack import Request, deciding, pack
 from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round

@@ -11,9 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from mlsub.commands.pack.plan import UNFILLED, Plan
-from mlsub.commands.pack.run import Packing
 from mlsub.findings import Finding, Severity
+from mlsub.packing.pack import Packing
+from mlsub.packing.plan import UNFILLED, Plan
 from mlsub.submission.find import is_folder
 from mlsub.submission.listing import content_of
 from mlsub.submission.unfilled import Unfilled, may_be_unfilled, unfilled_of

@@ -16,7 +16,6 @@ from mlperf_logging.system_desc_checker.system_desc_checker import check_system_
 
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
-from mlsub.commands.pack.read import read_manifest
 from mlsub.config.baseline import read_baseline
 from mlsub.config.load import load
 from mlsub.convergence.filecheck import check_reference_file
@@ -27,6 +26,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import read_tree
 from mlsub.io.show import plain
+from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round
 from mlsub.rules.arithmetic import ExpressionError
 from mlsub.rules.formula import UnknownValueError, parse

@@ -81,7 +81,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "workspace.runs:MAX_RUNS": "10,000",
         "log.rewrite:MAX_LOGS": "100,000 for",
         "commands.fix.run:MAX_LOG": "128 MiB",
-        "commands.pack.runs:MAX_MATCHES": "10,000 for a pattern",
+        "packing.runs:MAX_MATCHES": "10,000 for a pattern",
         "commands.watch.run:MAX_LOGS": "256 for",
     },
     "names that `redact`": {

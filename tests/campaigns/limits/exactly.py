@@ -13,7 +13,6 @@ from mlsub.commands.audit.claims import Source
 from mlsub.commands.audit.messaging import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
-from mlsub.commands.pack.runs import _matches
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.config.baseline import read_baseline
 from mlsub.convergence.filecheck import check_records, check_reference_file
@@ -25,6 +24,7 @@ from mlsub.log.rewrite import find_logs
 from mlsub.packing.archive import check_amount, read_members
 from mlsub.packing.forms import read_identities, read_passphrase
 from mlsub.packing.names import name_problem, target_problem
+from mlsub.packing.runs import _matches
 from mlsub.packing.tree import make_member, read_manifest, scan
 from mlsub.rounds import get_round
 from mlsub.rules.engine import Gatherer
@@ -231,7 +231,7 @@ CASES = (
     Case("mlsub.workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
     Case("mlsub.log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
     Case(
-        "mlsub.commands.pack.runs:MAX_MATCHES",
+        "mlsub.packing.runs:MAX_MATCHES",
         _logs(lambda names: list(_matches(Path(names[0], "*.txt")))),
         "matches more than 3 files",
         3,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.pack.runs import Chosen, choose_runs, run_started
+from mlsub.packing.runs import Chosen, choose_runs, run_started
 from mlsub.rounds import get_round
 from mlsub.workspace import Settings
 from tests.commands.pack.workplace import Workplace

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.init.draft import draft_of, manifest_text
-from mlsub.commands.pack.plan import Plan, make_plan
-from mlsub.commands.pack.read import read_manifest
+from mlsub.packing.plan import Plan, make_plan
+from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round
 from mlsub.submission.find import find
 from mlsub.workspace import Settings

@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 import pytest
 
-from mlsub.commands.pack.manifest import Waiver
-from mlsub.commands.pack.plan import make_plan
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import Way, assemble
+from mlsub.packing.manifest import Waiver
+from mlsub.packing.plan import make_plan
 from mlsub.workspace import check_path
 from tests.commands.pack.workplace import TODAY, Workplace, files, rules
 from tests.make_tree import make_description, make_log, snapshot

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.pack.plan import Plan, make_plan
 from mlsub.io.folders import assemble
+from mlsub.packing.plan import Plan, make_plan
 from tests.commands import runner
 from tests.commands.pack.workplace import Workplace, files
 from tests.make_tree import make_description
@@ -173,7 +173,7 @@ def test_power_measurements_follow_their_runs(workplace: Workplace, tmp_path: Pa
 
 
 def test_a_folder_of_too_many_files_is_no_code(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.commands.pack import plan
+    from mlsub.packing import plan
     from mlsub.submission.listing import list_tree
 
     code = workplace.add_code()

@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.pack.read import manifest_schema, read_manifest
 from mlsub.io.problems import FileProblemsError
+from mlsub.packing.read import manifest_schema, read_manifest
 
 GOOD = """\
 organisation: ACME

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.init.draft import manifest_text, path
-from mlsub.commands.pack.read import expand
 from mlsub.io.errors import MlsubError
+from mlsub.packing.read import expand
 
 ENVIRONMENT = {"RUNS": "/data/runs", "EMPTY": "", "NESTED": "${RUNS}", "_x1": "y"}
 CASES = {

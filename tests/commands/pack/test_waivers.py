@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.pack.manifest import Waiver
-from mlsub.commands.pack.run import deciding, waiver_of
 from mlsub.findings import Verdict
+from mlsub.packing.manifest import Waiver
+from mlsub.packing.pack import deciding, waiver_of
 from mlsub.workspace import check_path
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil

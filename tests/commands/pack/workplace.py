@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from mlsub.commands.pack.manifest import Manifest
-from mlsub.commands.pack.read import read_manifest
-from mlsub.commands.pack.run import Packing, Request, pack
+from mlsub.packing.manifest import Manifest
+from mlsub.packing.pack import Packing, Request, pack
+from mlsub.packing.read import read_manifest
 from mlsub.workspace import Settings
 from tests.make_tree import ORG, RUNS, SYSTEM, make_description, make_log
 

@@ -15,15 +15,15 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.pack.manifest import Manifest, Waiver
-from mlsub.commands.pack.place import Difference, compare, lies_in, obstacles
-from mlsub.commands.pack.plan import Plan, make_plan, missing_files
-from mlsub.commands.pack.runs import LeftOut
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import Way, adopt, assemble
 from mlsub.io.write import make_folder, remove_leftovers, write_file
 from mlsub.log.report import DECIDING
+from mlsub.packing.manifest import Manifest, Waiver
+from mlsub.packing.place import Difference, compare, lies_in, obstacles
+from mlsub.packing.plan import Plan, make_plan, missing_files
+from mlsub.packing.runs import LeftOut
 from mlsub.present.envelope import Answer
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import SCALING_FOLDERS

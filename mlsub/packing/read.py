@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.pack.manifest import Code, Content, Entry, ExtraFile, KnownSystem, Manifest, System, Waiver
 from mlsub.io.documents import Form, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
 from mlsub.io.read import Tree
+from mlsub.packing.manifest import Code, Content, Entry, ExtraFile, KnownSystem, Manifest, System, Waiver
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
 from mlsub.systems.catalogue import find_system

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.pack.manifest import Entry, Manifest
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.judge.window import Selection, no_experiment, no_window, select_window, timed
 from mlsub.log.events import read_events
+from mlsub.packing.manifest import Entry, Manifest
 from mlsub.rounds import Round
 from mlsub.rules.load import Benchmark, benchmark
 from mlsub.workspace.places import AS_FOUND, Settings

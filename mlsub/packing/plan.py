@@ -9,11 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.pack.manifest import Entry, Manifest, Part, System
-from mlsub.commands.pack.runs import Chosen, LeftOut, choose_runs
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import reason_of
 from mlsub.io.folders import Piece
+from mlsub.packing.manifest import Entry, Manifest, Part, System
+from mlsub.packing.runs import Chosen, LeftOut, choose_runs
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
 from mlsub.submission.code import CODE_USAGES, PlannedEntry
 from mlsub.submission.listing import Item as Listed

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.pack.plan import Plan
 from mlsub.findings import Finding
 from mlsub.io.folders import Piece, digest, foreign_files, list_files, named
+from mlsub.packing.plan import Plan
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, infer_round
 
