@@ -13,6 +13,7 @@ from mlsub.judge.log import LogJudge, LogTask
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
+from mlsub.rules import load
 from mlsub.rules.engine import plan_for
 from tests.differential.generate import Combination
 from tests.differential.log import content, generated, keys_of
@@ -131,6 +132,9 @@ def test_the_records_of_a_key_that_must_appear_once(values: list[Any], expected:
 
 
 def test_plans_of_a_round_share_the_rules_of_all_benchmarks() -> None:
+    # Rules that the tests before this one pushed out of a cache would be others.
+    plan_for.cache_clear()
+    load._rules_for.cache_clear()
     resnet, bert = (plan_for("training", ROUND, "closed", name) for name in ("resnet", "bert"))
     shared = [one for one, other in zip(resnet.keys, bert.keys, strict=False) if one is other]
     assert len(shared) > 10

@@ -19,6 +19,7 @@ from tests.commands.site.sites import Html, checked, two_rounds
 from tests.commands.test_hostile import HOSTILE
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import make_tree, snapshot
+from tests.workspace.test_schedule import forks
 
 SCRIPT = "</script><script>alert(1)</script><!-- \u2028 \" onload='x'"
 
@@ -226,6 +227,7 @@ def test_a_page_that_another_process_cannot_write_ends_the_build(
             raise OSError(28, "No space left on device")
         return write(self, content)
 
+    forks(monkeypatch)
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(MlsubError, match="site cannot be written: No space left on device"):
         build_site(found, tmp_path / "site", Wanted(), settings=Settings(executor="local:2"))
