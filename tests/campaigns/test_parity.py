@@ -27,7 +27,7 @@ def test_tries_are_counted_and_a_crash_is_a_problem(monkeypatch: pytest.MonkeyPa
     done = parity.try_numbers("things", "x", range(12))
     assert done.outcomes == {"things: alike": 9, "things: seventh": 2, "things: crash of a try": 1}
     assert [problem.splitlines()[0] for problem in done.problems] == [
-        *("things x 3: 3 differs", "things x 10: 10 differs", "things x 11: Traceback (most recent call last):"),
+        *("things x 3: 3 differs", "things x 10: 10 differs", "things x 11: Traceback (most recent call last):")
     ]
 
 

@@ -52,9 +52,7 @@ class Runner:
     def __init__(self, workspace: Path, temp: Path, inputs: dict[str, str], python: str) -> None:
         self.workspace, self.temp = workspace, temp
         self.inputs = {name: given.get("default", "") for name, given in ACTION["inputs"].items()} | inputs
-        self.outputs: dict[str, dict[str, str]] = {
-            "python": {"python-version": "3.12.1", "python-path": python},
-        }
+        self.outputs: dict[str, dict[str, str]] = {"python": {"python-version": "3.12.1", "python-path": python}}
         self.used: list[tuple[str, dict[str, str]]] = []
         self.status = 0
         self.stdout = ""

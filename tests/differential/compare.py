@@ -92,6 +92,4 @@ _SPARSE_RATE = "key.opt_sparse_base_learning_rate.value"
 
 #: Deviations from the live checker of the round, by their id in docs/deviations.yaml.
 #: (What the checker of the round's day said otherwise is part of the oracle: see oracle.DAY_DIFFERS.)
-KNOWN_DEVIATIONS: dict[str, Callable[[Both], bool]] = {
-    "null-rate": _null_sparse_rate,
-}
+KNOWN_DEVIATIONS: dict[str, Callable[[Both], bool]] = {"null-rate": _null_sparse_rate}

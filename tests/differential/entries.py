@@ -137,10 +137,7 @@ def tried(case: EntryCase, above: Path) -> Both:
     place, folder = case.place, above / case.place.name
     write_logs(folder, case.logs)
     reference = above / "reference.json" if case.reference is not None else None
-    flags = Flags(
-        rcp_bypass="params" if case.bypass else None,
-        train_samples="params" if case.samples else None,
-    )
+    flags = Flags(rcp_bypass="params" if case.bypass else None, train_samples="params" if case.samples else None)
     # The official tool counts BERT by epoch_num unless it is asked not to.
     by_epochs = None if case.samples else False
     options = msgspec.structs.replace(

@@ -63,31 +63,15 @@ _ODD_VALUES: tuple[Any, ...] = (
     *([], [8], {}, {"value": 8}, [[[]]]),
 )
 _FACTORS: tuple[bytes, ...] = (
-    *(
-        b'{"scaling_factor": 1.01}',
-        b'{"scaling_factor": "1.01"}',
-        b'{"scaling_factor": NaN}',
-        b'{"scaling_factor": 1e999}',
-    ),
-    *(
-        b'{"scaling_factor": null}',
-        b'{"scaling_factor": [1.01]}',
-        b'{"scaling_factor": -1}',
-        b'{"scaling_factor": true}',
-    ),
+    *(b'{"scaling_factor": 1.01}', b'{"scaling_factor": "1.01"}', b'{"scaling_factor": NaN}'),
+    b'{"scaling_factor": 1e999}',
+    *(b'{"scaling_factor": null}', b'{"scaling_factor": [1.01]}', b'{"scaling_factor": -1}'),
+    b'{"scaling_factor": true}',
     *(b'\xef\xbb\xbf{"scaling_factor": 1.01}', b'{"Scaling_Factor": 1.01}', b" " * 100_000, *ODD_BYTES, DEEP),
 )
 _FLAGS: tuple[bytes, ...] = (
-    *(
-        b"rcp-bypass",
-        b"seed-checker-bypass\nrcp-bypass",
-        b"seed-checker-bypass\n",
-        b"seed-checker-bypass",
-        b"rcp-bypass ",
-        b" rcp-bypass",
-        b"RCP-BYPASS",
-        b"--rcp-bypass",
-    ),
+    *(b"rcp-bypass", b"seed-checker-bypass\nrcp-bypass", b"seed-checker-bypass\n", b"seed-checker-bypass"),
+    *(b"rcp-bypass ", b" rcp-bypass", b"RCP-BYPASS", b"--rcp-bypass"),
     *(
         b"\xef\xbb\xbfrcp-bypass",
         b"rcp-bypass\0",

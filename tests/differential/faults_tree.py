@@ -14,24 +14,12 @@ from tests.differential.log import content
 from tests.differential.packages import SYSTEM, Package, describe, log_of, package_combinations
 
 _LOG_NAMES = (
-    *(
-        "results_0.txt",
-        "result_x.txt",
-        "result_[a].txt",
-        "result_ 0.txt",
-        "result_0.txt.txt",
-        "Result_0.txt",
-        "result_9.txt",
-    ),
+    *("results_0.txt", "result_x.txt", "result_[a].txt", "result_ 0.txt", "result_0.txt.txt", "Result_0.txt"),
+    "result_9.txt",
     *("result_.txt", "result_[0].txt", "result_*.txt", "result_9.TXT", ".result_9.txt"),
     *("result_[0-9].txt", "result_?.txt", "result_0 (copy).txt", "result_ä.txt", "result_\n.txt", "result_0.txt.gz"),
-    *(
-        os.fsdecode(b"result_\xff.txt"),
-        "result_" + "9" * 200 + ".txt",
-        "._result_0.txt",
-        ".result_0.txt",
-        "result_0.TXT",
-    ),
+    *(os.fsdecode(b"result_\xff.txt"), "result_" + "9" * 200 + ".txt", "._result_0.txt", ".result_0.txt"),
+    "result_0.TXT",
 )
 _LITTER = (
     *(".DS_Store", "._result_0.txt", ".result_0.txt", "Thumbs.db", ".gitkeep", ".nfs0001", "result_0.txt~"),

@@ -116,11 +116,7 @@ def prepared(
         (mlp_compliance, "main", main),
         (mlp_compliance, "enqueued_configs", queue),
         (mlp_compliance, "logging", log),
-        (
-            mlp_compliance,
-            "yaml",
-            SimpleNamespace(load=load, BaseLoader=yaml.BaseLoader),
-        ),
+        (mlp_compliance, "yaml", SimpleNamespace(load=load, BaseLoader=yaml.BaseLoader)),
     ]
     if fast:
         replaced += shortcuts(mlp_compliance, _parser(round_id), evaluating)

@@ -43,11 +43,8 @@ ODD_FACTORS: tuple[bytes, ...] = (
     *(b"", b"{", b"[]", b"{}", b"1.02", b"null", b'{"scaling_factor": null}', b'{"scaling_factor": "1.02"}'),
     *(b'{"scaling_factor": 0}', b'{"scaling_factor": -1}', b'{"scaling_factor": NaN}', b'{"scaling_factor": Infinity}'),
     *(b'{"scaling_factor": true}', b'{"scaling_factor": 1e308}', b'{"scaling_factor": [1]}', b'{"factor": 1.1}'),
-    *(
-        b'\xff\xfe{"scaling_factor": 1.1}',
-        b'\xef\xbb\xbf{"scaling_factor": 1.1}',
-        b'{"scaling_factor": 1' + b"0" * 400 + b"}",
-    ),
+    *(b'\xff\xfe{"scaling_factor": 1.1}', b'\xef\xbb\xbf{"scaling_factor": 1.1}'),
+    b'{"scaling_factor": 1' + b"0" * 400 + b"}",
 )
 
 USUAL_FACTORS: tuple[bytes, ...] = (

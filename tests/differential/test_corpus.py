@@ -37,12 +37,7 @@ TOO_DEEP = {"1.0": "Habana/results/*/resnet/bert/*"}
 INCOMPLETE = {"4.0": "JuniperNetworks"}
 #: Packages that the convergence test of the round's day rejects as they were published: they converge too fast by every
 #: count. The review let them pass by a flag of its own, or by a factor on the score (v4.0 Google).
-TOO_FAST = {
-    "1.0": {"Graphcore"},
-    "1.1": {"Graphcore"},
-    "2.0": {"Graphcore"},
-    "4.0": {"Google"},
-}
+TOO_FAST = {"1.0": {"Graphcore"}, "1.1": {"Graphcore"}, "2.0": {"Graphcore"}, "4.0": {"Google"}}
 #: Rounds of which the figures of entries were recorded.
 WITH_ENTRIES = tuple(name for name in ROUNDS if has_entries(name))
 RELATIVE = 1e-9
@@ -186,9 +181,7 @@ def recorded_bert(round_name: str) -> dict[str, dict[str, bool]]:
 
 
 @pytest.mark.parametrize("round_name", WITH_ENTRIES)
-def test_bert_has_the_recorded_answer_by_each_count_and_train_samples_decide_where_epochs_are_rejected(
-    round_name: str,
-):
+def test_bert_has_the_recorded_answer_by_each_count_and_train_samples_decide_where_epochs_are_rejected(round_name: str):
     ours = {entry.path: entry.rcp for entry in checked(round_name).entries}
     for path in sorted(recorded_bert(round_name).keys() & ours.keys()):
         passes = recorded_bert(round_name)[path]

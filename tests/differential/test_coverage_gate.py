@@ -23,9 +23,7 @@ with warnings.catch_warnings():
 OFFICIAL = Path(mlp_compliance.__file__).parent
 GATE: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("gate.yaml").read_text())
 #: Rules here whose official record has another place, with the reason.
-ELSEWHERE = {
-    ("2.1", "bert", "opt_epsilon"): "gate.yaml: the checker of the day",
-}
+ELSEWHERE = {("2.1", "bert", "opt_epsilon"): "gate.yaml: the checker of the day"}
 
 
 class Ruleset(NamedTuple):
@@ -87,10 +85,9 @@ def demanded(record: dict[str, Any]) -> str:
     text = record.get("REQ", "").strip()
     if text.startswith("AT_LEAST("):
         return Occurs(at_least=int(text[9:-1])).words()
-    return {
-        "EXACTLY_ONE": Occurs(exactly_one=True).words(),
-        "AT_LEAST_ONE": Occurs(at_least=1).words(),
-    }.get(text, Occurs().words())
+    return {"EXACTLY_ONE": Occurs(exactly_one=True).words(), "AT_LEAST_ONE": Occurs(at_least=1).words()}.get(
+        text, Occurs().words()
+    )
 
 
 def overridden(ruleset: Ruleset, benchmark: str, division: str, file: Path, key: str) -> bool:

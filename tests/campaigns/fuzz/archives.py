@@ -195,15 +195,8 @@ _KEYS = (
     b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmU=\n-----END OPENSSH PRIVATE KEY-----\n",
 )
 _WORDS = (
-    *(
-        b"ustar\x0000",
-        b"ustar  \0",
-        b"25 path=T/../../x\n",
-        b"12 linkpath=/etc\n",
-        bytes(512),
-        _GZIP,
-        b"MANIFEST.sha256",
-    ),
+    *(b"ustar\x0000", b"ustar  \0", b"25 path=T/../../x\n", b"12 linkpath=/etc\n", bytes(512), _GZIP),
+    b"MANIFEST.sha256",
     *(b"-> scrypt ", b"-> X25519 ", b"-> ssh-rsa ", b"\n--- ", b"-> grease x\nYQ\n", *_NAMES, *_TARGETS),
 )
 

@@ -184,23 +184,8 @@ def _files(pattern: str) -> list[bytes]:
 #: Values that fit few places.
 _ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 10**30, 0.5, float("inf"), float("nan"), "", " ", "x" * 500, "a\nb", "\x07", "\u202e", "1e-4"),
-    *(
-        "1_0",
-        "0x1F",
-        "2021-02-31",
-        "yes",
-        "~",
-        "<<",
-        "../..",
-        "/dev/zero",
-        "${x}",
-        "{0..9}",
-        "**",
-        [],
-        {},
-        [[]],
-        {"a": {}},
-    ),
+    *("1_0", "0x1F", "2021-02-31", "yes", "~", "<<", "../..", "/dev/zero", "${x}", "{0..9}", "**", [], {}, [[]]),
+    {"a": {}},
 )
 
 
@@ -301,40 +286,12 @@ _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[byt
     "formulas": ("a.txt", _formula, lambda: _FORMULAS),
 }
 _WORDS = (
-    *(
-        b"&a [*a",
-        b"*a",
-        b"<<: ",
-        b"!!python/object/apply:os.system [x]",
-        b"? ",
-        b"\n  ",
-        b"\t",
-        b"- " * 102,
-        b"{a: " * 30,
-    ),
-    *(
-        b"'''",
-        b'"""',
-        b"[[waivers]]\n",
-        b"nan",
-        b"0x1F",
-        b"1_0",
-        b"2030-01-31",
-        b"a." * 120,
-        b"{a=" * 120,
-        b"${x}",
-        b"{0..9}",
-    ),
-    *(
-        b'"BS": ',
-        b'"status": "onprem",',
-        b'"scaling_factor": ',
-        b"rcp-bypass",
-        b'"value": NaN',
-        b"min(",
-        b"**",
-        b" if ",
-    ),
+    *(b"&a [*a", b"*a", b"<<: ", b"!!python/object/apply:os.system [x]", b"? ", b"\n  ", b"\t", b"- " * 102),
+    b"{a: " * 30,
+    *(b"'''", b'"""', b"[[waivers]]\n", b"nan", b"0x1F", b"1_0", b"2030-01-31", b"a." * 120, b"{a=" * 120, b"${x}"),
+    b"{0..9}",
+    *(b'"BS": ', b'"status": "onprem",', b'"scaling_factor": ', b"rcp-bypass", b'"value": NaN', b"min(", b"**"),
+    b" if ",
 )
 
 HARNESSES = tuple(

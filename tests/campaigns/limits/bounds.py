@@ -17,9 +17,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "log.run:MAX_HYPERPARAMETERS": "512 hyperparameters",
         "log.trace:MAX_LENGTHS": "10,000 intervals",
     },
-    "seeds": {
-        "log.run:MAX_SEEDS": "20,000",
-    },
+    "seeds": {"log.run:MAX_SEEDS": "20,000"},
     "findings of one rule in a log": {"judge.log:MAX_FINDINGS_A_RULE": "20 are"},
     "text for people": {
         "present.findings:MAX_DEFECTS": "50 defects",
@@ -34,18 +32,12 @@ BOUNDS: dict[str, dict[str, str]] = {
     },
     "names in the folder": {"submission.listing:MAX_ITEMS": "100,000"},
     "depth of folders": {"submission.listing:MAX_DEPTH": "40"},
-    "a link in a package": {
-        "submission.audit:_MAX_HOPS": "40 links",
-        "submission.audit:_MAX_PARTS": "200 parts",
-    },
+    "a link in a package": {"submission.audit:_MAX_HOPS": "40 links", "submission.audit:_MAX_PARTS": "200 parts"},
     "a file or path in a package": {
         "submission.audit:MAX_BYTES": "50 MiB",
         "submission.audit:MAX_PATH": "220 characters",
     },
-    "a system description": {
-        "systems.description:MAX_BYTES": "4 MiB",
-        "systems.fields:MAX_TEXT": "2,000 characters",
-    },
+    "a system description": {"systems.description:MAX_BYTES": "4 MiB", "systems.fields:MAX_TEXT": "2,000 characters"},
     "what `system capture` reads": {"systems.capture:MAX_BYTES": "1 MiB"},
     "`scaling.json`": {"score.scaled:MAX_BYTES": "64 KiB", "score.scaled:MAX_FACTOR": "1,000"},
     "`package_checker_params`": {"submission.params:MAX_BYTES": "64 KiB"},
@@ -72,9 +64,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     },
     "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.model:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
-    "a document to audit": {
-        "commands.audit.messaging:MAX_BYTES": "4 MiB",
-    },
+    "a document to audit": {"commands.audit.messaging:MAX_BYTES": "4 MiB"},
     "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
     "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
     "logs that one command": {

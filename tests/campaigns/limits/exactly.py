@@ -272,16 +272,10 @@ CASES = (
         "longer than 1024 characters",
     ),
     Case(
-        "mlsub.packing.names:MAX_DEPTH",
-        lambda _, parts: name_problem("/".join("d" * parts)),
-        "deeper than 64 folders",
+        "mlsub.packing.names:MAX_DEPTH", lambda _, parts: name_problem("/".join("d" * parts)), "deeper than 64 folders"
     ),
     Case("mlsub.packing.archive:_MAX_RECORDS", _records, "unusual size"),
-    Case(
-        "mlsub.packing.archive:MAX_SIZE",
-        lambda _, size: _amount(size, packed=1 << 36),
-        "unpacked it is more than",
-    ),
+    Case("mlsub.packing.archive:MAX_SIZE", lambda _, size: _amount(size, packed=1 << 36), "unpacked it is more than"),
     Case("mlsub.packing.archive:MAX_RATIO", lambda _, ratio: _amount((1 << 30) * ratio), "200 times as large"),
     Case("mlsub.packing.archive:MAX_MEMBERS", lambda _, count: _amount(0, count - 1), "more than 500000 members"),
     Case(
@@ -291,11 +285,7 @@ CASES = (
         1 << 10,
     ),
     Case("mlsub.packing.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
-    Case(
-        "mlsub.packing.forms:_MAX_FILE",
-        _file("k", b"", read_identities, b"#"),
-        "too long for what it should hold",
-    ),
+    Case("mlsub.packing.forms:_MAX_FILE", _file("k", b"", read_identities, b"#"), "too long for what it should hold"),
     Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
     Case("mlsub.commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
     Case("mlsub.rules.engine:MAX_STEPS", _gathered, "{'step': 200000"),

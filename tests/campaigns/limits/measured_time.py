@@ -60,11 +60,7 @@ def test_a_thousand_claims_of_a_long_document() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        b"{" + b",\n".join([b'"a":1'] * 100_000) + b"}",
-        b'{"a":"' + b" \n" * 100_000 + b'"}',
-        b" " * 1_000_000 + b"{}",
-    ],
+    [b"{" + b",\n".join([b'"a":1'] * 100_000) + b"}", b'{"a":"' + b" \n" * 100_000 + b'"}', b" " * 1_000_000 + b"{}"],
     ids=["one key", "one value", "blanks"],
 )
 def test_repairs_of_a_description(text: bytes) -> None:
