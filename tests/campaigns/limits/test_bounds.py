@@ -8,7 +8,7 @@ import pytest
 
 from tests.campaigns.limits.bounds import BOUNDS, value
 from tests.campaigns.limits.exactly import CASES
-from tests.campaigns.limits.patterns import REPOSITORY
+from tests.campaigns.limits.expressions import REPOSITORY
 
 PAGE = (REPOSITORY / "docs/reliability.md").read_text("utf-8")
 ROWS = {line.split("|")[1].strip(): line for line in PAGE[PAGE.index("\n## Limits") :].splitlines() if line[:2] == "| "}

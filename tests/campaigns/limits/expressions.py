@@ -1,0 +1,191 @@
+"""Every regular expression of mlsub, with its value and whether it is searched for or matched at one place only.
+
+Those of modules are found by importing what uses ``re``, those of functions in the source, where what a function puts
+into an expression is some text. What functions make in another way is in :data:`MADE`, with a call that makes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+REPOSITORY = Path(__file__).parents[3]
+_ANCHORED = frozenset(("match", "fullmatch"))
+_TAKE_A_PATTERN = _ANCHORED | {"compile", "search", "sub", "subn", "findall", "finditer", "split"}
+#: Expressions that are matched at one place only, through a name that a loop gives them.
+_MATCHED_BY_NAME = frozenset(("ALMOST_RESULT", "OTHER_LOG", "_MISUSES"))
+#: Stands for what a function puts into an expression.
+_PART = "a 1"
+
+
+class Expression(NamedTuple):
+    """A compiled expression; ``searched`` where it is looked for at every place of a text."""
+
+    place: str
+    pattern: re.Pattern[Any]
+    searched: bool = True
+
+
+def _made(name: str, *arguments: Any) -> Callable[[], Any]:
+    def make() -> Any:
+        module, _, path = name.partition(":")
+        found: Any = importlib.import_module(f"mlsub.{module}")
+        for part in path.split("."):
+            found = getattr(found, part)
+        return found(*arguments)
+
+    return make
+
+
+#: Places where a function makes an expression, and what makes such a one; None where the expression is among those of
+#: modules, or of :func:`_of_data`.
+MADE: dict[str, Callable[[], Any] | None] = {
+    "mlsub/commands/audit/subject.py:_as_written": lambda: r"dgx[\W_]{1,3}a100",
+    "mlsub/commands/redact/document.py:patterns": None,
+    "mlsub/commands/redact/patterns.py:any_of": None,
+    "mlsub/commands/redact/patterns.py:any_stem": _made("commands.redact.patterns:any_stem", [b"node", b"gpu-a"]),
+    "mlsub/commands/redact/patterns.py:literal": _made("commands.redact.patterns:literal", "ab*cd"),
+    "mlsub/io/problems.py:pattern": None,
+    "mlsub/io/show.py:spellings": _made("io.show:spellings", (("dgx a100", ("a",)), ("tpu", ("b",)))),
+    "mlsub/log/reader.py:_record": _made("log.reader:_record", b":::MLLOG "),
+    "mlsub/rules/arithmetic.py:token": _made("rules.formula:FORMULAS.token"),
+    "mlsub/submission/listing.py:_line": _made("submission.listing:_line"),
+    "mlsub/submission/listing.py:_patterns": None,
+    "mlsub/systems/fields.py:_placeholder": _made("systems.fields:_placeholder"),
+    "mlsub/systems/fields.py:is_meaningful": None,
+    "mlsub/systems/names.py:_embedded": _made("systems.names:_embedded"),
+}
+#: Of these the expression is used for matches at one place only.
+_MADE_FOR_MATCHES = frozenset(("mlsub/rules/arithmetic.py:token",))
+
+
+@cache
+def sources() -> dict[str, str]:
+    """The modules that use ``re``, and their text."""
+    files = sorted((REPOSITORY / "mlsub").rglob("*.py"))
+    texts = {file.relative_to(REPOSITORY).as_posix(): file.read_text("utf-8") for file in files}
+    return {name: text for name, text in texts.items() if "import re\n" in text}
+
+
+@cache
+def _all_source() -> str:
+    return "\n".join(file.read_text("utf-8") for file in sorted((REPOSITORY / "mlsub").rglob("*.py")))
+
+
+def _module(file: str) -> Any:
+    return importlib.import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+
+
+def _only_matched(file: str, name: str) -> bool:
+    """Whether a compiled expression of a module is used for matches at one place only, wherever it is used."""
+    # Nobody uses a name of another module that begins with an underscore.
+    source = sources()[file] if name.startswith("_") else _all_source()
+    methods = re.findall(rf"\b{re.escape(name)}\b(?:\[\w+\])?\.(\w+)", source)
+    return name in _MATCHED_BY_NAME or (bool(methods) and all(one in _ANCHORED | {"pattern"} for one in methods))
+
+
+def _patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict | tuple | list | frozenset):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _patterns_in(inner)
+
+
+def _of_modules() -> Iterator[Expression]:
+    """The expressions that modules hold, also inside tables."""
+    for file in sources():
+        for name, value in vars(_module(file)).items():
+            for pattern in _patterns_in(value):
+                yield Expression(f"{file}:{name}", pattern, not _only_matched(file, name))
+
+
+def of_functions() -> Iterator[tuple[str, Expression | None]]:
+    """The expressions that functions give to ``re``, by their places; None where the source does not say which."""
+    for file, source in sources().items():
+        innermost: dict[ast.Call, ast.FunctionDef] = {}
+        for function in ast.walk(ast.parse(source)):
+            if isinstance(function, ast.FunctionDef):
+                innermost |= {node: function for node in ast.walk(function) if isinstance(node, ast.Call)}
+        for call, function in innermost.items():
+            match call.func:
+                case ast.Attribute(value=ast.Name(id="re"), attr=name) if name in _TAKE_A_PATTERN:
+                    place = f"{file}:{function.name}"
+                    text = None if place in MADE else _text(file, function, call.args[0])
+                    yield place, text and Expression(place, re.compile(text), name not in _ANCHORED)
+
+
+def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | bytes | None:
+    """An expression with some text for each of its parts; None where it is made in another way."""
+    match pattern:
+        case ast.Constant(value=str() | bytes() as value):
+            return value
+        case ast.JoinedStr(values=parts):
+            inner = (part.value if isinstance(part, ast.FormattedValue) else part for part in parts)
+            texts = [_text(file, function, part) for part in inner]
+            return "".join(text if isinstance(text, str) else _PART for text in texts)
+        case ast.Name(id=name) if isinstance(value := getattr(_module(file), name, None), str | bytes):
+            return value
+        case ast.Name(id=name):
+            given = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
+            return next((_text(file, function, n.value) for n in given if ast.unparse(n.targets[0]) == name), None)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr="escape")):
+            return _PART
+    return None
+
+
+def _of_data() -> Iterator[Expression]:
+    """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
+    from mlsub.submission.listing import _patterns
+    from mlsub.systems.fields import fields, pattern_of
+
+    for table in ("folders", "files"):
+        for kind, pattern in _patterns(table).items():
+            yield Expression(f"mlsub/submission/strays.yaml:{kind}", pattern, False)
+    for name, field in fields().fields.items():
+        if (text := pattern_of(field)) is not None:
+            yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text))
+    for place, schema in of_schemas().items():
+        yield Expression(place, re.compile(re.sub(r"\$$", r"\\Z", schema or "")))
+
+
+def of_schemas() -> dict[str, str | None]:
+    """The expressions of schemas (``pattern=``) by their places; None where it is neither text nor the name of one."""
+    found = {}
+    for path in sorted((REPOSITORY / "mlsub").rglob("*.py")):
+        text, file = path.read_text("utf-8"), path.relative_to(REPOSITORY).as_posix()
+        for node in ast.walk(ast.parse(text)) if "pattern=" in text else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("Meta", "Says"):
+                for word in (word for word in node.keywords if word.arg == "pattern"):
+                    value = getattr(word.value, "value", None)
+                    if isinstance(word.value, ast.Name):
+                        value = getattr(_module(file), word.value.id, None)
+                    found[f"{file}:{word.value.lineno}"] = value if isinstance(value, str) else None
+    return found
+
+
+def _of_made() -> Iterator[Expression]:
+    for place, make in MADE.items():
+        if make is not None:
+            made = make()
+            pattern = made if isinstance(made, re.Pattern | str) else made.pattern
+            yield Expression(place, re.compile(pattern), place not in _MADE_FOR_MATCHES)
+
+
+@cache
+def by_file() -> dict[str, list[Expression]]:
+    """All expressions, each once, by the file of the source or of data that has it."""
+    found: dict[tuple[object, ...], Expression] = {}
+    in_functions = (expression for _, expression in of_functions() if expression is not None)
+    for one in (*_of_modules(), *in_functions, *_of_made(), *_of_data()):
+        found.setdefault((one.pattern.pattern, one.pattern.flags, one.searched), one)
+    files: dict[str, list[Expression]] = defaultdict(list)
+    for one in found.values():
+        files[one.place.partition(":")[0]].append(one)
+    return files
