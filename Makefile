@@ -152,7 +152,7 @@ bench: $(STAMP)
 	$(BIN)/python bench/run.py $(BENCH)
 
 parity: $(STAMP)
-	$(BIN)/python bench/parity.py
+	MLSUB_TESTS=long $(PYTEST) tests/differential/test_corpus.py tests/differential/test_mutants.py
 
 # For a quiet machine: hours.
 campaigns: $(or $(PART),long fuzz faults limits long-parity)

@@ -1,1 +1,1 @@
-"""Benchmarks: how fast mlsub is beside a floor and the official tools, and how far it agrees with them."""
+"""Benchmarks: how fast mlsub is beside a floor and the official tools."""

@@ -34,7 +34,6 @@ CASES = [
     (["compare", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["compare", "TREE", "TREE"], {"jsonschema", "mlperf_logging", "numpy", "scipy", "rich"}),
     (["merge", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
-    (["compare", "TREE", "TREE"], {"jsonschema", "mlperf_logging", "numpy", "scipy", "rich"}),
     (["fix", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy", "difflib"}),
     (["redact", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["fix", "--truncate", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),

@@ -14,7 +14,7 @@ from mlsub.convergence.curves import plan_of
 from mlsub.rounds import get_round
 from tests.differential.generate import Combination, combinations, usage_and_round
 from tests.differential.log import altered, content, places_of
-from tests.differential.packages import CLOSED, Package, log_of, package_combinations
+from tests.differential.packages import CLOSED, Package, log_of, package_combinations, speed_up
 
 #: A fault changes a package; what it cannot change, because an earlier fault did, stays as it is.
 Change = Callable[[Package, random.Random], object]
@@ -260,11 +260,6 @@ def _copied_log(package: Package, rng: random.Random) -> None:
     other.write_bytes(one.read_bytes())
 
 
-def _too_fast(package: Package, rng: random.Random) -> None:
-    for number, file in enumerate(package.logs):
-        file.write_bytes(content(log_of(package.combination, number, slow=False)))
-
-
 def _without_seed(package: Package, rng: random.Random) -> None:
     file = rng.choice(package.logs)
     file.write_bytes(b"".join(line for line in file.read_bytes().splitlines(True) if b'"key": "seed"' not in line))
@@ -280,7 +275,7 @@ FILE_FAULTS: dict[str, Change] = {
     "content of a log": _log_content,
     "noncompliant logs": _noncompliant_logs,
     "copied log": _copied_log,
-    "runs that converge too fast": _too_fast,
+    "runs that converge too fast": lambda package, rng: speed_up(package),
     "log without seed": _without_seed,
     "description with odd values": _odd_fields,
     "description with odd names": _odd_names,

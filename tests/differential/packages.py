@@ -132,6 +132,12 @@ def log_of(combination: Combination, run: int, *, slow: bool = True) -> Log:
     return [_later(line, run) for line in log]
 
 
+def speed_up(package: Package) -> None:
+    """Let every run converge faster than the reference."""
+    for run, file in enumerate(package.logs):
+        file.write_bytes(content(log_of(package.combination, run, slow=False)))
+
+
 def _later(line: Line, run: int) -> Line:
     """A record at a time of the run's own, so that no run is a copy of another."""
     if line.record is None:

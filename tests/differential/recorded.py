@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from mlsub.convergence.statistics import mean_of, trimmed
 from mlsub.convergence.verdict import NEVER
-from mlsub.judge.log import LogTask, judge_log
-from mlsub.log.report import LogReport
 from mlsub.submission.report import RcpResult, Report
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings
@@ -37,17 +35,23 @@ class Compared(NamedTuple):
         )
 
 
-def compared_logs(round_name: str) -> Iterator[Compared]:
-    """Every published log of a round."""
-    for path, answer in recorded_logs(round_name).items():
-        ours = judge_log(LogTask(str(folder(round_name) / path), path, *usage_and_round(round_name)))
-        yield Compared(path, answer["compliant"], ours.compliant, _first(answer), _first_of(ours))
-
-
 def check(round_name: str) -> Report:
     """All packages of a round as one, compared with the reference points that the recorded answers used."""
     usage, name = usage_and_round(round_name)
     return check_paths([folder(round_name)], Settings(name, usage, 1, convergence=INSTALLED_POINTS))[0]
+
+
+def compared_logs(round_name: str, report: Report) -> Iterator[Compared]:
+    """Every published log of a round."""
+    recorded = recorded_logs(round_name)
+    why: dict[str, str] = {}
+    for f in report.findings:
+        if f.rejects:
+            why.setdefault(f.path, f"{f.rule}: {f.message} ({f.actual})")
+    for log in report.logs:
+        answer = recorded[log.path]
+        passed = log.official == "compliant"
+        yield Compared(log.path, answer["compliant"], passed, _first(answer), why.get(log.path, ""))
 
 
 def compared_seeds(round_name: str, report: Report) -> Iterator[Compared]:
@@ -152,7 +156,3 @@ def compared_scores(round_name: str, report: Report) -> Iterator[Compared]:
 
 def _first(answer: dict[str, Any]) -> str:
     return " ".join(str(answer.get("messages", [""])[0]).split()) if answer.get("messages") else ""
-
-
-def _first_of(ours: LogReport) -> str:
-    return next((f"{f.rule}: {f.message} ({f.actual})" for f in ours.findings if f.rejects), "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import warnings
@@ -51,10 +50,15 @@ def fetch_history(folder: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", "--bare", str(HISTORY), str(folder / "git")], check=True)
 
 
+def of_history(history: Path, commit: str, file: str) -> str:
+    """A file of the official tool as it was."""
+    asked = ["git", "-C", str(history / "git"), "show", f"{commit}:{file}"]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+
+
 def summarizer_of(round_id: str, history: Path) -> ModuleType:
     """The summarizer of a round's day, which uses the installed checker."""
-    asked = ["git", "-C", str(history / "git"), "show", f"{RELEASES[round_id]}:{_FILE}"]
-    source = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    source = of_history(history, RELEASES[round_id], _FILE)
     module = ModuleType(f"mlperf_logging.result_summarizer.of_{round_id.replace('.', '_').replace('-', '_')}")
     module.__package__ = "mlperf_logging.result_summarizer"
     exec(compile(source, f"{RELEASES[round_id]}/{_FILE}", "exec"), module.__dict__)  # noqa: S102  (the official tool)
@@ -89,8 +93,3 @@ def crash_of(
         except Exception as error:
             return f"{type(error).__name__}: {str(error)[:200]}"
     return None
-
-
-def without_history() -> str | None:
-    """Why the summarizers of the rounds' days cannot be asked, None where they can be."""
-    return None if os.path.isfile(HISTORY) else f"needs the history of the official tool ({HISTORY.name})"  # noqa: PTH113

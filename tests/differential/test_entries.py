@@ -118,12 +118,6 @@ def test_each_named_difference_is_one(name: str, tmp_path: Path) -> None:
     assert [other for other, known in KNOWN.items() if known(both)] == [name]
 
 
-def test_a_reference_of_a_benchmark_that_the_round_lacks_is_none_to_mlsub(tmp_path: Path) -> None:
-    logs = tuple(log_of("bert", 448, 10**8) for _ in range(5))
-    both = tried(EntryCase(Place("training", "5.1", "retinanet"), logs, False, False, None, "bert in v5.1"), tmp_path)
-    assert (both.passed, both.ours.how, both.problem) == (False, "no-reference", None)
-
-
 def _own(case: EntryCase, above: Path, *records: tuple[int, list[float]]) -> Both:
     content = {
         f"{n}": {"Benchmark": case.place.name, "BS": size, "Hyperparams": {}, "Epochs to converge": points}

@@ -23,7 +23,7 @@ from tests.effort import LONG, effort
 SEED = "ci-1"
 GENERATED = effort(6, 40)
 PUBLISHED = effort(4, 30)
-#: Aimed mutants of each demand, in every second combination; ``make campaigns`` and ``make parity`` try all.
+#: Aimed mutants of each demand, in every second combination; ``make parity`` tries all.
 AIMED = None if LONG else 2
 SHOWN = 5
 

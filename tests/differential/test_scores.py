@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from mlsub.convergence.curves import plan_of
 from mlsub.judge import scoring as judged
 from mlsub.rounds import get_round
 from mlsub.score.scaled import olympic_mean
-from tests.differential.generate import Combination, usage_and_round
+from tests.differential.generate import Combination
 from tests.differential.log import Log, altered, content, generated, places_of, record_line
 from tests.differential.packages import CLOSED, build, ours, runs_of
 from tests.differential.scores import Both, attempt, compared, organisation_of, written
@@ -25,7 +24,6 @@ SCORES = effort(40, 400)
 RESNET = Combination("3.0", "resnet", "open", None)
 OC20 = Combination("hpc-3.0", "oc20", "open", None)
 NODES, PER_NODE = "number_of_nodes", "accelerators_per_node"
-OLD = Combination("0.6", "resnet", "open", "sgd")
 
 
 def test_odd_entries_get_one_score(tmp_path: Path) -> None:
@@ -72,37 +70,12 @@ def test_weak_scaling_is_not_scaled(combination: Combination, weak: bool, minute
     assert both.ours.score.scaling_file is not weak
 
 
-@pytest.mark.parametrize(
-    "factor", [b"", b"{}", b"[]", b'{"scaling_factor": "1.5"}', b'\xef\xbb\xbf{"scaling_factor": 2}']
-)
-def test_a_factor_that_ends_the_official_summarizer_is_a_finding(factor: bytes, tmp_path: Path) -> None:
-    both = asked(RESNET, tmp_path, factor)
-    assert both.theirs.crash is not None
-    assert (both.ours.score.published, both.problem) == (12.0, None)
-    assert "score.scaling-file" in both.rules
-
-
-@pytest.mark.parametrize("factor", [-1, 0, 1e300, float("nan"), float("inf"), True])
-def test_a_factor_that_no_committee_would_give_is_a_finding(factor: float, tmp_path: Path) -> None:
-    both = asked(RESNET, tmp_path, json.dumps({"scaling_factor": factor}).encode())
-    assert both.theirs.crash is None
-    assert (both.ours.score.published, both.problem) == (12.0, None)
-    assert "score.scaling-file" in both.rules
-
-
 def test_a_start_at_infinity_is_the_fastest_run_there_and_the_slowest_here(tmp_path: Path) -> None:
     folder = entry_of(RESNET, tmp_path)
     log = generated(RESNET)
     (folder / "result_4.txt").write_bytes(content(altered(log, places_of(log, "run_start")[0], time_ms=float("inf"))))
     both = compared("by hand", folder, RESNET, weak=False)
     assert (both.theirs.minutes, both.ours.score.published, both.problem) == (11.0, 12.0, None)
-
-
-def test_the_minutes_of_v06_are_those_of_its_seconds(tmp_path: Path) -> None:
-    both = asked(OLD, tmp_path)
-    assert both.ours.score.published == pytest.approx(12.0, abs=1e-8)
-    assert usage_and_round(OLD.round) == ("training", "0.6")
-    assert both.problem is None
 
 
 def _scaled(log: Log, *stated: tuple[str, Any]) -> Log:

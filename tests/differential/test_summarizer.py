@@ -12,10 +12,9 @@ import pytest
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.systems.description import SystemDescription, read_description
 from tests.differential.generate import usage_and_round
-from tests.differential.summarizer import RELEASES, crash_of, fetch_history, summarizer_of, without_history
+from tests.differential.summarizer import RELEASES, crash_of, summarizer_of
 from tests.effort import effort
 from tests.make_tree import make_description
-from tests.once import once
 
 #: Values that somebody found in descriptions, or that Python takes for what they are not.
 ODD: tuple[Any, ...] = (
@@ -58,13 +57,6 @@ def differing(folder: Path, round_id: str, content: dict[str, Any], crash: str |
     if (crash is not None) is bool(rejecting) or (crash is None and "official.crash" not in rejecting):
         return None
     return f"{round_id}: {crash}, {sorted(rejecting)}"
-
-
-@pytest.fixture(scope="session")
-def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if (why := without_history()) is not None:
-        pytest.skip(why)
-    return once(tmp_path_factory, "official history", fetch_history)
 
 
 def test_every_round_with_a_script_has_a_summarizer() -> None:

@@ -14,42 +14,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-ROUNDS = {
-    **{"v0.7": "2020-07-29", "v1.0": "2021-06-30", "v1.1": "2021-12-01", "v2.0": "2022-06-29", "v2.1": "2022-11-15"},
-    **{"v3.0": "2023-06-27", "v3.1": "2023-11-08", "v4.0": "2024-06-15", "v4.1": "2024-11-15", "v5.0": "2025-06-04"},
-    **{"v5.1": "2025-11-12"},
-}
-ORDER = list(ROUNDS)
-ORGANISATIONS = {
-    **{"krai": "Krai", "IEI": "Inspur", "JuniperNetworks": "Juniper", "Clemson": "Clemson University"},
-    **{"Azure-HazyResearch": "Azure+HazyResearch", "Intel-HabanaLabs": "Intel+Habana"},
-}
-#: What stands in the name of a model or a system: the accelerator, its vendor, family and generation.
+#: What stands in the name of a model or a system: the accelerator, its vendor and generation.
 CHIPS = {
-    "Trillium": ("Trillium", "Google", "Google TPU v6e", "v6e"),
-    "TPU-?v5p": ("TPU v5p", "Google", "Google TPU v5p", "v5p"),
-    "TPU-?v5e": ("TPU v5e", "Google", "Google TPU v5e", "v5e"),
-    "TPU-?v4": ("TPU v4", "Google", "Google TPU v4", "v4"),
-    "TPU[- ]?v3": ("TPU v3", "Google", "Google TPU v3", "v3"),
-    "H100": ("H100", "NVIDIA", "NVIDIA GPU Hopper", "Hopper"),
-    "H200": ("H200", "NVIDIA", "NVIDIA GPU Hopper", "Hopper"),
-    "A100": ("A100", "NVIDIA", "NVIDIA GPU Ampere", "Ampere"),
-    "L40S": ("L40S", "NVIDIA", "NVIDIA GPU Ada Lovelace", "Ada Lovelace"),
-    "V100": ("V100", "NVIDIA", "NVIDIA GPU Volta", "Volta"),
-    "A5000": ("RTX A5000", "NVIDIA", "NVIDIA RTX Ampere", "Ampere"),
-    "A40": ("A40", "NVIDIA", "NVIDIA GPU Ampere", "Ampere"),
-    "A10G": ("A10G", "NVIDIA", "NVIDIA GPU Ampere", "Ampere"),
-    "4090": ("RTX 4090", "NVIDIA", "NVIDIA RTX Ada Lovelace", "Ada Lovelace"),
-    "7900 XTX": ("RX 7900 XTX", "AMD", "AMD Radeon RDNA 3", "RDNA 3"),
-    "MI300X": ("MI300X", "AMD", "AMD Instinct CDNA 3", "CDNA 3"),
-    "MI325X": ("MI325X", "AMD", "AMD Instinct CDNA 3", "CDNA 3"),
-    "MI350X": ("MI350X", "AMD", "AMD Instinct CDNA 4", "CDNA 4"),
-    "MI355X": ("MI355X", "AMD", "AMD Instinct CDNA 4", "CDNA 4"),
-    r"Gaudi\(R\) 2": ("Gaudi 2", "Intel", "Intel Gaudi 2", "2"),
-    "Habana": ("Gaudi 1", "Intel", "Intel Gaudi 1", "1"),
-    "GC200": ("GC200", "Graphcore", "Graphcore IPU Mk2", "Mk2"),
-    "Bow": ("Bow IPU", "Graphcore", "Graphcore IPU Bow", "Bow"),
-    "Ascend": ("Ascend 910", "Huawei", "Huawei Ascend 910", "910"),
+    "MI300X": ("MI300X", "AMD", "CDNA 3"),
+    "MI325X": ("MI325X", "AMD", "CDNA 3"),
+    "MI350X": ("MI350X", "AMD", "CDNA 4"),
+    "MI355X": ("MI355X", "AMD", "CDNA 4"),
+    "GC200": ("GC200", "Graphcore", "Mk2"),
+    "Bow": ("Bow IPU", "Graphcore", "Bow"),
 }
 MEMORY = {"MI300X": 192, "MI325X": 256, "MI350X": 288, "MI355X": 288}
 TITLES = {
@@ -65,49 +37,32 @@ TITLES = {
     **{"unet3d": "3D U-Net", "dlrm_dcnv2": "DLRM-dcnv2", "retinanet": "RetinaNet", "minigo": "Minigo"},
     **{"maskrcnn": "Mask R-CNN", "gnmt": "GNMT", "transformer": "Transformer", "rgat": "R-GAT"},
 }
-KEYS = ("run_start", "run_stop", "init_start", "init_stop", "global_batch_size", "opt_name", "eval_accuracy")
-WANTED = re.compile(f'"({"|".join(KEYS)})"')
-
-
-class Run(NamedTuple):
-    """A log: minutes from start to stop, infinite where it failed; of initialisation; what it logs."""
-
-    minutes: float
-    init: float | None
-    batch: float | None
-    optimizer: str | None
-    epochs: float | None
+WANTED = re.compile('"(run|init)_(start|stop)"')
 
 
 class Entry(NamedTuple):
-    """An entry of Training: its score is the mean of its runs without the fastest and the slowest, times a factor."""
+    """An entry of Training: its score is the mean of its runs without the fastest and the slowest, times a factor.
+
+    ``runs`` are the minutes from start to stop, infinite where a run failed.
+    """
 
     round: str
     folder: str
-    organisation: str
     benchmark: str
-    division: str | None
-    chips: int | None
+    closed: bool
+    chips: int
     chip: tuple[str, ...]
     scaling: float
-    runs: list[Run]
+    runs: list[float]
 
     @property
     def unscaled(self) -> float:
         dropped = 4 if self.benchmark == "unet3d" else 1
-        return fmean(sorted(run.minutes for run in self.runs)[dropped:-dropped])
+        return fmean(sorted(self.runs)[dropped:-dropped])
 
     @property
     def minutes(self) -> float:
         return self.unscaled * self.scaling
-
-    @property
-    def cost(self) -> float:
-        return self.minutes * (self.chips or 0)
-
-    @property
-    def closed(self) -> bool:
-        return self.division == "closed"
 
     @property
     def title(self) -> str:
@@ -127,35 +82,25 @@ def _entry(folder: Path) -> Entry:
     return Entry(
         round=organisation.parent.name,
         folder=organisation.name,
-        organisation=ORGANISATIONS.get(organisation.name, organisation.name),
         benchmark=folder.name,
-        division={"closed": "closed", "close": "closed", "open": "open"}.get(described.get("division", "")),
+        closed=described.get("division") in ("closed", "close"),
         chips=int(described["number_of_nodes"]) * int(described["accelerators_per_node"] or 0),
         chip=next((chip for said, chip in CHIPS.items() if re.search(said, names, re.IGNORECASE)), ()),
         scaling=json.loads(factor.read_bytes())["scaling_factor"] if factor.exists() else 1.0,
-        runs=[_run(log) for log in sorted(folder.glob("result_*.txt"))],
+        runs=[_minutes(log) for log in sorted(folder.glob("result_*.txt"))],
     )
 
 
-def _run(log: Path) -> Run:
+def _minutes(log: Path) -> float:
     first: dict[str, dict[str, Any]] = {}
     last: dict[str, dict[str, Any]] = {}
-    epochs = []
     for event in _events(log):
         first.setdefault(event["key"], event)
         last[event["key"]] = event
-        if event["key"] == "eval_accuracy":
-            epochs.append((event["metadata"] or {}).get("epoch_num"))
     init = _between(first.get("init_start"), first.get("init_stop"))
     stop = last.get("run_stop")
     failed = stop is None or stop["metadata"].get("status") != "success" or (init or 0) > 30
-    return Run(
-        minutes=math.inf if failed else _between(first["run_start"], stop) or 0.0,
-        init=init,
-        batch=first["global_batch_size"]["value"] if "global_batch_size" in first else None,
-        optimizer=first["opt_name"]["value"] if "opt_name" in first else None,
-        epochs=max((float(epoch) for epoch in epochs if epoch is not None), default=None),
-    )
+    return math.inf if failed else _between(first["run_start"], stop) or 0.0
 
 
 def _events(log: Path) -> Iterator[dict[str, Any]]:
@@ -191,10 +136,10 @@ def pod16(found: list[Entry]) -> list[tuple[Any, ...]]:
 
 def instincts(found: list[Entry]) -> list[tuple[Any, ...]]:
     own = [one for one in found if one.benchmark == "llama2_70b_lora" and one.round == "v5.1" and one.chips == 8]
-    own = [one for one in own if one.chip[1] == "AMD"]
+    own = [one for one in own if one.chip[1:2] == ("AMD",)]
     best = {chip: (min(one.minutes for one in members), len(members)) for (chip,), members in grouped(own, "chip")}
     slowest = max(minutes for minutes, _ in best.values())
-    rows = [(c[0], c[3], MEMORY[c[0]], minutes, slowest / minutes, count) for c, (minutes, count) in best.items()]
+    rows = [(c[0], c[2], MEMORY[c[0]], minutes, slowest / minutes, count) for c, (minutes, count) in best.items()]
     return sorted(rows, key=lambda row: -row[3])
 
 

@@ -22,7 +22,7 @@ MAKE_CALLS = {
     "test-all": "tests/emit/adapters",
     "lint": "mypy",
     "bench": "bench/run.py",
-    "parity": "bench/parity.py",
+    "parity": "tests/differential/test_corpus.py",
     "campaigns": "-m tests.campaigns.fuzz",
     "supply": "tests.supply.licences",
     "docs": "mkdocs build --strict",

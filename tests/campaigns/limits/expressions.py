@@ -152,7 +152,7 @@ def _of_data() -> Iterator[Expression]:
         if (text := pattern_of(field)) is not None:
             yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text))
     for place, schema in of_schemas().items():
-        yield Expression(place, re.compile(re.sub(r"\$$", r"\\Z", schema or "")))
+        yield Expression(place, re.compile(schema or ""))
 
 
 def of_schemas() -> dict[str, str | None]:

@@ -13,7 +13,7 @@ from tests.differential.entries import tried
 from tests.differential.entry_cases import EntryCase, Place
 from tests.differential.generate import Combination
 from tests.differential.log import Mutant, content, generated, record_line
-from tests.differential.packages import Package, accepted, build, log_of, official, ours, rejecting
+from tests.differential.packages import Package, accepted, build, log_of, official, ours, rejecting, speed_up
 
 RETINANET = Combination("5.1", "retinanet", "open", None)
 MIB = 1 << 20
@@ -38,8 +38,7 @@ def test_a_large_description_is_not_read_and_a_long_field_is_cut(tmp_path: Path)
 
 def test_flags_in_a_large_file_do_not_count(tmp_path: Path) -> None:
     package = build(tmp_path, RETINANET._replace(division="closed"))
-    for run, file in enumerate(package.logs):
-        file.write_bytes(content(log_of(package.combination, run, slow=False)))
+    speed_up(package)
     params = package.system / "package_checker_params"
     params.write_text("\n" * 1000 + "rcp-bypass")
     assert (accepted(ours(package)), official(package).accepted) == (True, True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from types import ModuleType
 
@@ -14,22 +13,12 @@ from tests.convergence.logs import log_of as small_log
 from tests.differential.entries import tried
 from tests.differential.entry_cases import EntryCase, Place
 from tests.differential.generate import Combination
-from tests.differential.log import content
 from tests.differential.official_rcp import official_test
-from tests.differential.packages import Package, accepted, build, log_of, official, ours
-from tests.differential.shared import ABSENT, SHARED
+from tests.differential.packages import accepted, build, official, ours, speed_up
+from tests.differential.summarizer import of_history
 from tests.differential.test_entries import LLAMA, case_of
-from tests.effort import HUNG
 
 RETINANET = Place("training", "5.1", "retinanet")
-BUNDLE = SHARED / "upstream" / "mlcommons-logging.bundle"
-
-
-def _too_fast(above: Path, combination: Combination) -> Package:
-    package = build(above, combination)
-    for run, file in enumerate(package.logs):
-        file.write_bytes(content(log_of(package.combination, run, slow=False)))
-    return package
 
 
 @pytest.mark.parametrize(
@@ -39,7 +28,8 @@ def _too_fast(above: Path, combination: Combination) -> Package:
 def test_a_bypass_of_the_organisation_counts_as_the_script_has_it(
     round_name: str, benchmark: str, tmp_path: Path
 ) -> None:
-    package = _too_fast(tmp_path, Combination(round_name, benchmark, "closed", None))
+    package = build(tmp_path, Combination(round_name, benchmark, "closed", None))
+    speed_up(package)
     params = package.folder / "package_checker_params"
     for text, ours_too in (("", False), ("rcp_bypass\n", True), ("rcp_bypass\nno-option\n", True)):
         params.write_text(text)
@@ -53,21 +43,11 @@ def test_a_bypass_of_the_organisation_counts_as_the_script_has_it(
 
 #: The official release in force for a round, by commit of mlcommons/logging.
 IN_FORCE = {"2.0": "065e4ce", "4.0": "a9f4839", "4.1": "96d0ace", "5.0": "44b4810", "5.1": "9592476"}
-needs_history = pytest.mark.skipif(not BUNDLE.is_file(), reason=ABSENT)
 
 
-@pytest.fixture(scope="module")
-def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The history of the official tool."""
-    folder = tmp_path_factory.mktemp("upstream")
-    subprocess.run(["git", "clone", "--quiet", "--bare", BUNDLE, folder], timeout=HUNG, check=True)
-    return folder
-
-
-def _file(round_name: str, name: str, history: Path) -> bytes:
+def _file(round_name: str, name: str, history: Path) -> str:
     """A file of the convergence checker in force for a round."""
-    place = f"{IN_FORCE[round_name]}:mlperf_logging/rcp_checker/{name}"
-    return subprocess.run(["git", "-C", history, "show", place], timeout=HUNG, check=True, capture_output=True).stdout
+    return of_history(history, IN_FORCE[round_name], f"mlperf_logging/rcp_checker/{name}")
 
 
 def _checker(round_name: str, history: Path) -> ModuleType:
@@ -77,7 +57,6 @@ def _checker(round_name: str, history: Path) -> ModuleType:
     return module
 
 
-@needs_history
 def test_of_several_batch_sizes_the_last_by_name_counts(tmp_path: Path, history: Path) -> None:
     both = tried(case_of(Place("training", "2.0", "ssd"), [256, 256, 256, 256, 1024], [10**6] * 5), tmp_path)
     files = sorted(str(file) for file in (tmp_path / "ssd").glob("result_*.txt"))
@@ -86,12 +65,11 @@ def test_of_several_batch_sizes_the_last_by_name_counts(tmp_path: Path, history:
     assert (sizes, both.ours.batch_size) == ([1024, 256], 1024)
 
 
-@needs_history
 def test_a_reference_point_that_came_after_the_deadline_counts(tmp_path: Path, history: Path) -> None:
     both = tried(case_of(LLAMA, [16] * 10, [170_000] * 10), tmp_path)
     assert (both.ours.verdict, both.ours.how) == ("pass", "exact")
     reference = tmp_path / "reference.json"
-    reference.write_bytes(_file("5.1", "training_5.1.0/rcps_llama31_8b.json", history))
+    reference.write_text(_file("5.1", "training_5.1.0/rcps_llama31_8b.json", history))
     at_deadline = official_test(tmp_path / "llama31_8b", "training", "5.1", reference=reference)
     assert (at_deadline.passed, at_deadline.message[:11]) == (False, "Missing RCP")
     ours = judged(tmp_path / "llama31_8b", "5.1", options=Options(points="deadline")).result
@@ -110,7 +88,6 @@ def test_a_benchmark_that_the_round_lacks_is_compared_there(tmp_path: Path) -> N
     assert both.theirs.message == "RCP found"
 
 
-@needs_history
 @pytest.mark.parametrize("round_name", ["4.0", "4.1", "5.0"])
 def test_a_benchmark_stated_as_a_list_and_then_as_a_name(round_name: str, tmp_path: Path, history: Path) -> None:
     stated = '"key": "submission_benchmark", "value": "bert"'

@@ -21,7 +21,7 @@ from tests.differential.generate import Combination, usage_and_round
 from tests.differential.log import Log, altered, content, generated, places_of
 from tests.differential.official_rcp import official_test
 from tests.differential.oracle import official, prepared
-from tests.differential.packages import Package, accepted, build, log_of, ours
+from tests.differential.packages import Package, accepted, build, log_of, ours, speed_up
 from tests.differential.packages import official as official_package
 from tests.differential.scores import organisation_of, written
 from tests.differential.shared import ABSENT, CORPUS, present
@@ -68,13 +68,8 @@ def test_a_status_of_v40_is_rejected_today(status: str, tmp_path: Path) -> None:
     assert not official_package(package, today=True).accepted
 
 
-def _too_fast(package: Package) -> None:
-    for run, file in enumerate(package.logs):
-        file.write_bytes(content(log_of(package.combination, run, slow=False)))
-
-
 def _flags_in_the_system(package: Package) -> None:
-    _too_fast(package)
+    speed_up(package)
     (package.system / "package_checker_params").write_text("rcp-bypass")
 
 
