@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.folders import Piece, digest, foreign_files, list_files, named
+from mlsub.io.folders import Piece, digest, foreign_files, list_files
+from mlsub.io.show import first_few
 from mlsub.packing.plan import Plan
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, infer_round
@@ -105,7 +106,7 @@ def _other_round(plan: Plan, out: Path) -> Iterator[Finding]:
 
 
 def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Finding:
-    return finding(rule, str(out), message, actual=f"{len(found)}: {named(found)}")
+    return finding(rule, str(out), message, actual=f"{len(found)}: {first_few(found)}")
 
 
 def lies_in(path: Path, folder: Path) -> bool:

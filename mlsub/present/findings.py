@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
+from mlsub.io.show import first_few, plural
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
 from mlsub.submission.report import Choice, Detail, Report, choose
 
@@ -84,11 +85,11 @@ def _not_counted(report: Report) -> Iterator[tuple[str, str]]:
         if found.suppressed is not None:
             rules.setdefault(found.suppressed, []).append(found.rule)
     for by, names in rules.items():
-        findings = many(len(names), "finding")
+        findings = plural(len(names), "finding")
         if by.by == "waiver":
             yield "waived", f"{findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
         else:
-            yield "known", f"{findings} of {many(len(set(names)), 'rule')}, in the baseline {by.source}"
+            yield "known", f"{findings} of {plural(len(set(names)), 'rule')}, in the baseline {by.source}"
     yield from hidden(report)
 
 
@@ -96,12 +97,12 @@ def hidden(report: Report) -> Iterator[tuple[str, str]]:
     """How many findings options and settings hide; nothing where they hide none."""
     if report.hidden:
         by_what = ", ".join(f"{one.findings} by {one.by}" for one in report.hidden)
-        yield "hidden", f"{many(sum(one.findings for one in report.hidden), 'finding')} ({by_what})"
+        yield "hidden", f"{plural(sum(one.findings for one in report.hidden), 'finding')} ({by_what})"
 
 
 def _size(findings: Sequence[Finding]) -> str:
     defects = len(grouped(findings))
-    return many(defects, "finding") + (f" in {many(len(findings), 'place')}" if len(findings) > defects else "")
+    return plural(defects, "finding") + (f" in {plural(len(findings), 'place')}" if len(findings) > defects else "")
 
 
 def tally(findings: Sequence[Finding]) -> str:
@@ -111,14 +112,8 @@ def tally(findings: Sequence[Finding]) -> str:
     for finding in findings:
         worst[finding.rule] = min(_ORDER[finding.severity], worst.get(finding.rule, len(_ORDER)))
     order = sorted(counts, key=lambda rule: (worst[rule], -counts[rule], rule))
-    said = ", ".join(f"{rule} {counts[rule]}" for rule in order[:_COUNTED])
-    more = f" and {many(len(order) - _COUNTED, 'more rule')}" if len(order) > _COUNTED else ""
-    return f"{many(len(findings), 'finding')}: {said}{more}"
-
-
-def many(count: int, thing: str) -> str:
-    """``1 finding``, ``2 findings``."""
-    return f"{count} {thing}{'s' * (count != 1)}"
+    counted = first_few((f"{rule} {counts[rule]}" for rule in order), _COUNTED, "rule")
+    return f"{plural(len(findings), 'finding')}: {counted}"
 
 
 #: What a finding is called that does not count.
@@ -151,7 +146,7 @@ def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
             yield _section(group, block, None if whole else MAX_PLACES)
         if left := len(defects) - len(shown):
             rule, meaning = defects[0][0].rule, MEANINGS[defects[0][0].severity]
-            more = f"and {many(left, 'more finding')} of this rule; --format json lists all "
+            more = f"and {plural(left, 'more finding')} of this rule; --format json lists all "
             yield Section((Span(more, meaning), Span(f"[{rule}]", "code")), (), meaning)
 
 
@@ -181,7 +176,7 @@ def facts_of(group: Sequence[Finding], most: int | None = MAX_PLACES) -> Iterato
     places = list(rows(group, own=len(found) > 1, whole=most is None))
     shown = places[:most]
     more = sum(row.left_out for row in shown) + sum(row.findings for row in places[len(shown) :])
-    yield "in", Lines((*(row.words for row in shown), *([f"and {more} more place{'s' * (more > 1)}"] if more else [])))
+    yield "in", Lines((*(row.words for row in shown), *([f"and {plural(more, 'more place')}"] if more else [])))
     if first.fix is not None:
         yield "fix", first.fix
     if first.suppressed is not None:

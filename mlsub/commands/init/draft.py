@@ -12,8 +12,8 @@ import click
 import yaml
 
 from mlsub.divisions import CLOSED, DIVISIONS
-from mlsub.io.folders import named
 from mlsub.io.problems import meant
+from mlsub.io.show import first_few
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.submission.find import Place, Target, counted, folders, is_folder
 from mlsub.submission.listing import Item, ItemKind, list_tree, parents, stray_paths
@@ -229,7 +229,7 @@ class _Reader:
             else:
                 yield {"from": self._path(item.path), "to": item.path}
         if left:
-            self.notes.append(f"Left out: {named(left)}.")
+            self.notes.append(f"Left out: {first_few(left)}.")
 
     def _covered(self, item: Item) -> bool:
         """Whether a file lies in a folder that the manifest names as a whole."""

@@ -207,7 +207,7 @@ def check(
     """
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in
-    from mlsub.present.ci import CiReport, judged_part
+    from mlsub.present.ci import CiReport, judge_outcome, part
     from mlsub.present.findings import shown_of
 
     with target.or_refused():
@@ -226,12 +226,11 @@ def check(
         results=lambda: CiReport(
             "system check",
             tuple(
-                judged_part(
-                    one.path,
-                    one.official,
+                part(
+                    f"{one.path} ({one.usage} v{one.round})",
                     one.findings,
-                    rules=f"{one.usage} v{one.round}",
-                    strict=strict,
+                    judge_outcome(one.official, strict=strict),
+                    verdict=one.official,
                     checked=[one.path],
                 )
                 for one in chosen.systems
