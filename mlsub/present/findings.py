@@ -30,33 +30,24 @@ def shown_of(choice: Choice, detail: Detail | None, *, strict: bool = False, pag
     return msgspec.structs.replace(choice, detail=detail or ("full" if every else "usual"), strict=strict)
 
 
-class Group(NamedTuple):
-    """Findings that mean the same for a reader; ``usual``: they are shown in full if nothing else is asked for."""
-
-    name: str
-    findings: tuple[Finding, ...]
-    usual: bool
-
-
-def groups(report: Report, choice: Choice = Choice()) -> Iterator[Group]:  # noqa: B008  (frozen)
-    """The findings asked for: what is to be fixed first, what nobody has to fix last.
+def _groups(report: Report, choice: Choice) -> Iterator[tuple[str, list[Finding], bool]]:
+    """The findings asked for, by what they mean for a reader: what is to be fixed first, what nobody has to fix last.
 
     Where nothing rejects, warnings are worth reading. What is suppressed is left out unless it rejects.
+
+    Yields:
+        The name of a group, its findings, and whether they are shown in full if nothing else is asked for.
     """
     rejecting = set(report.rejecting())
     chosen = [f for f in choose(report, choice).findings if f.suppressed is None or f in rejecting]
     official = [finding for finding in chosen if finding.kind is Kind.OFFICIAL and finding not in rejecting]
     accepted = report.official is Verdict.ACCEPTED
     first = _NOT_CHECKED if report.official is Verdict.NOT_CHECKED else _TO_FIX
-    for name, findings, usual in (
-        (first, [f for f in chosen if f in rejecting], True),
-        ("your own rules", [f for f in chosen if f.kind is Kind.HOUSE], True),
-        ("official warnings", [f for f in official if f.severity is not Severity.INFO], accepted),
-        ("official notes", [f for f in official if f.severity is Severity.INFO], False),
-        ("review", [f for f in chosen if f.kind is Kind.REVIEW], False),
-    ):
-        if findings:
-            yield Group(name, tuple(findings), usual)
+    yield first, [f for f in chosen if f in rejecting], True
+    yield "your own rules", [f for f in chosen if f.kind is Kind.HOUSE], True
+    yield "official warnings", [f for f in official if f.severity is not Severity.INFO], accepted
+    yield "official notes", [f for f in official if f.severity is Severity.INFO], False
+    yield "review", [f for f in chosen if f.kind is Kind.REVIEW], False
 
 
 def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
@@ -66,9 +57,11 @@ def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
     """
     full: list[Section] = []
     counts: list[tuple[str, str]] = []
-    for name, findings, usual in groups(report, choice):
+    for name, findings, usual in _groups(report, choice):
+        if not findings:
+            continue
         if choice.detail == "full" or (usual and choice.detail == "usual"):
-            shown = Findings(findings, forgiven=name not in (_TO_FIX, _NOT_CHECKED))
+            shown = Findings(tuple(findings), forgiven=name not in (_TO_FIX, _NOT_CHECKED))
             more = " (more on a rule: mlsub explain RULE)" if name == _TO_FIX else ""
             full.append(Section(f"{name[0].upper()}{name[1:]}: {_size(findings)}{more}", (shown,)))
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from itertools import chain
 
 from mlsub.commands.fix.model import (
@@ -36,37 +35,42 @@ from mlsub.present.document import (
 CONTEXT = 3
 
 
-def hunks(old: Sequence[bytes], changes: Iterable[Edit]) -> bytes:
+def hunks(old: Sequence[bytes], edits: Iterable[Edit]) -> bytes:
     """Return the hunks of a unified diff.
 
     Args:
         old: the lines of the file, with their ends.
-        changes: what changes, in order and apart from each other.
+        edits: what changes, in order and apart from each other.
     """
-    new, codes, at = list[bytes](), list[tuple[str, int, int, int, int]](), 0
-
-    def keep(end: int) -> None:
-        if end > at:
-            codes.append(("equal", at, end, len(new), len(new) + end - at))
-            new.extend(old[at:end])
-
-    for start, end, lines in changes:
-        keep(start)
-        # Neighbouring changes are one, so that a diff shows what goes before what comes.
-        _, first, _, place, _ = codes.pop() if codes and codes[-1][0] != "equal" else ("", start, 0, len(new), 0)
-        new += lines
-        codes.append(("replace", first, end, place, len(new)))
-        at = end
-    keep(len(old))
-    matcher = SequenceMatcher[bytes]()
-    matcher.get_opcodes = lambda: codes  # type: ignore[assignment, method-assign, return-value]
-    parts = []
-    for group in matcher.get_grouped_opcodes(CONTEXT):
-        parts.append(b"@@ -%b +%b @@\n" % (_range(group[0][1], group[-1][2]), _range(group[0][3], group[-1][4])))
-        for tag, i, j, k, m in group:
-            parts += [_line(b" " if tag == "equal" else b"-", line) for line in old[i:j]]
-            parts += [_line(b"+", line) for line in new[k:m] if tag != "equal"]
+    parts, grown = list[bytes](), 0
+    for group in _groups(edits):
+        first, last = max(0, group[0][0] - CONTEXT), min(len(old), group[-1][1] + CONTEXT)
+        lines, at, before = list[bytes](), first, grown
+        for start, end, new in group:
+            lines += [_line(b" ", line) for line in old[at:start]]
+            lines += [_line(b"-", line) for line in old[start:end]]
+            lines += [_line(b"+", line) for line in new]
+            grown += len(new) - (end - start)
+            at = end
+        lines += [_line(b" ", line) for line in old[at:last]]
+        parts += [b"@@ -%b +%b @@\n" % (_range(first, last), _range(first + before, last + grown)), *lines]
     return b"".join(parts)
+
+
+def _groups(edits: Iterable[Edit]) -> Iterator[list[Edit]]:
+    """Edits whose lines of context meet; neighbours are one, so that a diff shows what goes before what comes."""
+    group: list[Edit] = []
+    for start, end, new in edits:
+        if group and start == group[-1][1]:
+            first, _, lines = group.pop()
+            group.append((first, end, [*lines, *new]))
+            continue
+        if group and start - group[-1][1] > 2 * CONTEXT:
+            yield group
+            group = []
+        group.append((start, end, new))
+    if group:
+        yield group
 
 
 def _line(sign: bytes, line: bytes) -> bytes:
