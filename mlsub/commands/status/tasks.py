@@ -80,7 +80,7 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
     for found in (found for found in wrong if found not in undescribed):
         where = f"{found.path}:{found.line}" if found.line else found.path
         yield Task("plan", where, f"{found.message} [{found.rule}]", look)
-    sources = {of.entry.name: of.entry.sources for of in plan.runs}
+    sources = {entry.name: entry.sources for entry in plan.manifest.entries}
     for entry in entries:
         if entry.missing:
             yield _runs(entry, [plan.manifest.near(run) for run in sources[entry.entry]], plan.manifest.round.name)

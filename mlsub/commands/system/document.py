@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from mlsub.commands.system.run import Checked, Checks, Known
-from mlsub.findings import Verdict
+from mlsub.commands.system.run import Checked, Known, report_of
 from mlsub.present.document import (
     Block,
     Column,
@@ -24,7 +23,7 @@ from mlsub.present.document import (
 from mlsub.present.entries import read_off
 from mlsub.present.findings import answer
 from mlsub.present.verdict import verdict_line
-from mlsub.submission.report import Choice, Report, SystemResult, choose
+from mlsub.submission.report import Choice, choose
 from mlsub.systems.catalogue import Accelerator, System
 from mlsub.systems.draft import Draft
 
@@ -106,9 +105,9 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def checks_document(checks: Checks, choice: Choice) -> Document:
+def checks_document(systems: Iterable[Checked], choice: Choice) -> Document:
     """For each round what to fix, then what else was found, then the verdict, where people look."""
-    groups = groupby(sorted(checks.systems, key=_rules), key=_rules)
+    groups = groupby(sorted(systems, key=_rules), key=_rules)
     return Document("System descriptions", tuple(_checked(list(group), choice) for _, group in groups), bare=True)
 
 
@@ -122,18 +121,9 @@ def _rules(checked: Checked) -> tuple[str, str]:
     return f"{checked.usage} v{checked.round}", how[checked.how]
 
 
-def _checked(systems: Iterable[Checked], choice: Choice) -> Section:
-    systems = tuple(systems)
+def _checked(systems: Sequence[Checked], choice: Choice) -> Section:
     rules, how = _rules(systems[0])
-    rejected = any(checked.official is Verdict.REJECTED for checked in systems)
-    report = Report(
-        usage=systems[0].usage,
-        round=systems[0].round,
-        root=".",
-        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
-        systems=tuple(SystemResult(path=c.path, organisation="", official=c.official) for c in systems),
-        findings=tuple(finding for checked in systems for finding in checked.findings),
-    )
+    report = report_of(systems)
     full, counts = answer(report, choice)
     verdict = verdict_line(report, counting=choose(report, choice), strict=choice.strict)
     blocks: tuple[Block, ...] = (verdict,) if choice.detail == "quiet" else (*full, counts, verdict)
