@@ -240,7 +240,7 @@ def _judge(packed: Packing, report: Report, manifest: Manifest, request: Request
 
 
 def deciding(report: Report) -> list[Finding]:
-    """The findings for which the package is rejected; those of single runs that an entry may hold are not."""
+    """Return the findings for which the package is rejected; those of single runs that an entry may hold are not."""
     logs = {log.path for log in report.logs}
     rejected = [entry for entry in report.entries if entry.official is Verdict.REJECTED]
     found = [f for f in report.findings if f.rejects and f.path not in logs]
@@ -265,7 +265,7 @@ def waiver_of(found: Finding, waivers: Sequence[Waiver]) -> Waiver | None:
 
 
 def _names(path: str) -> tuple[str, ...]:
-    """The names by which a waiver may mean a place: its entry and its system."""
+    """Return the names by which a waiver may mean a place: its entry and its system."""
     parts = path.split("/")
     if parts[0] == "systems" and len(parts) > 1:
         return (parts[1].removesuffix(".json"),)

@@ -110,7 +110,7 @@ def _parts(manifest: Manifest, runs: Iterable[EntryRuns]) -> Iterator[Taken]:
 
 
 def _each_place_once(items: Iterable[Piece], manifest: Manifest) -> tuple[tuple[Piece, ...], list[Finding]]:
-    """Items sorted by place; two sources of one place, and a file where others need a folder, are findings."""
+    """Return items sorted by place; two sources of one place, and a file where others need a folder, are findings."""
     places: dict[str, Piece] = {}
     findings = []
     for item in items:
@@ -128,7 +128,7 @@ def _each_place_once(items: Iterable[Piece], manifest: Manifest) -> tuple[tuple[
 
 
 def _divisions(manifest: Manifest) -> Iterator[Finding]:
-    """Entries whose manifest and system description name different divisions."""
+    """Yield entries whose manifest and system description name different divisions."""
     stated = {system.name: system.division for system in manifest.systems}
     for system in manifest.systems:
         if system.file is not None and system.file.is_file():
@@ -154,7 +154,7 @@ def _used_twice(runs: Iterable[EntryRuns], manifest: Manifest) -> Iterator[Findi
 
 
 def planned_entries(manifest: Manifest) -> list[PlannedEntry]:
-    """The entries as the layout of a submission knows them; one without an implementation's name has its own."""
+    """Return the entries as the layout of a submission knows them; one without an implementation's name has its own."""
     named = {code.benchmark: code.implementation for code in reversed(manifest.code)}
     return [
         PlannedEntry(
@@ -356,5 +356,5 @@ def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Fin
 
 
 def lies_in(path: Path, folder: Path) -> bool:
-    """Whether a path is a folder, or something in it, by their real names."""
+    """Return whether a path is a folder, or something in it, by their real names."""
     return f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(folder)}{os.sep}")

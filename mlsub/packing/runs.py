@@ -81,7 +81,7 @@ def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND)
 
 
 def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
-    """What else lies in a folder of runs."""
+    """Yield what else lies in a folder of runs."""
     taken = set(runs)
     for child in sorted(folder.iterdir()) if folder.is_dir() else ():
         if child not in taken:
@@ -89,7 +89,7 @@ def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
 
 
 def _named(written: str, round_: Round) -> tuple[list[Path], bool]:
-    """The logs that one line of the manifest means, in order, and whether that is how they are listed."""
+    """Return the logs that one line of the manifest means, in order, and whether that is how they are listed."""
     path = Path(written)
     if path.is_dir():
         return _by_start(find_runs([written]), round_), False
@@ -128,7 +128,7 @@ def _by_start(logs: Sequence[Path], round_: Round) -> list[Path]:
 
 
 def run_started(log: Path, round_: Round) -> float | None:
-    """The time of the first ``run_start``, in ms since the Unix epoch; None for a log without one.
+    """Return the time of the first ``run_start``, in ms since the Unix epoch; None for a log without one.
 
     Raises:
         MlsubError: the log cannot be read.
@@ -168,7 +168,7 @@ def _median_window(
 def _select(
     runs: Sequence[Path], needs: Benchmark, round_: Round, settings: Settings
 ) -> tuple[dict[str, Path], Selection]:
-    """The window, and the runs by their paths in it.
+    """Return the window, and the runs by their paths in it.
 
     Raises:
         MlsubError: there is none; each line says why.

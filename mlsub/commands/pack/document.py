@@ -40,7 +40,7 @@ _COLUMNS = (Column("to", when_narrow="shorten"), Column("from", when_narrow="sho
 
 
 def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
-    """What came of packing.
+    """Return what came of packing.
 
     Args:
         plan: what is packed.
@@ -67,7 +67,7 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
 
 
 def _plan(plan: Plan) -> Iterator[Block | None]:
-    """The plan: results run by run, everything else by folder, what is made anew and what is left out."""
+    """Yield the plan: results run by run, everything else by folder, what is made anew and what is left out."""
     near = partial(_near, plan.manifest.folder)
     for entry, chosen in zip(plan.manifest.entries, plan.runs, strict=True):
         yield _runs(entry, chosen.how, [Path(run) for run in chosen.runs], near)
@@ -79,7 +79,7 @@ def _plan(plan: Plan) -> Iterator[Block | None]:
 
 
 def _near(folder: Path, path: Path) -> str:
-    """A path as a reader of the manifest writes it: relative to its folder where that is not longer."""
+    """Return a path as a reader of the manifest writes it: relative to its folder where that is not longer."""
     return min((os.path.relpath(path, folder), str(path)), key=len)
 
 
@@ -100,7 +100,7 @@ def _runs(entry: Entry, how: str, runs: Sequence[Path], near: Callable[[Path], s
 
 
 def _folders(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
-    """Single files one by one, folders of code as a whole."""
+    """Yield single files one by one, folders of code as a whole."""
     groups: Counter[tuple[str, str]] = Counter()
     for item in items:
         parts = item.to.split("/")
@@ -159,7 +159,7 @@ def _changes(packed: Packing) -> str:
 
 
 def _reasons(packed: Packing) -> str:
-    """Why it is refused: what is wrong most often first."""
+    """Return why it is refused: what is wrong most often first."""
     wrong = [*packed.blocking, *(found for found in packed.findings if found.severity is Severity.ERROR)]
     counts = Counter(found.rule for found in wrong).most_common()
     words = {found.rule: found.message for found in reversed(wrong)}

@@ -69,7 +69,7 @@ class Status(Answer, frozen=True, kw_only=True):
 
 
 def manifest_of(path: Path) -> Path | None:
-    """The manifest that a path is, or that lies in it; None for a package or a part of one.
+    """Return the manifest that a path is, or that lies in it; None for a package or a part of one.
 
     Raises:
         MlsubError: there is neither a manifest nor a package.
@@ -86,7 +86,7 @@ def manifest_of(path: Path) -> Path | None:
 
 
 def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Settings = AS_FOUND) -> Status:
-    """Where the submission of a manifest stands.
+    """Return where the submission of a manifest stands.
 
     Args:
         manifest: the submission.
@@ -137,7 +137,7 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Set
 
 
 def status_of_package(path: Path, settings: Settings, today: date) -> Status:
-    """Where a package stands, or a part of one, or all packages of a round.
+    """Return where a package stands, or a part of one, or all packages of a round.
 
     Args:
         path: see :mod:`mlsub.workspace.places`.
@@ -190,7 +190,7 @@ def _missing(entry: EntryStatus, path: Path) -> Task:
 
 
 def _left_in(place: Place) -> Iterator[Unfilled]:
-    """What is not filled in in a package; a part of one is looked at by its logs alone."""
+    """Yield what is not filled in in a package; a part of one is looked at by its logs alone."""
     if place.target in (Target.ORGANISATION, Target.ORGANISATIONS):
         for each in organisations(place):
             for left in unfilled_in(each.path):
@@ -258,7 +258,7 @@ def _finished(status: Status, *, as_planned: bool) -> Status:
 
 
 def _sealed(package: Path) -> tuple[str | None, bool]:
-    """The file beside a package that it is sealed in, and whether it is of the package as it is now."""
+    """Return the file beside a package that it is sealed in, and whether it is of the package as it is now."""
     before = None
     folder = Path(os.path.abspath(package))  # noqa: PTH100  (the name that people gave it)
     for file in (package.parent / f"{folder.name}{ending}" for ending in _SEALED):

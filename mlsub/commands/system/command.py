@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _said(function: F) -> F:
+def _description_options(function: F) -> F:
     """--submitter, --division, --status and --set; :func:`_asked` makes one of what the function gets as ``said``."""
     decorators = (
         click.option("--submitter", metavar="NAME", help="Name your organisation, as its folder is named."),
@@ -51,7 +51,7 @@ def _asked(changes: tuple[str, ...], division: str | None, **said: Any) -> Asked
 
 
 def _change(text: str) -> tuple[str, str]:
-    """``FIELD=VALUE`` of --set.
+    """Return ``FIELD=VALUE`` of --set.
 
     Raises:
         MlsubError: there is no such field, or no equals sign.
@@ -65,7 +65,7 @@ def _change(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _file(function: F) -> F:
+def _file_options(function: F) -> F:
     """-o and --force: the description goes to a file."""
     output = click.option(
         "-o", "--output", metavar="FILE", help="Write to FILE, and make its folder; otherwise to standard output."
@@ -139,8 +139,8 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
 )
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Set the number of hosts.")
 @click.option("--framework", metavar="FRAMEWORK", help="Name a published framework, or your own with its version.")
-@_said
-@_file
+@_description_options
+@_file_options
 def new(from_: str, output: str | None, force: bool, **said: Any) -> None:
     """Write a system description with the hardware of a known system, of an accelerator, or of another description.
 
@@ -229,7 +229,7 @@ def check(
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--merge", is_flag=True, help="Join the captures FILE... instead of capturing this host.")
 @click.option("--hosts", metavar="A,B", help="Capture these hosts over ssh; mlsub must be installed on them.")
-@_said
+@_description_options
 @click.option("--sources", is_flag=True, help="Show a table with the source of each value.")
 @click.option(
     "--format",
@@ -239,7 +239,7 @@ def check(
     show_default=True,
     help="Set the output format; json is the capture with sources, for --merge.",
 )
-@_file
+@_file_options
 def capture(
     files: tuple[str, ...],
     merge: bool,

@@ -45,7 +45,7 @@ _SOURCED = (Column("source", when_narrow="keep"), *_FIELDS)
 
 
 def systems_document(known: Known) -> Document:
-    """The systems and the accelerators that are known, a row each."""
+    """Return the systems and the accelerators that are known, a row each."""
     return document(
         "Known systems",
         Table(_SYSTEMS, tuple(map(_row, known.systems))),
@@ -76,7 +76,7 @@ def _row(system: System) -> tuple[str, ...]:
 
 
 def draft_document(title: str, draft: Draft, *, sources: bool) -> Document:
-    """A description field by field, with its sources if asked for, and what it leaves open."""
+    """Return a description field by field, with its sources if asked for, and what it leaves open."""
     shown = [(name, _shown(value.value) or "-") for name, value in draft.values.items()]
     opened = section("Before you submit it", *open_ends(draft))
     if not sources:
@@ -88,7 +88,7 @@ def draft_document(title: str, draft: Draft, *, sources: bool) -> Document:
 
 
 def open_ends(draft: Draft) -> Iterator[Text]:
-    """What is still to be filled in or looked over; nothing where all is said."""
+    """Yield what is still to be filled in or looked over; nothing where all is said."""
     for names, words in (
         (draft.to_fill_in(), "Still to be filled in"),
         (draft.not_published(), "Not published, so yours to fill in if you know"),
@@ -112,7 +112,7 @@ def checks_document(systems: Iterable[Checked], choice: Choice) -> Document:
 
 
 def _rules(checked: Checked) -> tuple[str, str]:
-    """By which rules a description was checked, and how that is known."""
+    """Return by which rules a description was checked, and how that is known."""
     how = {
         "given": "",
         "folder": read_off(checked.round_from or ""),

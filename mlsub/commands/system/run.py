@@ -85,12 +85,12 @@ class Checks(Answer, frozen=True, kw_only=True):
 
 
 def known() -> Known:
-    """All there is in the catalogue."""
+    """Return all there is in the catalogue."""
     return Known(systems=tuple(map(find_system, system_names())), accelerators=accelerators())
 
 
 def drafted(name: str, asked: Asked) -> tuple[System | Accelerator, Draft]:
-    """The system or the accelerator of a name, and its description as far as it is known.
+    """Return the system or the accelerator of a name, and its description as far as it is known.
 
     Raises:
         MlsubError: there is none, or not with so many hosts or this framework.
@@ -102,7 +102,7 @@ def drafted(name: str, asked: Asked) -> tuple[System | Accelerator, Draft]:
 
 
 def new(source: str, asked: Asked) -> Draft:
-    """A new description from a system, an accelerator or a description's file.
+    """Return a new description from a system, an accelerator or a description's file.
 
     Raises:
         MlsubError: there is none of that name, or it cannot be read.
@@ -112,12 +112,12 @@ def new(source: str, asked: Asked) -> Draft:
 
 
 def title_of(found: System | Accelerator) -> str:
-    """The heading of what is known."""
+    """Return the heading of what is known."""
     return f"{found.name}: {found.title if isinstance(found, System) else found.model}"
 
 
 def shown(system: System | Accelerator, known: Draft) -> Shown:
-    """What is known of a system or an accelerator, drafted as its description."""
+    """Return what is known of a system or an accelerator, drafted as its description."""
     return Shown(
         name=system.name,
         title=system.title if isinstance(system, System) else system.model,
@@ -129,7 +129,7 @@ def shown(system: System | Accelerator, known: Draft) -> Shown:
 
 
 def files_in(paths: Iterable[str]) -> list[Path]:
-    """The descriptions that are meant: files as they are, of a folder every ``*.json`` in it.
+    """Return the descriptions that are meant: files as they are, of a folder every ``*.json`` in it.
 
     Raises:
         MlsubError: a path is not there, or a folder holds none.
