@@ -36,7 +36,7 @@ from mlsub.submission.find import (
 from mlsub.submission.listing import list_tree
 from mlsub.submission.model import RESULT_PATTERN, Entry, Package
 from mlsub.submission.params import flags_of
-from mlsub.submission.remedies import of_too_deep
+from mlsub.submission.remedies import fix_for_too_deep
 from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, Report, SystemResult
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
@@ -94,7 +94,7 @@ def _lying(package: Package) -> Package:
         f"The folder lies in one named {above.name}, one level too deep" if in_division else None,
         expected=f"{above.parent.name}/{name}/results" if in_division else f"{above.name}/results",
         actual=f"{above.name}/{name}/results",
-        fix=of_too_deep(package.folder, above, alone=True),
+        fix=fix_for_too_deep(package.folder, above, alone=True),
     )
     return replace(package, findings=(*package.findings, problem))
 
@@ -108,7 +108,7 @@ def _too_deep(package: Package) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=of_too_deep(folder, folder.parent, alone=len(too_deep(folder.parent)) == 1),
+        fix=fix_for_too_deep(folder, folder.parent, alone=len(too_deep(folder.parent)) == 1),
     )
     return replace(package, findings=(problem, *package.findings))
 

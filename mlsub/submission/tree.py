@@ -19,10 +19,10 @@ from mlsub.submission.model import RESULT_PATTERN, Entry, Package
 from mlsub.submission.params import read_flags
 from mlsub.submission.remedies import (
     OTHER_NAMES,
+    find_missing_description,
+    find_missing_folder,
+    fix_for_systems_too_deep,
     logs_in,
-    of_missing_description,
-    of_missing_folder,
-    of_systems_too_deep,
     plain_name,
     renamed_benchmark,
 )
@@ -169,7 +169,7 @@ class _TreeReader:
         unused = {file.name.removesuffix(".json"): None for file in self._descriptions()}
         unused = {name: None for name in unused if name not in used}
         for system in missing:
-            meant, fix = of_missing_description(self.folder, system, unused, only=len(missing) == 1)
+            meant, fix = find_missing_description(self.folder, system, unused, only=len(missing) == 1)
             if meant is not None:
                 unused.pop(meant)
                 self.explained.add(f"systems/{meant}.json")
@@ -184,7 +184,7 @@ class _TreeReader:
             )
 
     def _add_missing_folder(self, rule: str, name: str) -> None:
-        found = of_missing_folder(self.folder, name, self.round.benchmarks)
+        found = find_missing_folder(self.folder, name, self.round.benchmarks)
         if found is not None:
             self.explained.add(found[0])
         self._add(rule, name, actual=f"a folder {found[0]}" if found else None, fix=found[1] if found else None)
@@ -247,7 +247,7 @@ class _TreeReader:
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
-                fix=of_systems_too_deep(folder.parent, self.folder),
+                fix=fix_for_systems_too_deep(folder.parent, self.folder),
             )
             return
         self._add(
