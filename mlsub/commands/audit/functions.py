@@ -1,9 +1,9 @@
-"""The functions that expressions call: what each takes and gives, in which unit, and how it is computed.
+"""The functions and operations of expressions: what each takes and gives, in which unit, and how it is computed.
 
-Kinds of arguments: result, number, truth, text, basis, round, submitter. ``...`` repeats the last one, and a leading
-``?`` makes one optional; ``named`` are given as ``name='text'``. ``unit`` is what the value is measured in, as in
-units.yaml: ``x`` is a plain ratio, ``same`` the unit that all arguments have, ``trainings/price`` one over minutes and
-the unit of the second argument, and None any or none.
+Kinds of arguments: result, number, truth, text, any, basis, round, submitter. ``...`` repeats the last one, and a
+leading ``?`` makes one optional; ``named`` are given as ``name='text'``. ``unit`` is what the value is measured in, as
+in units.yaml: ``x`` is a plain ratio, ``same`` the unit that all arguments have, ``*`` and ``/`` their product and
+quotient, ``trainings/price`` one over minutes and the unit of the second argument, and None any or none.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from mlsub.commands.audit.expression import Call
 from mlsub.commands.audit.facts import Facts, exact, product
 from mlsub.commands.audit.places import submitter_folder
+from mlsub.commands.audit.verdict import ClaimVerdict
 from mlsub.divisions import division_name
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
@@ -30,20 +33,25 @@ from mlsub.systems.description import read_description
 MAX_BITS = 8192
 
 
-class EvaluationError(ValueError):
-    """An expression without a value: it divides by zero, or compares what cannot be."""
+class NoValueError(ValueError):
+    """An expression has no value; ``verdict`` is that on a claim which rests on it.
+
+    None where the expression is at fault: it divides by zero, or compares what cannot be.
+    """
+
+    def __init__(self, reason: str, verdict: ClaimVerdict | None = None) -> None:
+        self.verdict = verdict
+        super().__init__(reason)
 
 
-class NotThereError(LookupError):
-    """A result that an expression needs is not among the results given."""
+def not_stated(reason: str) -> NoValueError:
+    """Return the error for what neither logs nor description say, or a result without a score on a basis."""
+    return NoValueError(reason, ClaimVerdict.NOT_VERIFIABLE)
 
 
-class NothingSaidError(LookupError):
-    """Neither logs nor description say what is asked for, or a result has no score on a basis."""
-
-
-#: Why an expression may have no value.
-NO_VALUE = (EvaluationError, NotThereError, NothingSaidError)
+def not_there(reason: str) -> NoValueError:
+    """Return the error for a result that is not among those given."""
+    return NoValueError(reason, ClaimVerdict.NOT_CHECKED)
 
 
 class Band(msgspec.Struct, frozen=True):
@@ -102,7 +110,7 @@ COUNTS = {
 def _counted(what: str, _: Any, of: Facts) -> Fraction:
     for field in COUNTS[what]:
         if product(of.description, field) is None:
-            raise NothingSaidError(f"the system description of {of.name} gives no number for {field}")
+            raise not_stated(f"the system description of {of.name} gives no number for {field}")
     return Fraction(product(of.description, *COUNTS[what]) or 0)
 
 
@@ -113,13 +121,13 @@ def _numbers(of: Facts, what: str, values: Sequence[Any]) -> list[Fraction]:
             return [exact(value) for value in values]
         except (ValueError, OverflowError):
             pass
-    raise NothingSaidError(f"the logs of {of.name} do not state {what}")
+    raise not_stated(f"the logs of {of.name} do not state {what}")
 
 
 def _epochs(_: Any, of: Facts) -> Fraction:
     values = [run.timeline.epochs for run in of.converging]
     if not values or not all(values):
-        raise NothingSaidError(f"the logs of {of.name} do not state epochs")
+        raise not_stated(f"the logs of {of.name} do not state epochs")
     return Fraction(sum(values), len(values))
 
 
@@ -142,7 +150,7 @@ def _quality(_: Any, of: Facts) -> Fraction:
 
 def _rcp(_: Any, of: Facts) -> Fraction:
     if of.rcp is None or of.rcp_factor is None:
-        raise NothingSaidError(f"{of.name} is not compared with reference convergence points")
+        raise not_stated(f"{of.name} is not compared with reference convergence points")
     return of.rcp_factor
 
 
@@ -150,13 +158,13 @@ def _hyper(_: Any, of: Facts, name: str) -> Any:
     values = of.hyperparameters(name)
     if len(values) != 1:
         why = "no such hyperparameter" if not values else "several values of it"
-        raise NothingSaidError(f"the logs of {of.name} have {why}: {name[:60]}")
+        raise not_stated(f"the logs of {of.name} have {why}: {name[:60]}")
     return _plain(values[0])
 
 
 def _field(_: Any, of: Facts, name: str) -> Any:
     if name not in of.description:
-        raise NothingSaidError(f"the system description of {of.name} has no field {name[:60]!r}")
+        raise not_stated(f"the system description of {of.name} has no field {name[:60]!r}")
     return _plain(of.description[name])
 
 
@@ -177,7 +185,7 @@ def _submitted(what: str, at: Any, round_: str, submitter: str, **only: str) -> 
     try:
         folder = submitter_folder(name, submitter, at.rounds)
     except MlsubError as error:
-        raise NotThereError(str(error)) from error
+        raise not_there(str(error)) from error
     sets = [one for one in result_sets(folder, "training", name) if all(one[key] == only[key] for key in only)]
     return Fraction(len({one[what] for one in sets}) if what else len(sets))
 
@@ -216,7 +224,55 @@ class Function(msgspec.Struct, frozen=True):
     scores: bool = False
     besides: bool = False
 
+    def kinds(self, count: int) -> list[str] | None:
+        """Return the kind of each of so many arguments; None where it does not take so many."""
+        takes = [kind for kind in self.takes.split() if kind != "..."]
+        more = count - len(takes) if self.takes.endswith("...") else 0
+        kinds = [kind.lstrip("?") for kind in (*takes, *takes[-1:] * more)]
+        return kinds[:count] if self.least <= count <= len(kinds) else None
 
+    @property
+    def least(self) -> int:
+        """The number of arguments that it needs."""
+        return sum(kind[0] not in "?." for kind in self.takes.split())
+
+
+def compare(sign: str, left: Any, right: Any) -> bool | None:
+    """Return whether a comparison is true; None where it depends on the inputs' uncertainty."""
+    if sign in (">", ">="):
+        return compare("<" if sign == ">" else "<=", right, left)
+    if not isinstance(left, Band):
+        return bool(left == right) == (sign == "==")
+    if sign in ("==", "!="):
+        apart = left.high < right.low or right.high < left.low
+        same = left.certain and left == right
+        return None if not apart and not same else same == (sign == "==")
+    surely = left.high < right.low or (sign == "<=" and left.high == right.low)
+    never = left.low > right.high or (sign == "<" and left.low == right.high)
+    return True if surely else False if never else None
+
+
+def _joined(decides: bool, _: Any, left: bool | None, right: bool | None) -> bool | None:
+    if left is decides or right is decides:
+        return decides
+    return None if left is None or right is None else not decides
+
+
+#: Operations by their signs; one argument of ``-`` is negated.
+OPERATIONS = {
+    "+": Function("number number", "same", lambda _, a, b: a + b),
+    "-": Function("number ?number", "same", lambda _, a, b=None: -a if b is None else a - b),
+    "*": Function("number number", "*", lambda _, a, b: a * b),
+    "/": Function("number number", "/", lambda _, a, b: a / b),
+    "not": Function("truth", None, lambda _, a: None if a is None else not a, "truth"),
+    "and": Function("truth truth", None, partial(_joined, False), "truth"),
+    "or": Function("truth truth", None, partial(_joined, True), "truth"),
+    **{
+        sign: Function(f"{kind} {kind}", "same", lambda _, a, b, sign=sign: compare(sign, a, b), "truth")
+        for kind, signs in (("number", ("<", "<=", ">", ">=")), ("any", ("==", "!=")))
+        for sign in signs
+    },
+}
 FUNCTIONS = {
     "minutes": Function("result ?basis", "min", lambda at, *a: at.minutes(*a), scores=True),
     "ratio": Function("result result", "x", lambda at, a, b: at.minutes(a) / at.minutes(b), scores=True),
@@ -232,9 +288,9 @@ FUNCTIONS = {
         scores=True,
         besides=True,
     ),
-    "best": Function("result ...", "min", lambda at, *a: min(map(at.minutes, a), key=_low), scores=True),
-    "max": Function("number number ...", "same", lambda _, *a: Band(max(map(_low, a)), max(map(_high, a)))),
-    "min": Function("number number ...", "same", lambda _, *a: Band(min(map(_low, a)), min(map(_high, a)))),
+    "best": Function("result ...", "min", lambda at, *a: min(map(at.minutes, a), key=attrgetter("low")), scores=True),
+    "max": Function("number number ...", "same", lambda _, *a: Band(max(b.low for b in a), max(b.high for b in a))),
+    "min": Function("number number ...", "same", lambda _, *a: Band(min(b.low for b in a), min(b.high for b in a))),
     "chips": Function("result", "chips", partial(_counted, "chips"), besides=True),
     "nodes": Function("result", "nodes", partial(_counted, "nodes"), besides=True),
     "hosts": Function("result", "nodes", partial(_counted, "nodes"), besides=True),
@@ -257,9 +313,6 @@ FUNCTIONS = {
 }
 
 
-def _low(band: Band) -> Fraction:
-    return band.low
-
-
-def _high(band: Band) -> Fraction:
-    return band.high
+def function_of(call: Call) -> Function:
+    """Return what a call calls; it has to be known."""
+    return OPERATIONS.get(call.function) or FUNCTIONS[call.function]

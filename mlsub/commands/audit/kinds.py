@@ -7,16 +7,16 @@ What has no known unit (fields, hyperparameters, inputs without one) fits everyw
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache, reduce
 
 import msgspec
 
-from mlsub.commands.audit.expression import Call, Constant, Name, Negated, Node, Operation, parse
+from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import TITLES
-from mlsub.commands.audit.functions import FUNCTIONS, Function
+from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Function, function_of
 from mlsub.commands.audit.wording import Stated
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
@@ -229,83 +229,76 @@ def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
                 return names[name]
             hint = meant(name, names) if names else "; the file names none"
             raise ExpressionError(f"there is no result, input or value {name!r}{hint}", column)
-        case Negated(sign, of):
-            kind, inner = "truth" if sign == "not" else "number", _typed(of, names)
-            _demand(inner.kind, kind, f"after {sign!r}", 1)
-            return Typed(kind, inner.unit)
-        case Operation():
-            return _operation(node, _typed(node.left, names), _typed(node.right, names))
         case Call():
             return _call(node, names)
     raise TypeError(node)
 
 
-def _operation(node: Operation, left: Typed, right: Typed) -> Typed:
-    if node.sign in ("==", "!="):
-        kinds = (left.kind, right.kind)
-        if "result" in kinds:
-            raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", node.column)
-        if left.kind != right.kind and "any" not in kinds:
-            raise ExpressionError(f"{_SHOWN[left.kind]} is compared with {_SHOWN[right.kind]}", node.column)
-    else:
-        due = "truth" if node.sign in ("and", "or") else "number"
-        for side in (left, right):
-            _demand(side.kind, due, f"beside {node.sign!r}", node.column)
-    if node.sign in ("*", "/"):
-        return Typed("number", combined(node.sign, left.unit, right.unit))
-    unit = same(node.sign, left.unit, right.unit, node.column)
-    return Typed("number", unit) if node.sign in ("+", "-") else Typed("truth")
-
-
 def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
     """What a call gives; its arguments have to be of the kinds that are due."""
-    if call.function not in FUNCTIONS:
+    if call.function not in OPERATIONS and call.function not in FUNCTIONS:
         raise ExpressionError(f"no function {call.function!r}{meant(call.function, FUNCTIONS)}", call.column)
-    function = FUNCTIONS[call.function]
-    units: list[Unit | None] = []
-    for kind, argument in zip(_expected(call, function), call.arguments, strict=True):
-        if kind == "basis":
-            if not isinstance(argument, Name) or argument.name not in TITLES:
-                name = argument.name if isinstance(argument, Name) else ""
-                raise ExpressionError(f"{call.function} takes a basis second{meant(name, TITLES)}", call.column)
-        elif kind in ("round", "submitter"):
-            _check_text(kind, call, argument)
-        else:
-            found = _typed(argument, names)
-            _demand(found.kind, kind, f"as an argument of {call.function}", call.column)
-            units.append(found.unit)
+    function = function_of(call)
+    pairs = zip(_expected(call, function), call.arguments, strict=True)
+    found = [_argument(call, kind, argument, names) for kind, argument in pairs]
     for name, _ in call.named:
         if name not in function.named:
             hint = meant(name, function.named) if function.named else "; it takes none by name"
             raise ExpressionError(f"{call.function} takes no {name!r}{hint}", call.column)
-    if function.unit == "same":
-        return Typed(function.gives, reduce(lambda one, other: same("", one, other, call.column), units))
-    if function.unit == "trainings/price":
-        return Typed(function.gives, combined("/", combined("/", RATIO, unit_named("min")), units[1]))
-    return Typed(function.gives, RATIO if function.unit == "x" else unit_named(function.unit))
+    if call.function in ("==", "!="):
+        _check_alike(call, *(one.kind for one in found))
+    unit = _unit(call, function.unit, [one.unit for one in found])
+    return Typed(function.gives, unit if function.gives == "number" else None)
 
 
-def _check_text(kind: str, call: Call, argument: Node) -> None:
-    if not isinstance(argument, Constant) or not isinstance(argument.value, str):
-        raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
-    if kind == "round" and normalise_round(argument.value) not in known_rounds("training"):
-        known = [f"v{name}" for name in known_rounds("training")]
-        raise ExpressionError(f"there is no round {argument.value!r}{meant(argument.value, known)}", call.column)
+def _unit(call: Call, due: str | None, units: Sequence[Unit | None]) -> Unit | None:
+    """The unit of what a call gives, by that of its arguments."""
+    if due == "same":
+        return reduce(lambda one, other: same(call.function, one, other, call.column), units)
+    if due in ("*", "/"):
+        return combined(due, *units)
+    if due == "trainings/price":
+        return combined("/", combined("/", RATIO, unit_named("min")), units[1])
+    return RATIO if due == "x" else unit_named(due)
+
+
+def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed]) -> Typed:
+    """An argument, which has to be of the kind that is due."""
+    if kind == "basis":
+        if not isinstance(argument, Name) or argument.name not in TITLES:
+            name = argument.name if isinstance(argument, Name) else ""
+            raise ExpressionError(f"{call.function} takes a basis second{meant(name, TITLES)}", call.column)
+        return Typed("text")
+    if kind in ("round", "submitter"):
+        if not isinstance(argument, Constant) or not isinstance(argument.value, str):
+            raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
+        if kind == "round" and normalise_round(argument.value) not in known_rounds("training"):
+            known = [f"v{name}" for name in known_rounds("training")]
+            raise ExpressionError(f"there is no round {argument.value!r}{meant(argument.value, known)}", call.column)
+        return Typed("text")
+    found = _typed(argument, names)
+    if kind not in (found.kind, "any") and found.kind != "any":
+        signed = "after" if len(call.arguments) == 1 else "beside"
+        where = f"{signed} {call.function!r}" if call.function in OPERATIONS else f"as an argument of {call.function}"
+        hint = "; minutes(...) is its time" if found.kind == "result" and kind == "number" else ""
+        raise ExpressionError(f"{_SHOWN[kind]} is needed {where}, not {_SHOWN[found.kind]}{hint}", call.column)
+    return found
+
+
+def _check_alike(call: Call, left: str, right: str) -> None:
+    if "result" in (left, right):
+        raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", call.column)
+    if left != right and "any" not in (left, right):
+        raise ExpressionError(f"{_SHOWN[left]} is compared with {_SHOWN[right]}", call.column)
 
 
 def _expected(call: Call, function: Function) -> list[str]:
     """The kinds that are due, one for each argument given."""
-    takes, given = function.takes.split(), len(call.arguments)
-    fixed = [kind.lstrip("?") for kind in takes if kind != "..."]
-    least, repeats = sum(kind[0] not in "?." for kind in takes), takes[-1] == "..."
-    if given < least or (given > len(fixed) and not repeats):
-        most = "or more" if repeats else f"to {len(fixed)}" if least < len(fixed) else ""
+    kinds = function.kinds(len(call.arguments))
+    if kinds is None:
+        takes, least = function.takes.split(), function.least
+        most = "or more" if takes[-1] == "..." else f"to {len(takes)}" if least < len(takes) else ""
         asked = " ".join(part for part in (str(least), most) if part)
-        raise ExpressionError(f"{call.function} takes {asked} arguments ({', '.join(takes)}), not {given}", call.column)
-    return [*fixed[:given], *fixed[-1:] * (given - len(fixed))]
-
-
-def _demand(found: str, due: str, where: str, column: int) -> None:
-    if found != due and found != "any":
-        hint = "; minutes(...) is its time" if found == "result" and due == "number" else ""
-        raise ExpressionError(f"{_SHOWN[due]} is needed {where}, not {_SHOWN[found]}{hint}", column)
+        given = f"({', '.join(takes)}), not {len(call.arguments)}"
+        raise ExpressionError(f"{call.function} takes {asked} arguments {given}", call.column)
+    return kinds

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from mlsub.commands.audit.claims import ClaimsFile, Source
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.expression import Call, Name, Negated, Node, Operation, parse
+from mlsub.commands.audit.expression import Call, Name, Node, parse
 from mlsub.commands.audit.facts import score_words
 from mlsub.commands.audit.footnotes import (
     cites_results,
@@ -23,7 +23,7 @@ from mlsub.commands.audit.footnotes import (
     noted_hits,
     trademark_hits,
 )
-from mlsub.commands.audit.functions import FUNCTIONS
+from mlsub.commands.audit.functions import function_of
 from mlsub.commands.audit.marks import alteration_hits, foreign_titles, sign_hits
 from mlsub.commands.audit.quoting import (
     AUTO,
@@ -211,10 +211,8 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
     todo, found, seen = [root], list[tuple[str, ...]](), set[str]()
     while todo:
         match todo.pop(0):
-            case Operation("and" | "or", left, right):
-                todo += [left, right]
-            case Negated("not", of):
-                todo.append(of)
+            case Call("and" | "or" | "not", arguments):
+                todo += arguments
             case Name(name) if name in file.values:
                 if name not in seen:
                     todo.append(parse(file.values[name]))
@@ -226,7 +224,7 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
 
 def _used(root: Node, file: ClaimsFile) -> tuple[frozenset[str], bool]:
     """The results whose scores an expression uses, and whether it uses more of them than that."""
-    used = [(FUNCTIONS[node.function], node.arguments) for node in file.nodes_in(root) if isinstance(node, Call)]
+    used = [(function_of(node), node.arguments) for node in file.nodes_in(root) if isinstance(node, Call)]
     names = {one.name for of, all_ in used if of.scores for one in all_ if isinstance(one, Name)}
     return frozenset(names & file.results.keys()), any(of.besides for of, _ in used)
 

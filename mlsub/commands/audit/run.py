@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.commands.audit.alternatives import would_hold
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.facts import gather
-from mlsub.commands.audit.functions import EvaluationError
+from mlsub.commands.audit.functions import NoValueError
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.messaging import judge_messaging
-from mlsub.commands.audit.nearest import would_hold
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.quoting import AUTO
 from mlsub.commands.audit.read import read_claims
@@ -92,5 +92,5 @@ def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:
     try:
         judged = judge(claim, world, bases)
         return msgspec.structs.replace(judged, would_hold=would_hold(judged, world, bases))
-    except EvaluationError as error:
+    except NoValueError as error:
         raise FileProblemsError((Problem(world.file.file, claim.line, f"{claim.id}: {error}"),)) from error
