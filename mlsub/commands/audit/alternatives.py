@@ -11,11 +11,11 @@ from typing import TypeAlias
 import msgspec
 
 from mlsub.commands.audit.claims import Claim, Result
-from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.evaluate import OPERATIONS, Answer, Band, NoValueError, World, evaluate
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse, spelled
 from mlsub.commands.audit.facts import Facts, gather
-from mlsub.commands.audit.functions import OPERATIONS, Answer, Band, NoValueError, result_sets
 from mlsub.commands.audit.judge import Trial, trials, verdict_of
+from mlsub.commands.audit.places import result_sets
 from mlsub.commands.audit.verdict import ClaimVerdict, Instead, Judged, Outcome, Variant
 from mlsub.commands.audit.wording import Stated, decimal, fits, fixed, understated
 from mlsub.io.show import show
@@ -125,7 +125,7 @@ def _of_other_results(claim: Claim, stated: Stated, world: World, asked: Collect
     used = {_key(world.facts[name]) for name in names}
     for name in names[:_RESULTS]:
         for facts in nearby(name, world).values():
-            other = world.with_results({name: facts})
+            other = msgspec.structs.replace(world, facts={**world.facts, name: facts}, known={})
             try:
                 found = [trial.variant(other) for trial in trials(claim, other, asked)]
             except NoValueError:

@@ -1,7 +1,7 @@
 """Expressions over results: parsed into a checked tree, never run as code.
 
 ``minutes(a) * price / (minutes(b) * 149995)``: numbers, names, text in quotes, ``+ - * /``, comparisons, ``and or not``
-and the functions of :mod:`mlsub.commands.audit.functions`. Numbers are exact fractions.
+and the functions of :mod:`mlsub.commands.audit.evaluate`. Numbers are exact fractions.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ logged. (MLCommons logging issue 210 mentions timestamps updated by hand.)
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.claims import Result
-from mlsub.commands.audit.places import RoundFolder, folder_of
+from mlsub.commands.audit.places import RoundFolder, folder_of, product
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import USUAL
 from mlsub.io.errors import MlsubError
@@ -33,7 +32,7 @@ from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.systems.description import read_description
-from mlsub.systems.fields import category, count
+from mlsub.systems.fields import category
 from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
@@ -110,11 +109,6 @@ class Facts(ResultFacts, frozen=True, kw_only=True):
     def converging(self) -> list[Run]:
         """The runs that reached the target."""
         return [log.run for log in self.logs if log.run.converged]
-
-    def text(self, field: str) -> str | None:
-        """A field of the description, where it is text."""
-        value = self.description.get(field)
-        return value if isinstance(value, str) else None
 
     def hyperparameters(self, name: str) -> tuple[Any, ...]:
         """The distinct values of a logged hyperparameter over the runs, in the order of the runs."""
@@ -216,11 +210,23 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         reason = f"the file says division {result.division}, the system description {division}"
         return _missing(result, entry.folder, reason)
     file = entry.folder.parents[3 if entry.scaling_type else 2] / "systems" / f"{entry.system}.json"
+    content = read_description(file, file.name, round_).content or {}
+    text = {name: value for name, value in content.items() if isinstance(value, str)}
     found = Facts(
         **_named(result, entry.folder),
         division=division,
         found=True,
         path=entry.path,
+        system_name=text.get("system_name") or None,
+        accelerator_model_name=text.get("accelerator_model_name"),
+        host_processor_model_name=text.get("host_processor_model_name"),
+        framework=text.get("framework"),
+        notes=text.get("notes"),
+        category=category(text["status"]) if "status" in text else None,
+        # Host processors do the computing where there are no accelerators.
+        chips=product(content, "number_of_nodes", "accelerators_per_node")
+        or product(content, "number_of_nodes", "host_processors_per_node")
+        or None,
         division_in_logs=tuple(sorted({log.division for log in entry.logs if log.division})),
         runs=len(entry.logs),
         converged=entry.converged,
@@ -230,24 +236,10 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         scaling_json=exact(entry.score.scaling) if entry.score.scaling_file else None,
         published_source=result.published.source if result.published else None,
         run_minutes=tuple(_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in entry.logs),
-        description=read_description(file, file.name, round_).content or {},
+        description=content,
         logs=entry.logs,
     )
-    return msgspec.structs.replace(
-        found,
-        system_name=found.text("system_name") or None,
-        category=category(status) if (status := found.text("status")) is not None else None,
-        # Host processors do the computing where there are no accelerators.
-        chips=product(found.description, "number_of_nodes", "accelerators_per_node")
-        or product(found.description, "number_of_nodes", "host_processors_per_node")
-        or None,
-        notes=found.text("notes"),
-        accelerator_model_name=found.text("accelerator_model_name"),
-        host_processor_model_name=found.text("host_processor_model_name"),
-        framework=found.text("framework"),
-        minutes=_scores(found, entry),
-        remarks=tuple(_remarks(found)),
-    )
+    return msgspec.structs.replace(found, minutes=_scores(found, entry), remarks=tuple(_remarks(found)))
 
 
 def _minutes(milliseconds: float | None) -> Fraction | None:
@@ -333,16 +325,8 @@ def exact(value: float) -> Fraction:
     A mean of whole numbers comes out as that mean and 14.1 as 141/10.
 
     Raises:
-        ValueError: it is not finite.
+        ValueError, OverflowError: it is not finite.
     """
-    if not math.isfinite(value):
-        raise ValueError("not a finite number")
     bits = Fraction(value)
     near = bits.limit_denominator(1_000_000)
     return near if float(near) == value else bits
-
-
-def product(description: Mapping[str, Any], *fields: str) -> int | None:
-    """The product of counts of a system description; None where one is not there."""
-    counts = [count(description.get(field)) for field in fields]
-    return None if None in counts else math.prod(one or 0 for one in counts)

@@ -164,7 +164,7 @@ def _called(operands: Iterable[ResultFacts]) -> str:
 
 def trademark_hits(footnote: str, document: str | None, text: Text) -> Iterator[Hit]:
     """R06: the older text wants a clear reference to the trademark, today's wants its own words."""
-    said = (flat(footnote), flat_document(document))
+    said = (flat(footnote), flat_document(document or ""))
     if any(flat(text.legend) in where for where in said):
         return
     if not any("trademark" in where for where in said):

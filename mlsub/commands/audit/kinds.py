@@ -7,6 +7,7 @@ What has no known unit (fields, hyperparameters, inputs without one) fits everyw
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
@@ -14,9 +15,9 @@ from functools import lru_cache, reduce
 
 import msgspec
 
+from mlsub.commands.audit.evaluate import FUNCTIONS, OPERATIONS, Function, function_of
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import TITLES
-from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Function, function_of
 from mlsub.commands.audit.wording import Stated
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
@@ -153,9 +154,9 @@ def combined(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
 
 
 def _product(one: Powers, other: Powers, turn: int) -> Powers:
-    powers = dict(one)
+    powers = Counter(dict(one))
     for name, power in other:
-        powers[name] = powers.get(name, 0) + turn * power
+        powers[name] += turn * power
     return tuple(sorted((name, power) for name, power in powers.items() if power))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -12,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.audit.claims import ClaimsFile, Source
-from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.evaluate import World, function_of
 from mlsub.commands.audit.expression import Call, Name, Node, parse
 from mlsub.commands.audit.facts import score_words
 from mlsub.commands.audit.footnotes import (
@@ -23,7 +22,6 @@ from mlsub.commands.audit.footnotes import (
     noted_hits,
     trademark_hits,
 )
-from mlsub.commands.audit.functions import function_of
 from mlsub.commands.audit.marks import alteration_hits, foreign_titles, sign_hits
 from mlsub.commands.audit.quoting import (
     AUTO,
@@ -41,6 +39,7 @@ from mlsub.commands.audit.quoting import (
 )
 from mlsub.commands.audit.sentences import sentence_hits
 from mlsub.commands.audit.verdict import ClaimVerdict, Judged
+from mlsub.io.errors import reason_of
 from mlsub.io.show import plain
 from mlsub.rules.catalogue import finding
 
@@ -94,8 +93,7 @@ def check(
         wanted: the text to apply, by name, or ``auto`` for the one in force on the document's day.
         file: the claims file, which findings on sentences name.
     """
-    known = {message.document.name: message.document for message in messages}
-    known |= {document.name: document for document in documents if document.name not in known}
+    known = {document.name: document for document in (*(message.document for message in messages), *documents)}
     rules = {name: text_for(document.date, wanted) for name, document in known.items()}
     of = {name: [message for message in messages if message.document.name == name] for name in known}
     hits: list[tuple[Hit | Unchecked, str, Message | None]] = []
@@ -255,8 +253,7 @@ def text_of(source: Source, folders: Sequence[Path]) -> tuple[str | None, str | 
         except FileNotFoundError:
             continue
         except OSError as error:
-            reason = error.strerror or os.strerror(error.errno or 0) if error.errno else None
-            return None, f"{shown}: {f'cannot be read: {reason}' if reason else error}"
+            return None, f"{shown}: {f'cannot be read: {reason_of(error)}' if error.errno else error}"
     return None, f"{shown} is not there; name its folder with --documents"
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.commands.audit.claims import SAYS, Input
 from mlsub.commands.audit.facts import ResultFacts
@@ -32,16 +33,14 @@ def names() -> dict[str, Names]:
     return shipped(__file__, "names.yaml", dict[str, Names])
 
 
-@lru_cache(maxsize=8)
-def flat_document(text: str | None) -> str:
-    """A whole document, flat; kept, as every claim in it asks for it again."""
-    return flat(text or "")
+#: A whole document, flat; kept, as every claim in it asks for it again.
+flat_document = lru_cache(maxsize=8)(flat)
 
 
 @lru_cache(maxsize=4096)
 def document_mentions(text: str | None, wanted: tuple[str, ...]) -> bool:
     """Whether a whole document has one of some names."""
-    return mentions(flat_document(text), wanted)
+    return mentions(flat_document(text or ""), wanted)
 
 
 #: The words that both texts want in the footnote of an unreviewed result.
@@ -75,10 +74,8 @@ def squashed(text: str) -> str:
     return "".join(c for c in text.lower() if c.isalnum())
 
 
-@lru_cache(maxsize=8)
-def squashed_document(text: str | None) -> str:
-    """A whole document, squashed; kept as well."""
-    return squashed(text or "")
+#: A whole document, squashed; kept as well.
+squashed_document = lru_cache(maxsize=8)(squashed)
 
 
 def mentions(text: str, wanted: Iterable[str]) -> bool:
@@ -198,12 +195,9 @@ class Guidelines(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def guidelines() -> Guidelines:
     """The table, guidelines.yaml."""
-    table = shipped(__file__, "guidelines.yaml", dict[str, dict[str, Any]])
-    texts = {name: msgspec.convert({"name": name, **text}, Text) for name, text in table["texts"].items()}
-    rules = {
-        number: msgspec.convert({"rule": f"claim.{number.lower()}", **rule}, Rule)
-        for number, rule in table["rules"].items()
-    }
+    table = shipped(__file__, "guidelines.yaml", Guidelines)
+    texts = {name: replace(text, name=name) for name, text in table.texts.items()}
+    rules = {number: replace(rule, rule=f"claim.{number.lower()}") for number, rule in table.rules.items()}
     return Guidelines(texts, rules)
 
 
@@ -212,12 +206,10 @@ def text_for(day: date | None, wanted: str = AUTO) -> Text:
 
     A document older than the oldest text is checked against that one, a document without a date against the newest.
     """
-    texts = list(guidelines().texts.values())
     if wanted != AUTO:
         return guidelines().texts[wanted]
-    if day is None:
-        return texts[-1]
-    return next((text for text in reversed(texts) if text.since <= day), texts[0])
+    first, *others = guidelines().texts.values()
+    return next((text for text in reversed(others) if day is None or text.since <= day), first)
 
 
 def by_hand(text: Text) -> tuple[Rule, ...]:
@@ -272,7 +264,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def parts(self) -> tuple[Message, ...]:
         """The sentence once for each comparison it makes."""
-        return tuple(msgspec.structs.replace(self, scored=group, together=()) for group in self.together) or (self,)
+        return tuple(replace(self, scored=group, together=()) for group in self.together) or (self,)
 
     @property
     def compared(self) -> tuple[ResultFacts, ...]:

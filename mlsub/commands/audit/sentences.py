@@ -102,7 +102,7 @@ def _named(message: Message, what: str, words: tuple[str, ...]) -> bool | None:
     """Whether a thing is named; None where only a person can tell: texts call systems otherwise than folders do."""
     said = message.noted(what)
     if what == "system":
-        around = (squashed(message.text), squashed_document(message.document.text))
+        around = (squashed(message.text), squashed_document(message.document.text or ""))
         found = any(name and name in text for name in map(squashed, words) for text in around)
         return bool(said) if said is not None else found or None
     if said == ():

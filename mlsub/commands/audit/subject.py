@@ -17,7 +17,8 @@ import msgspec
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, parse
-from mlsub.commands.audit.facts import Facts, product
+from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.places import product
 from mlsub.commands.audit.quoting import mentions, squashed, texts
 from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (

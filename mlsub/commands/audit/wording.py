@@ -212,9 +212,8 @@ class Stated(Part, frozen=True, kw_only=True):
     @property
     def margin(self) -> Fraction:
         """The tolerance as a part of one: the stated one, or the wording's own."""
-        if self.tolerance is None:
-            return percent(self.rule.tolerance)
-        return plus_minus(f"{str(self.tolerance).removesuffix('%')}%", Fraction(1))
+        tolerance = self.rule.tolerance if self.tolerance is None else str(self.tolerance)
+        return plus_minus(f"{tolerance.removesuffix('%')}%", Fraction(1))
 
     @property
     def words(self) -> str:
@@ -263,15 +262,6 @@ def understated(stated: Stated, value: Fraction) -> bool:
     """Whether a value lies so far beyond that the statement does not do it justice."""
     factor = stated.rule.understated
     return factor is not None and not isinstance(stated.amount, bool) and value > Fraction(factor) * stated.amount
-
-
-def percent(text: str) -> Fraction:
-    """``5%`` as a part of one.
-
-    Raises:
-        ValueError: it is not a percentage.
-    """
-    return Fraction(text.strip().removesuffix("%").strip()) / 100
 
 
 def decimal(value: Fraction, digits: int = 6) -> str:

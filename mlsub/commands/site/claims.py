@@ -21,10 +21,9 @@ from mlsub.commands.audit.document import (
     summary,
     title,
 )
-from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.evaluate import NoValueError, World
 from mlsub.commands.audit.expression import parse
 from mlsub.commands.audit.facts import SHORT
-from mlsub.commands.audit.functions import NoValueError
 from mlsub.commands.audit.judge import Trial, trials
 from mlsub.commands.audit.verdict import Audit, Judged, Variant
 from mlsub.commands.audit.wording import halfway, truncated
