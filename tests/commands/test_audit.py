@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from html.parser import HTMLParser
+import re
 from pathlib import Path
 
 import pytest
@@ -70,23 +70,9 @@ def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
     assert [(one["claim"], one["rule"]) for one in document["messaging"]["findings"]] == [("cost", "claim.r17")]
 
 
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.targets: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.targets += [value or "" for name, value in attrs if name in ("src", "href")]
-
-
 def test_html_is_one_page_that_loads_nothing_and_escapes_everything(place: Path) -> None:
     outcome = run("audit", place / "claims.yaml", "--results", place, "--format", "html")
-    page = _Page()
-    page.feed(outcome.stdout)
-    assert not page.tags & {"script", "b", "img", "iframe", "link"}
-    assert page.targets == []
+    assert re.findall(r"<(?:script|b|img|iframe|link)\b|\b(?:src|href)=", outcome.stdout) == []
     assert "<p>&lt;b&gt;Twice&lt;/b&gt; | as fast\\x1b[31m</p>" in outcome.stdout
     assert '<section class="note" id="cost" data-kind="holds-fragile">\n<h2>cost: holds-fragile</h2>' in outcome.stdout
     assert outcome.stdout.endswith("</html>\n")

@@ -76,7 +76,7 @@ def _of_figure(claim: Claim, judged: Judged, world: World, asked: Collection[str
 
 
 def _reworded(stated: Stated, counted: Sequence[Variant]) -> Iterator[Instead]:
-    """The same number in the closest wording that holds, for all readings or for some."""
+    """Yield the same number in the closest wording that holds, for all readings or for some."""
     for wording in _WORDINGS:
         other = msgspec.structs.replace(stated, wording=wording, tolerance=None)
         holding = [one for one in counted if all(_allows(other, outcome) for outcome in one.deciding)]
@@ -87,7 +87,7 @@ def _reworded(stated: Stated, counted: Sequence[Variant]) -> Iterator[Instead]:
 
 
 def _allows(stated: Stated, outcome: Outcome) -> bool:
-    """Whether a wording allows a figure, and says something of it."""
+    """Return whether a wording allows a figure, and says something of it."""
     value = outcome.value
     if isinstance(value, bool) or isinstance(stated.amount, bool) or not fits(stated, value):
         return False
@@ -99,7 +99,7 @@ def _labels(variants: Sequence[Variant]) -> str:
 
 
 def _turned(stated: Stated, tried: Sequence[Trial], world: World) -> Iterator[Instead]:
-    """The comparison the other way round."""
+    """Yield the comparison the other way round."""
     for trial in tried:
         tree = _swapped(parse(trial.expr))
         if tree is None or not trial.decides:
@@ -120,7 +120,7 @@ def _swapped(tree: Node) -> Node | None:
 
 
 def _of_other_results(claim: Claim, stated: Stated, world: World, asked: Collection[str]) -> Iterator[Instead]:
-    """The statement as it is, of a result in another round or in the other division."""
+    """Yield the statement as it is, of a result in another round or in the other division."""
     names = tuple(dict.fromkeys(name for one in claim.judged for name in world.file.results_in(one.expr)))
     used = {_key(world.facts[name]) for name in names}
     for name in names[:_RESULTS]:
@@ -153,7 +153,7 @@ def _where(facts: Facts, before: Facts) -> str:
 
 
 def _figure(stated: Stated, one: Variant) -> Instead:
-    """The figure itself on every basis that a statement may be about, with the digits of what is stated."""
+    """Return the figure itself on every basis that a statement may be about, with the digits of what is stated."""
     said: dict[str, str] = {}
     for outcome in one.bases:
         if outcome.basis in _SAID and isinstance(outcome.value, Fraction):
@@ -165,7 +165,7 @@ def _figure(stated: Stated, one: Variant) -> Instead:
 
 
 def _rounded(stated: Stated, outcome: Outcome) -> str:
-    """A figure with as many digits as are stated, or as few more as set it apart where that does not hold."""
+    """Return a figure with as many digits as are stated, or as few more as set it apart where that does not hold."""
     least = len(str(stated.step.denominator)) - 1
     for digits in range(least, _DIGITS + 1):
         text = fixed(Fraction(outcome.value), digits)
@@ -187,7 +187,7 @@ def _parts(tried: Sequence[Trial], world: World) -> Iterator[Instead]:
 
 
 def _joined(tree: Node) -> Iterator[Node]:
-    """The parts that ``and`` joins."""
+    """Yield the parts that ``and`` joins."""
     if isinstance(tree, Call) and tree.function == "and":
         for part in tree.arguments:
             yield from _joined(part)
@@ -196,7 +196,7 @@ def _joined(tree: Node) -> Iterator[Node]:
 
 
 def _sides(part: Node, world: World, basis: str) -> str:
-    """What a comparison that is not true compares."""
+    """Return what a comparison that is not true compares."""
     if not isinstance(part, Call) or part.function not in OPERATIONS or part.function in ("and", "or", "not"):
         bracketed = isinstance(part, Call) and part.function in OPERATIONS
         return f"not ({spelled(part)})" if bracketed else f"not {spelled(part)}"
@@ -213,7 +213,7 @@ _ROUNDS, _SYSTEMS, _MOST = 2, 2, 6
 
 
 def nearby(name: str, world: World) -> dict[str, Facts]:
-    """The results near one, by a name for each, the nearest rounds first; those without a score are left out.
+    """Return the results near one, by a name for each, the nearest rounds first; those without a score are left out.
 
     Args:
         name: the result's name in the claims file; one that is given by its path, or of HPC, has none.
@@ -231,7 +231,7 @@ def nearby(name: str, world: World) -> dict[str, Facts]:
 
 
 def _places(result: Result, world: World) -> Iterator[list[Result]]:
-    """The results of the nearest rounds that have any, before, after and in the round itself, nearest first."""
+    """Yield the results of the nearest rounds that have any, before, after and in the round itself, nearest first."""
     order = known_rounds("training")
     key = (result.system, result.benchmark)
     own = next(
@@ -256,7 +256,7 @@ def _renamed(result: Result, round_: str, one: Mapping[str, str]) -> Result:
 
 
 def _in_round(result: Result, name: str, world: World) -> Iterator[Mapping[str, str]]:
-    """What the submitter of a result has in a round, whatever its folder is called there."""
+    """Yield what the submitter of a result has in a round, whatever its folder is called there."""
     own = organisation(result.submitter or "")
     for place in (one for one in world.rounds if (one.usage, one.round) == ("training", name)):
         for submitter, path in place.organisations.items():
@@ -265,7 +265,7 @@ def _in_round(result: Result, name: str, world: World) -> Iterator[Mapping[str, 
 
 
 def _alike(one: Mapping[str, str], own: Mapping[str, str], result: Result, name: str) -> bool:
-    """Whether it has the size and the benchmark, and differs in the round or the division, not in both."""
+    """Return whether it has the size and the benchmark, and differs in the round or the division, not in both."""
     first, second = (
         benchmark_of("training", round_, of["benchmark"]) for round_, of in ((name, one), (result.round, own))
     )
@@ -280,7 +280,7 @@ _MOST_PARTS = 200
 
 
 def folded(tree: Node, world: World, basis: str) -> Folded | None:
-    """What is left of an expression on one basis; None where it has no inputs, or is too long.
+    """Return what is left of an expression on one basis; None where it has no inputs, or is too long.
 
     ``["usd"]`` is an input, ``["*", 2.5, ["usd"]]`` a product; the signs are those of expressions, ``max``, ``min``,
     ``neg`` and ``not``.

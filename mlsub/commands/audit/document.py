@@ -46,12 +46,12 @@ from mlsub.rules.catalogue import finding
 
 
 def title(audit: Audit) -> str:
-    """What is audited."""
+    """Return what is audited."""
     return audit.source.words or PurePath(audit.file).name
 
 
 def figure(value: Fraction | bool | str | None) -> str:
-    """A figure: six decimals, but no more than it has where these are up to three."""
+    """Return a figure: six decimals, but no more than it has where these are up to three."""
     if value is None or isinstance(value, (bool, str)):
         return "unknown" if value is None else str(value).lower() if isinstance(value, bool) else value
     return decimal(value) if (1000 * value).denominator == 1 else fixed(value)
@@ -61,7 +61,7 @@ RESULT_HEADS = ("result", "round", "submitter", "system", "benchmark", "division
 
 
 def result_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """A row for each result: what it is, its minutes on every basis, and what is odd about it."""
+    """Return a row for each result: what it is, its minutes on every basis, and what is odd about it."""
     return [tuple(_result(result)) for result in audit.results]
 
 
@@ -75,7 +75,7 @@ def _result(result: ResultFacts) -> Iterator[str]:
 
 
 def input_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """A row for each input: value, uncertainty, source."""
+    """Return a row for each input: value, uncertainty, source."""
     return [_input(given) for given in audit.inputs]
 
 
@@ -88,13 +88,13 @@ def _input(given: Input) -> tuple[str, ...]:
 
 
 def headline(judged: Judged) -> str:
-    """The verdict on a claim in words."""
+    """Return the verdict on a claim in words."""
     only_for = f": {judged.only_for}" if judged.only_for else ""
     return f"{judged.verdict.value}{only_for}{', proposed' if judged.claim.proposed else ''}"
 
 
 def rows_of(judged: Judged, audit: Audit) -> list[tuple[str, str]]:
-    """What there is to say of a claim: labels and texts, in the order in which they are shown."""
+    """Return what there is to say of a claim: labels and texts, in the order in which they are shown."""
     return list(_rows(judged, {given.name: given for given in audit.inputs}))
 
 
@@ -124,7 +124,7 @@ def _near(near: Near) -> str:
 
 
 def _is_part(expression: str) -> bool:
-    """Whether people say a figure as a percentage: reduction(a, b), or 1 - a / b."""
+    """Return whether people say a figure as a percentage: reduction(a, b), or 1 - a / b."""
     tree = parse(expression)
     if not isinstance(tree, Call):
         return False
@@ -133,7 +133,7 @@ def _is_part(expression: str) -> bool:
 
 
 def _figure(judged: Judged, inputs: Mapping[str, Input], *, several: bool) -> Iterator[tuple[str, str]]:
-    """What is stated, and what it comes to; ``several``: with the expression of each of several figures."""
+    """Yield what is stated, and what it comes to; ``several``: with the expression of each of several figures."""
     stated, readings = judged.claim.figure, judged.readings
     if stated is None:
         return
@@ -170,12 +170,12 @@ def _break_even(one: BreakEven, sign: str) -> str:
 
 
 def rounded(value: Fraction) -> str:
-    """A break-even value: whole from a thousand on, else six decimals."""
+    """Return a break-even value: whole from a thousand on, else six decimals."""
     return fixed(value, 0) if abs(value) >= 1000 else decimal(value)
 
 
 def _margin(judged: Judged, sign: str) -> str | None:
-    """How far the figure is from the nearer end of what is accepted; None where break-even values say more."""
+    """Return how far the figure is from the nearer end of what is accepted; None where break-even values say more."""
     value, window = judged.computed, judged.accepted
     if value is None or window is None or isinstance(value, bool) or judged.break_even:
         return None
@@ -188,7 +188,7 @@ def _margin(judged: Judged, sign: str) -> str | None:
 
 
 def summary(audit: Audit) -> str:
-    """How many claims have which verdict; those that are only proposed apart."""
+    """Return how many claims have which verdict; those that are only proposed apart."""
     counts = [_counted(audit.verdicts, "claim")] if audit.verdicts else []
     if audit.proposed:
         counts.append(f"{_counted(audit.proposed, 'proposed claim')}; remove proposed: true to confirm one")
@@ -203,7 +203,7 @@ def _counted(verdicts: Mapping[str, int], noun: str) -> str:
 
 
 def shares(audit: Audit) -> tuple[Share, ...]:
-    """The same as parts of a bar, each verdict in its own colour, those of proposed claims among them."""
+    """Return the same as parts of a bar, each verdict in its own colour, those of proposed claims among them."""
     colours = {verdict.value: colour for colour, verdict in enumerate(ClaimVerdict)}
     return tuple(Share(verdict, count, colours[verdict]) for verdict, count in tally(audit.claims).items())
 
@@ -223,7 +223,7 @@ _FINDINGS = (Column("where"), Column("rule", when_narrow="keep"), Column("findin
 
 
 def document_of(audit: Audit, *, with_footnotes: bool = False) -> Document:
-    """The document; ``with_footnotes`` adds the footnote of each claim."""
+    """Return the document; ``with_footnotes`` adds the footnote of each claim."""
     return document(
         f"Claims of {title(audit)}",
         *(_claim(judged, audit) for judged in audit.claims),
@@ -260,7 +260,7 @@ def _quoted(messaging: Quoting) -> Section | None:
 
 
 def _footnotes(messaging: Quoting) -> Section | None:
-    """The footnote of each claim that quotes results, and what is missing in it."""
+    """Return the footnote of each claim that quotes results, and what is missing in it."""
     written = (
         section(
             one.claim,
@@ -273,7 +273,7 @@ def _footnotes(messaging: Quoting) -> Section | None:
 
 
 def _where(remark: Remark) -> str:
-    """The claim's id, or the document with its line."""
+    """Return the claim's id, or the document with its line."""
     if remark.claim is not None:
         return remark.claim
     return remark.document if remark.line is None else f"{remark.document}:{remark.line}"
@@ -284,7 +284,7 @@ def _words(remark: Remark) -> str:
 
 
 def _closing(messaging: Quoting) -> Iterator[str]:
-    """What was applied, what could not be checked, what is left to people, and where there is more."""
+    """Yield what was applied, what could not be checked, what is left to people, and where there is more."""
     applied: dict[str, list[str]] = {}
     for name, text in messaging.rules.items():
         applied.setdefault(f"{text.title} ({text.name})", []).append(name)
@@ -335,7 +335,7 @@ def _parts(audit: Audit, *, strict: bool) -> Iterator[CiPart]:
 
 
 def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
-    """The verdict on a claim as a finding, unless it holds."""
+    """Yield the verdict on a claim as a finding, unless it holds."""
     if judged.verdict is ClaimVerdict.HOLDS:
         return
     claim, rows = judged.claim, dict[str, list[str]]()

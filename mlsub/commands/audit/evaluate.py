@@ -56,7 +56,7 @@ class Band(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, *values: Fraction) -> Band:
-        """The band from the least to the greatest of some numbers."""
+        """Return the band from the least to the greatest of some numbers."""
         band = cls(min(values), max(values))
         if any(part.bit_length() > MAX_BITS for end in (band.low, band.high) for part in end.as_integer_ratio()):
             raise OverflowError
@@ -111,7 +111,7 @@ def _epochs(_: Any, of: Facts) -> Fraction:
 
 
 def _samples(_: Any, of: Facts) -> Fraction:
-    """The mean without the least and the most."""
+    """Return the mean without the least and the most."""
     if of.benchmark == "bert":
         said: list[Any] = [run.hyperparameters.get("train_samples") for run in of.converging]
     else:
@@ -156,7 +156,7 @@ def _field(_: Any, of: Facts, name: str) -> Fraction | str | bool:
 
 
 def _plain(value: Any) -> Fraction | str | bool:
-    """A logged value: a number that is finite exactly, text and truth as they are, all else as text."""
+    """Return a logged value: a number that is finite exactly, text and truth as they are, all else as text."""
     if isinstance(value, bool | str):
         return value
     try:
@@ -166,7 +166,7 @@ def _plain(value: Any) -> Fraction | str | bool:
 
 
 def _submitted(what: str, at: Any, round_: str, submitter: str, **only: str) -> Fraction:
-    """How many result sets there are (``""``), or different names of systems or benchmarks."""
+    """Return how many result sets there are (``""``), or different names of systems or benchmarks."""
     name = normalise_round(round_) or round_
     try:
         folder = organisation_folder(submitter, "training", name, at.rounds)
@@ -305,7 +305,7 @@ class World(msgspec.Struct, frozen=True):
     question: _Question = ("published", False, ())
 
     def fact(self, name: str) -> Facts:
-        """The facts of a result.
+        """Return the facts of a result.
 
         Raises:
             NoValueError: there are none.
@@ -316,11 +316,11 @@ class World(msgspec.Struct, frozen=True):
         return found
 
     def facts_in(self, expression: str) -> list[Facts]:
-        """The facts of the results that an expression rests on, found or not."""
+        """Return the facts of the results that an expression rests on, found or not."""
         return [self.facts[name] for name in self.file.results_in(expression)]
 
     def minutes(self, of: Facts, basis: str | None = None) -> Band:
-        """The time to train of a result on a basis, usually that of the question.
+        """Return the time to train of a result on a basis, usually that of the question.
 
         Raises:
             NoValueError: it has no score.
@@ -331,7 +331,7 @@ class World(msgspec.Struct, frozen=True):
         return Band(score, score)
 
     def value(self, node: Node) -> Answer:
-        """The value of a part of an expression; errors are those of :func:`evaluate`."""
+        """Return the value of a part of an expression; errors are those of :func:`evaluate`."""
         if isinstance(node, Constant):
             return Band(node.value, node.value) if isinstance(node.value, Fraction) else node.value
         if isinstance(node, Name):
@@ -376,7 +376,7 @@ class World(msgspec.Struct, frozen=True):
 def evaluate(
     tree: Node, world: World, basis: str, *, spread: bool = False, instead: Mapping[str, Fraction] | None = None
 ) -> Answer:
-    """The value of an expression.
+    """Return the value of an expression.
 
     Args:
         tree: checked before, see kinds.py.

@@ -57,7 +57,7 @@ Node = Constant | Name | Call
 
 
 def nodes(root: Node) -> Iterator[Node]:
-    """A tree and all parts of it, in order of appearance."""
+    """Yield a tree and all parts of it, in order of appearance."""
     todo = [root]
     while todo:
         node = todo.pop()
@@ -68,7 +68,7 @@ def nodes(root: Node) -> Iterator[Node]:
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Node:
-    """The tree of an expression; names, functions and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
+    """Return the tree of an expression; names, functions and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
 
     Raises:
         ExpressionError: the text does not read as an expression, or is beyond the bounds.
@@ -131,7 +131,7 @@ _BINDING = {
 
 
 def spelled(node: Node) -> str:
-    """A tree as an expression that reads as the same tree."""
+    """Return a tree as an expression that reads as the same tree."""
     match node:
         case Constant(bool() as value):
             return str(value).lower()
@@ -155,6 +155,6 @@ def spelled(node: Node) -> str:
 
 
 def _within(node: Node, binding: int) -> str:
-    """A part of an operation, in brackets where it binds looser."""
+    """Return a part of an operation, in brackets where it binds looser."""
     loose = isinstance(node, Call) and _BINDING.get(node.function, binding) < binding
     return f"({spelled(node)})" if loose else spelled(node)

@@ -111,7 +111,7 @@ class Facts(ResultFacts, frozen=True, kw_only=True):
         return [log.run for log in self.logs if log.run.converged]
 
     def hyperparameters(self, name: str) -> tuple[Any, ...]:
-        """The distinct values of a logged hyperparameter over the runs, in the order of the runs."""
+        """Return the distinct values of a logged hyperparameter over the runs, in the order of the runs."""
         distinct: dict[str, Any] = {}
         for log in self.logs:
             if name in log.run.hyperparameters:
@@ -121,12 +121,12 @@ class Facts(ResultFacts, frozen=True, kw_only=True):
 
 
 def score_words(basis: str) -> str:
-    """A basis in words: the published score."""
+    """Return a basis in words: the published score."""
     return f"score {SHORT[basis]}" if basis == "rcp_mean" else f"{SHORT[basis]} score"
 
 
 def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
-    """The bases that decide, in the order in which they are shown.
+    """Return the bases that decide, in the order in which they are shown.
 
     Args:
         facts: those of the results in an expression.
@@ -145,7 +145,7 @@ def gather(
     settings: Settings = AS_FOUND,
     checked: Sequence[Checked] = (),
 ) -> dict[str, Facts]:
-    """What there is of each result, by its name; the logs of a round are read in one go.
+    """Return what there is of each result, by its name; the logs of a round are read in one go.
 
     Args:
         results: those that claims name.
@@ -175,7 +175,7 @@ def gather(
 
 
 def _named(result: Result, folder: Path | None) -> dict[str, Any]:
-    """What the claims file and the folders say."""
+    """Return what the claims file and the folders say."""
     below = 3 if result.scaling else 2
     return {
         "result": result,
@@ -247,7 +247,7 @@ def _minutes(milliseconds: float | None) -> Fraction | None:
 
 
 def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
-    """The time to train on each basis; None where there is none."""
+    """Return the time to train on each basis; None where there is none."""
     table = facts.result.published.amount if facts.result.published else None
     mean = _olympic_mean(entry, facts.run_minutes)
     if mean is None:
@@ -264,7 +264,7 @@ def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
 
 
 def _olympic_mean(entry: Entry, minutes: Sequence[Fraction | None]) -> Fraction | None:
-    """The olympic mean as the official tool has it, but exact."""
+    """Return the olympic mean as the official tool has it, but exact."""
     if entry.score.unscaled is None:
         return None
     try:
@@ -279,7 +279,7 @@ def _olympic_mean(entry: Entry, minutes: Sequence[Fraction | None]) -> Fraction 
 
 
 def edit_factor(lengths: Sequence[tuple[float, float]]) -> Fraction | None:
-    """The factor that all runs of these lengths were multiplied by, as ``mlsub review`` finds it, or None."""
+    """Return the factor that all runs of these lengths were multiplied by, as ``mlsub review`` finds it, or None."""
     stretch = stretch_of_lengths(lengths)
     # The decimals that somebody wrote down, not what binary makes of them.
     return None if stretch is None else Fraction(repr(stretch.factor))
@@ -303,7 +303,7 @@ def _rcp_factor(entry: Entry) -> Fraction | None:
 
 
 def _remarks(facts: Facts) -> Iterator[str]:
-    """What a reader of its figures should know of a result."""
+    """Yield what a reader of its figures should know of a result."""
     if facts.edit_factor is not None:
         yield f"all its times were multiplied by {fixed(facts.edit_factor)} after the runs"
     if facts.rcp == "fail":
@@ -320,7 +320,7 @@ def _remarks(facts: Facts) -> Iterator[str]:
 
 
 def exact(value: float) -> Fraction:
-    """The fraction a double stands for: the simplest one within its precision, or else its own bits.
+    """Return the fraction a double stands for: the simplest one within its precision, or else its own bits.
 
     A mean of whole numbers comes out as that mean and 14.1 as 141/10.
 

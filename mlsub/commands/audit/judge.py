@@ -51,7 +51,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     bases: tuple[str, ...]
 
     def variant(self, world: World) -> Variant:
-        """What the reading comes to on every basis."""
+        """Return what the reading comes to on every basis."""
         outcomes: list[Outcome] = []
         for basis in (*self.bases, *(basis for basis in TITLES if basis not in self.bases)):
             try:
@@ -115,14 +115,14 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         return Outcome(basis=basis, value=bool(value), holds=value == stated.amount, decides=decides)
 
     def _inside(self, spread: Band | bool | None) -> bool:
-        """Whether all that the inputs' uncertainty allows is accepted."""
+        """Return whether all that the inputs' uncertainty allows is accepted."""
         if not isinstance(spread, Band) or self.window is None:
             return spread == self.stated.amount
         return all(fits(self.stated, end) for end in (spread.low, spread.high))
 
 
 def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial]:
-    """Every reading of the first figure of a claim.
+    """Yield every reading of the first figure of a claim.
 
     A percentage of time has two, and both decide where the claim does not say which it is.
 
@@ -161,7 +161,7 @@ def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial
 
 
 def verdict_of(variants: Collection[Variant]) -> tuple[ClaimVerdict, str | None]:
-    """The verdict over all readings that count, and what it holds for where that is not all of them."""
+    """Return the verdict over all readings that count, and what it holds for where that is not all of them."""
     counted = [variant for variant in variants if variant.decides]
     holding = [variant for variant in counted if variant.holds]
     if holding and len(holding) < len(counted):
@@ -187,7 +187,7 @@ _WORST = (
 
 
 def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
-    """The verdict on a claim.
+    """Return the verdict on a claim.
 
     Args:
         claim: what is claimed.
@@ -255,7 +255,7 @@ MAX_INPUTS = 10
 
 
 def _break_even(expr: str, headline: Outcome, window: Interval | None, world: World) -> Iterator[BreakEven]:
-    """Where each uncertain input takes a reading of a claim to an end of what is accepted, the others as stated.
+    """Yield where each uncertain input takes a reading to an end of what is accepted, the others being as stated.
 
     Only where the figure is linear in the input, or one over it is: then the answer is exact.
     """
@@ -287,7 +287,7 @@ def _break_even(expr: str, headline: Outcome, window: Interval | None, world: Wo
 
 
 def _crossing(heights: list[Fraction], start: Fraction, target: Fraction) -> Fraction | None:
-    """Where a curve takes a value, by its heights at one, two and three times the start.
+    """Return where a curve takes a value, by its heights at one, two and three times the start.
 
     None where it is neither a straight line nor one over such a line.
     """
@@ -344,7 +344,7 @@ def _described(expression: str, key: str, world: World) -> str:
 
 
 def changes(claim: Claim, world: World) -> tuple[Change, ...]:
-    """What differs between the first two results of a claim, of the names that its context asks for."""
+    """Return what differs between the first two results of a claim, of the names that its context asks for."""
     expr = claim.figures[0].expr
     known = [facts for facts in (world.facts_in(expr)[:2] if expr else ()) if facts.found]
     if not claim.context or len(known) < 2:

@@ -60,7 +60,7 @@ RATIO = Unit(frozenset({()}))
 
 
 def quantities() -> dict[str, Quantity]:
-    """Every quantity by its name."""
+    """Return every quantity by its name."""
     return shipped(__file__, "units.yaml", dict[str, Quantity])
 
 
@@ -77,7 +77,7 @@ def _words() -> dict[str, Unit]:
 
 
 def misspelt(text: str | None) -> str | None:
-    """What was probably meant by a unit with a word in it that is not known; None where nothing is near."""
+    """Return what was probably meant by a unit with a word in it that is not known; None where nothing is near."""
     for word in re.findall(r"[^\W\d]{4,40}", (text or "").lower()[:200]):
         close = [] if word in _words() else get_close_matches(word, _words(), n=1, cutoff=0.8)
         if close:
@@ -86,7 +86,7 @@ def misspelt(text: str | None) -> str | None:
 
 
 def unit_named(text: str | None) -> Unit | None:
-    """The unit that people write so; None for one that is not known."""
+    """Return the unit that people write so; None for one that is not known."""
     if text is None:
         return None
     above, *below = re.split(r"(?:(?<!\s)\s++)?/\s*+|(?<!\s)\s++per\s++", text.strip().lower())
@@ -118,7 +118,7 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
 
 
 def same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit | None:
-    """What two values that are added or compared are measured in.
+    """Return what two values that are added or compared are measured in.
 
     Raises:
         ExpressionError: the one in something else than the other.
@@ -137,7 +137,7 @@ def same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit 
 
 
 def combined(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
-    """What a product or a quotient is measured in."""
+    """Return what a product or a quotient is measured in."""
     if left is None or right is None:
         return None
     if left.bare and right.bare:
@@ -161,12 +161,12 @@ def _product(one: Powers, other: Powers, turn: int) -> Powers:
 
 
 def _cancels(powers: Powers) -> bool:
-    """Whether it is a ratio of counts: chips to processors, runs to epochs."""
+    """Return whether it is a ratio of counts: chips to processors, runs to epochs."""
     return all(quantities()[name].count for name, _ in powers) and not sum(power for _, power in powers)
 
 
 def _measured(unit: Unit) -> str:
-    """The unit in words."""
+    """Return the unit in words."""
     powers = min(unit.choices, key=lambda one: (-len(one), one))
     if not powers:
         return "a plain ratio" if unit.scale in (None, 1) else f"a plain ratio times {1 / unit.scale}"
@@ -204,7 +204,7 @@ class Typed(msgspec.Struct, frozen=True):
 
 
 def type_of(text: str, names: Mapping[str, Typed]) -> Typed:
-    """What an expression's value is.
+    """Return what an expression's value is.
 
     Args:
         text: as it is written.
@@ -236,7 +236,7 @@ def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
 
 
 def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
-    """What a call gives; its arguments have to be of the kinds that are due."""
+    """Return what a call gives; its arguments have to be of the kinds that are due."""
     if call.function not in OPERATIONS and call.function not in FUNCTIONS:
         raise ExpressionError(f"no function {call.function!r}{meant(call.function, FUNCTIONS)}", call.column)
     function = function_of(call)
@@ -253,7 +253,7 @@ def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
 
 
 def _unit(call: Call, due: str | None, units: Sequence[Unit | None]) -> Unit | None:
-    """The unit of what a call gives, by that of its arguments."""
+    """Return the unit of what a call gives, by that of its arguments."""
     if due == "same":
         return reduce(lambda one, other: same(call.function, one, other, call.column), units)
     if due in ("*", "/"):
@@ -264,7 +264,7 @@ def _unit(call: Call, due: str | None, units: Sequence[Unit | None]) -> Unit | N
 
 
 def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed]) -> Typed:
-    """An argument, which has to be of the kind that is due."""
+    """Return an argument, which has to be of the kind that is due."""
     if kind == "basis":
         if not isinstance(argument, Name) or argument.name not in TITLES:
             name = argument.name if isinstance(argument, Name) else ""
@@ -294,7 +294,7 @@ def _check_alike(call: Call, left: str, right: str) -> None:
 
 
 def _expected(call: Call, function: Function) -> list[str]:
-    """The kinds that are due, one for each argument given."""
+    """Return the kinds that are due, one for each argument given."""
     kinds = function.kinds(len(call.arguments))
     if kinds is None:
         takes, least = function.takes.split(), function.least

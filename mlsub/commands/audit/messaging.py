@@ -124,7 +124,7 @@ def _own_footnote(message: Message, text: Text) -> Iterator[Hit]:
 
 
 def _of_document(document: Document, messages: Sequence[Message], text: Text) -> Iterator[Hit | Unchecked]:
-    """The document's own footnote once for all sentences that have none of their own, and its words."""
+    """Yield what is wrong with a document: its footnote, once for all sentences without an own one, and its words."""
     served = [message for message in messages if message.compared and not message.footnote]
     quoted = any(message.compared for message in messages) or bool(document.text and cites_results(document.text))
     footnote = document.footnote or (find_footnote(document.text) if document.text else None)
@@ -147,7 +147,7 @@ def _of_document(document: Document, messages: Sequence[Message], text: Text) ->
 
 
 def _remark(hit: Hit, text: Text, document: str, file: str, message: Message | None) -> Remark | None:
-    """The hit as a finding, None where the text has no such rule."""
+    """Return the hit as a finding, None where the text has no such rule."""
     rule = guidelines().rules[hit.rule]
     if text.name not in rule.sections:
         return None
@@ -166,7 +166,7 @@ def _remark(hit: Hit, text: Text, document: str, file: str, message: Message | N
 
 
 def document_of(source: Source, name: str | None, texts: Mapping[str, str]) -> Document:
-    """A document by the claims file's name of it, else by file or title; ``texts`` has those at hand."""
+    """Return a document by the claims file's name of it, else by file or title; ``texts`` has those at hand."""
     called = name or source.file or source.title or "the document"
     try:
         day = date.fromisoformat(source.date) if source.date else None
@@ -176,7 +176,7 @@ def document_of(source: Source, name: str | None, texts: Mapping[str, str]) -> D
 
 
 def message_of(judged: Judged, world: World, texts: Mapping[str, str]) -> Message:
-    """A claim as a sentence that quotes results; ``texts`` has those of the documents, by name."""
+    """Return a claim as a sentence that quotes results; ``texts`` has those of the documents, by name."""
     claim, file = judged.claim, world.file
     expr = claim.figures[0].expr
     tree = parse(expr) if expr else None
@@ -221,7 +221,7 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
 
 
 def _used(root: Node, file: ClaimsFile) -> tuple[frozenset[str], bool]:
-    """The results whose scores an expression uses, and whether it uses more of them than that."""
+    """Return the results whose scores an expression uses, and whether it uses more of them than that."""
     used = [(function_of(node), node.arguments) for node in file.nodes_in(root) if isinstance(node, Call)]
     names = {one.name for of, all_ in used if of.scores for one in all_ if isinstance(one, Name)}
     return frozenset(names & file.results.keys()), any(of.besides for of, _ in used)
@@ -240,7 +240,7 @@ def _untrue(judged: Judged) -> str | None:
 
 
 def text_of(source: Source, folders: Sequence[Path]) -> tuple[str | None, str | None]:
-    """The text of a document, or None and why there is none; (None, None) for one that names no file."""
+    """Return the text of a document, or None and why there is none; (None, None) for one that names no file."""
     if source.file is None:
         return None, None
     shown = plain(source.file)
@@ -258,7 +258,7 @@ def text_of(source: Source, folders: Sequence[Path]) -> tuple[str | None, str | 
 
 
 def _read(folder: Path, path: Path) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     Raises:
         OSError: it cannot be read, or (without a number) is nothing that is read here.

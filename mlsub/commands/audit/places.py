@@ -34,7 +34,7 @@ class RoundFolder(msgspec.Struct, frozen=True):
 
 
 def round_folders(paths: Sequence[str]) -> tuple[RoundFolder, ...]:
-    """The rounds that lie at the paths; a part of an organisation stands for the whole.
+    """Return the rounds that lie at the paths; a part of an organisation stands for the whole.
 
     Raises:
         MlsubError: there is no such path, or it holds no results of a known round.
@@ -53,7 +53,7 @@ def _rounds_at(path: str) -> Iterator[RoundFolder]:
 
 
 def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
-    """The folder of a result's logs.
+    """Return the folder of a result's logs.
 
     Raises:
         MlsubError: there is none; the text says at which step it is lost.
@@ -73,7 +73,7 @@ def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
 
 
 def organisation_folder(name: str, usage: str, round_: str, rounds: Sequence[RoundFolder]) -> Path:
-    """The folder of an organisation in a round, ``1.0``.
+    """Return the folder of an organisation in a round, ``1.0``.
 
     Raises:
         MlsubError: the round or the organisation is not there.
@@ -95,7 +95,7 @@ def _of_round(usage: str, round_: str, rounds: Sequence[RoundFolder]) -> list[Ro
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
-    """A did-you-mean: first a folder of the same name in another spelling."""
+    """Return a did-you-mean: first a folder of the same name in another spelling."""
     bare, *others = (flat(organisation(one)).replace(" ", "") for one in (name, *known))
     same = dict(zip(reversed(others), reversed(known), strict=True)).get(bare)
     return meant(name, known) if same is None else f". Did you mean {same}?"
@@ -133,6 +133,6 @@ def result_sets(folder: Path, usage: str, round_: str) -> tuple[Mapping[str, str
 
 
 def product(description: Mapping[str, Any], *fields: str) -> int | None:
-    """The product of counts of a system description; None where one is not there."""
+    """Return the product of counts of a system description; None where one is not there."""
     counts = [count(description.get(field)) for field in fields]
     return None if None in counts else math.prod(one or 0 for one in counts)

@@ -97,7 +97,7 @@ class _Reader:
         return replace(one, name=name)
 
     def _values(self) -> dict[str, str]:
-        """The named expressions, each after those it needs."""
+        """Return the named expressions, each after those it needs."""
         found: dict[str, str] = {}
         needs: dict[str, Sequence[str]] = {}
         for name, written in self._written.values.items():
@@ -146,7 +146,7 @@ class _Reader:
         )
 
     def _source(self, one: Claim, *here: Step) -> Source:
-        """The document of a claim: the file's, one that it names, or its own."""
+        """Return the document of a claim: the file's, one that it names, or its own."""
         name, documents, own = one.document, self._written.documents, one.source_override
         if name is not None and name not in documents:
             self._flaw(f"there is no document {name!r}{_meant(name, documents)}", *here, "document")
@@ -154,7 +154,7 @@ class _Reader:
         return base if own is None else replace(own, publisher=own.publisher or base.publisher)
 
     def _figure(self, written: Stated, one: Claim, at: int, *here: Step) -> Stated | None:
-        """A figure of a claim, whose expression has to fit; ``at`` is its position in the claim."""
+        """Return a figure of a claim, whose expression has to fit; ``at`` is its position in the claim."""
         place = (*here, "stated", *((at,) if isinstance(one.stated, tuple) else ()))
         figure, own = self._checked(written, *place), written.expr is not None
         expr = written.expr if own else one.expr
@@ -221,7 +221,7 @@ class _Reader:
                 self._flaw(f"the statements have several units: {', '.join(sorted(units))}", *here)
 
     def _type(self, text: str, stated: Stated | None, *here: Step) -> Typed | None:
-        """What an expression is; where it is judged, its unit has to be that of what is stated."""
+        """Return what an expression is; where it is judged, its unit has to be that of what is stated."""
         found = None
         try:
             found = type_of(text, self._names)
@@ -233,7 +233,7 @@ class _Reader:
 
 
 def _text(written: Any) -> str:
-    """An expression as text, whatever YAML takes it for."""
+    """Return an expression as text, whatever YAML takes it for."""
     return str(written).lower() if isinstance(written, bool) else str(written)
 
 
@@ -262,7 +262,7 @@ def _meant(text: str, known: Iterable[str]) -> str:
 
 
 def _inside(place: str, *, many: bool) -> bool:
-    """Whether a path leads to below where it begins."""
+    """Return whether a path leads to below where it begins."""
     parts = PurePosixPath(place).parts
     fits = bool(parts) and ".." not in parts and "\0" not in place and (many or len(parts) == 1)
     return fits and not place.startswith("/")

@@ -55,7 +55,7 @@ def read_world(
     settings: Settings = AS_FOUND,
     checked: Sequence[Checked] = (),
 ) -> World:
-    """The results that claims name, as their files have them.
+    """Return the results that claims name, as their files have them.
 
     Args:
         claims: what was said.
@@ -74,7 +74,7 @@ def read_world(
 
 
 def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[str] = (), rules: str = AUTO) -> Audit:
-    """The verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
+    """Return the verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
     judged = tuple(_judged(claim, world, bases) for claim in world.file.claims)
     return Audit(
         file=world.file.file,

@@ -71,15 +71,6 @@ def test_the_fractions_are_those_the_score_rounds(evaluated: World) -> None:
         assert min(m for m in known if m) <= float(mean) <= max(m for m in known if m)
 
 
-def test_only_two_sets_were_edited(evaluated: World) -> None:
-    edited = {
-        name: fixed(facts.shown.edit_factor)
-        for name, facts in evaluated.facts.items()
-        if facts.shown.edit_factor is not None
-    }
-    assert edited == {"g11_16b": "1.098000", "g11_64b": "1.118000"}
-
-
 def test_without_scaling_json_the_olympic_mean_is_published(evaluated: World) -> None:
     shown = [one.shown for one in evaluated.facts.values() if one.shown.found]
     assert all(one.scaling_json is None for one in shown)
