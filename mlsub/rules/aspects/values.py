@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.show import show
+from mlsub.io.show import plural, show
 from mlsub.log.event import Event
 from mlsub.rounds import history_of
 from mlsub.rules.aspects.base import Aspect, Attempts, Case, Expectation, Failure, Flaw, KeyOutcome, Part, Test
@@ -256,7 +256,7 @@ class Target(Aspect):
                 fix = f"Log {key} as a number (for several measures, an object of numbers)."
                 yield Flaw(self.name, line, message, self._demand(), found, fix)
         elif not so_far.reached and not case.cut_off:
-            found = f"{show(so_far.best)} at best, in {out.count} evaluation{'s' if out.count > 1 else ''}"
+            found = f"{show(so_far.best)} at best, in {plural(out.count, 'evaluation')}"
             fix = "Such a run counts as not converged: the entry may hold a few of them, and each counts as slowest."
             yield Flaw(self.name, so_far.last_line, f"No {key} reaches the quality target", self._demand(), found, fix)
 
