@@ -214,9 +214,8 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
         data={
             "x": {"title": "Global batch size", "log": log},
             "y": {"title": f"{unit[:1].upper()}{unit[1:]} to converge"},
-            "series": [one for one in series if one.points],
+            "series": [*_reference_series(reference, min(sizes), log), *(one for one in series if one.points)],
         },
-        shared=_reference_series(reference, min(sizes), log),
     )
 
 
