@@ -7,7 +7,6 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import COPIED
@@ -20,18 +19,6 @@ from mlsub.submission.report import Report
 from mlsub.workspace.logs import Job, logs_job, package_job
 from mlsub.workspace.places import AS_FOUND, Settings, find_places
 from mlsub.workspace.schedule import Checked, run
-
-if TYPE_CHECKING:
-    from mlsub.judge.result import Result
-
-
-def results(paths: Sequence[str | os.PathLike[str]], settings: Settings = AS_FOUND) -> Iterator[Result]:
-    """Check paths and yield the result of each entry, without its logs."""
-    from mlsub.judge.result import results_of
-
-    _, reports = check_each(paths, settings)
-    for report in reports:
-        yield from results_of(report)
 
 
 def check_path(
