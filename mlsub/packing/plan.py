@@ -15,7 +15,8 @@ import msgspec
 
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import reason_of
-from mlsub.io.folders import Piece, digest, foreign_files, list_files, named
+from mlsub.io.folders import Piece, digest, foreign_files, list_files
+from mlsub.io.show import first_few
 from mlsub.packing.manifest import Entry, Manifest, Part, System
 from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs
 from mlsub.rules.catalogue import finding
@@ -359,7 +360,7 @@ def _other_round(plan: Plan, out: Path) -> Iterator[Finding]:
 
 
 def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Finding:
-    return finding(rule, str(out), message, actual=f"{len(found)}: {named(found)}")
+    return finding(rule, str(out), message, actual=f"{len(found)}: {first_few(found)}")
 
 
 def lies_in(path: Path, folder: Path) -> bool:
