@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.footnotes import (
+from mlsub.commands.audit.documents import (
     ID,
     cites_results,
     footnote_hits,
