@@ -17,10 +17,11 @@ from mlsub.convergence.verdict import BEYOND
 from mlsub.convergence.words import number, words_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
-from mlsub.rounds import Round
+from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult, RcpResult, Report
 
+_UNTESTED = "not-required"
 #: Fewer runs that converged say nothing about their spread.
 LEAST_RUNS = 3
 
@@ -236,16 +237,69 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-def untested(entry: EntryResult, round_: Round) -> Untested:
-    """Say why an entry is not tested."""
+class PackageMargins(msgspec.Struct, frozen=True, kw_only=True):
+    """How the entries of one path stand; ``untested`` are those that no reference applies to."""
+
+    usage: str
+    round: str
+    round_from: str | None
+    root: str
+    entries: tuple[Margin, ...]
+    untested: tuple[Untested, ...]
+
+    def name_of(self, entry: Margin | Untested) -> str:
+        """An entry by its path; by its folder where that is what was asked for."""
+        return self.root.rpartition("/")[2] if entry.path == "." else entry.path
+
+
+def margins_of(
+    report: Report,
+    overlay: str | None = None,
+    bootstrap: Bootstrap = USUAL,
+    further: int | None = None,
+    own: str | None = None,
+) -> PackageMargins:
+    """How the entries of a report stand.
+
+    Args:
+        report: with a usage and a round.
+        overlay: the user's own rule file.
+        bootstrap: how chances are computed.
+        further: of how many further runs the chance is; None for as many as an entry has.
+        own: a file of reference points in place of the installed ones.
+    """
+    of = get_round(str(report.usage), str(report.round), overlay)
+    tested = [entry for entry in report.entries if entry.rcp.verdict != _UNTESTED]
+    return PackageMargins(
+        usage=of.usage,
+        round=str(report.round),
+        round_from=report.round_from,
+        root=report.root,
+        entries=tuple(
+            margin_of(entry, benchmark_held(report, entry, of), of, bootstrap, further=further, own=own)
+            for entry in tested
+        ),
+        untested=tuple(
+            Untested(
+                path=entry.path,
+                organisation=entry.organisation,
+                system=entry.system,
+                benchmark=entry.benchmark,
+                why=why_untested(entry, of),
+            )
+            for entry in report.entries
+            if entry.rcp.verdict == _UNTESTED
+        ),
+    )
+
+
+def why_untested(entry: EntryResult, round_: Round) -> str:
+    """Why an entry is not tested, in words."""
     how = entry.rcp.how or ""
     if how == "unknown-division" and entry.division is not None:
         how = "other-division"
     names = {"round": round_.title, "benchmark": entry.benchmark, "division": show(entry.division)}
-    why = words_of("untested").get(how, how or "no reason is known").format(shown=show(entry.benchmark), **names)
-    return Untested(
-        path=entry.path, organisation=entry.organisation, system=entry.system, benchmark=entry.benchmark, why=why
-    )
+    return words_of("untested").get(how, how or "no reason is known").format(shown=show(entry.benchmark), **names)
 
 
 def benchmark_held(report: Report, entry: EntryResult, round_: Round) -> str:

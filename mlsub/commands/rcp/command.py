@@ -103,11 +103,12 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     entry with fewer runs than it needs counts as it stands so far.
     """
     from mlsub.commands.rcp.document import margins_document
-    from mlsub.commands.rcp.run import margins_of, unchecked
-    from mlsub.convergence.margin import Bootstrap
+    from mlsub.commands.rcp.run import Margins, unchecked
+    from mlsub.convergence.margin import Bootstrap, margins_of
 
-    reports = asked.check()
-    margins = margins_of(reports, asked.overlay, Bootstrap(seed), runs, asked.rcp)
+    reports, bootstrap = asked.check(), Bootstrap(seed)
+    found = (margins_of(report, asked.overlay, bootstrap, runs, asked.rcp) for report in reports if report.entries)
+    margins = Margins(bootstrap=bootstrap, reports=tuple(found))
     if margins.reports or target.format == "json":
         target.write(margins, lambda: margins_document(margins))
     problems = list(unchecked(reports))

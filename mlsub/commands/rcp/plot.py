@@ -14,7 +14,7 @@ import msgspec
 from mlsub.commands.options import Asked
 from mlsub.commands.output import tell, tell_unchecked
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.convergence.margin import benchmark_held, untested, verdict_of
+from mlsub.convergence.margin import benchmark_held, verdict_of, why_untested
 from mlsub.convergence.reference import Which
 from mlsub.convergence.words import number
 from mlsub.io import VERSION
@@ -168,7 +168,7 @@ def _why_not(entry: EntryResult, round_: Round) -> str | None:
     """Return why an entry cannot be drawn, None if it can."""
     rcp = entry.rcp
     if rcp.verdict == "not-required":
-        return untested(entry, round_).why
+        return why_untested(entry, round_)
     if rcp.logs_unit is not None:
         return rcp.incomparable
     if rcp.batch_size is None:

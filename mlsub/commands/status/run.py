@@ -11,9 +11,8 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from mlsub.commands.rcp.run import margins_of
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
-from mlsub.convergence.margin import USUAL
+from mlsub.convergence.margin import margins_of
 from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.packing.manifest import Manifest
@@ -210,7 +209,7 @@ def _day(text: str | None) -> date | None:
 
 def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
     """The entries of a report by their paths, with what the convergence test says of them."""
-    margins = {margin.path: margin for margin in margins_of([report], None, USUAL, None, None).entries}
+    margins = {margin.path: margin for margin in margins_of(report).entries} if report.entries else {}
     many = len({entry.organisation for entry in report.entries}) > 1
     for entry in report.entries:
         margin = margins.get(entry.path)
