@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
+from mlsub.convergence.curves import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
-from mlsub.convergence.verdict import interpolated, lower_hull, pruned
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 
@@ -20,7 +20,7 @@ MEAN = Algorithm(stdev="full", pruning="mean", normalise=True, name="logs", unst
 
 
 def _point(batch_size: float, mean: float, stdev: float = 1.0) -> Point:
-    return Point(batch_size, mean, stdev, mean - stdev, 20)
+    return Point(batch_size, 20, mean, stdev, mean - stdev)
 
 
 points = st.lists(

@@ -106,8 +106,8 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     from mlsub.commands.rcp.run import Margins, unchecked
     from mlsub.convergence.margin import Bootstrap, margins_of
 
-    reports, bootstrap = asked.check(), Bootstrap(seed)
-    found = (margins_of(report, asked.overlay, bootstrap, runs, asked.rcp) for report in reports if report.entries)
+    reports, overlay, bootstrap = asked.check(), asked.overlay, Bootstrap(seed)
+    found = (margins_of(report, overlay, bootstrap, runs, asked.rcp) for report in reports if report.entries)
     margins = Margins(bootstrap=bootstrap, reports=tuple(found))
     if margins.reports or target.format == "json":
         target.write(margins, lambda: margins_document(margins))
