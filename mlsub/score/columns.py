@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.show import plain
 
-
-class ColumnKind(StrEnum):
-    """What a column holds; any cell may be empty."""
-
-    TEXT = "text"
-    COUNT = "count"
-    NUMBER = "number"
-
-
-class Shown(StrEnum):
-    """Where Markdown has a column."""
-
-    ALWAYS = "always"
-    FILLED = "filled"
-    NEVER = "never"
+#: What a column holds; any cell may be empty.
+ColumnKind = Literal["text", "count", "number"]
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One column; see columns.yaml."""
+    """One column; see columns.yaml. ``markdown`` is where Markdown has it."""
 
     name: str
     title: str
     kind: ColumnKind
     decimals: int = 0
     link: bool = False
-    markdown: Shown = Shown.ALWAYS
+    markdown: Literal["always", "filled", "never"] = "always"
 
 
 def columns() -> tuple[Column, ...]:

@@ -44,7 +44,7 @@ def table(name: str) -> tuple[dict[str, Any], ...]:
     """The CSV, with every cell in the type of its column."""
     outcome = run("score", *paths(name), "--format", "csv")
     assert outcome.stderr == "", "no status is unknown"
-    types: dict[ColumnKind, Any] = {ColumnKind.TEXT: str, ColumnKind.COUNT: int, ColumnKind.NUMBER: float}
+    types: dict[ColumnKind, Any] = {"text": str, "count": int, "number": float}
     return tuple(
         {c.name: types[c.kind](row[c.name]) if row[c.name] != "" else None for c in columns()}
         for row in csv.DictReader(io.StringIO(outcome.stdout, newline=""), strict=True)

@@ -59,7 +59,7 @@ READ: dict[str, Callable[[bytes], list[Any]]] = {
 
 @pytest.mark.parametrize("format_", ROWS)
 def test_each_format_has_the_same_results_on_stdout_and_in_a_file(format_: str, tmp_path: Path) -> None:
-    tree, file = _tree(tmp_path), tmp_path / f"out{FORMATS[format_].ending}"
+    tree, file = _tree(tmp_path), tmp_path / f"out{FORMATS[format_]}"
     printed = _bytes(tree.folder, "--format", format_)
     assert (printed.returncode, printed.stderr) == (0, b"")
     # Five runs of 10 to 14 minutes each.

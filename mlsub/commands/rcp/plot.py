@@ -130,17 +130,16 @@ def _pictures_of_entries(asked: Asked, wanted: Sequence[str]) -> tuple[Picture, 
     """Return a picture for each benchmark and round with an entry to draw, in the order of the reports."""
     reports = asked.check()
     tell_unchecked(reports)
-    found: dict[tuple[str, str, str], list[EntryResult]] = {}
+    found: dict[tuple[Round, str], list[EntryResult]] = {}
     for report in filter(lambda one: one.entries, reports):
         round_ = get_round(str(report.usage), str(report.round), asked.overlay)
         for entry in report.entries:
             name = benchmark_held(report, entry, round_)
             if not wanted or name in wanted:
-                found.setdefault((round_.usage, round_.name, name), []).append(entry)
+                found.setdefault((round_, name), []).append(entry)
     pictures, problems = list[Picture](), dict[str, None]()
-    for (usage, round_name, name), entries in found.items():
+    for (round_, name), entries in found.items():
         try:
-            round_ = get_round(usage, round_name, asked.overlay)
             pictures.append(picture_of(round_, name, entries, asked.rcp, asked.points))
         except MlsubError as error:
             problems[str(error)] = None

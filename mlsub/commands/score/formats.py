@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError, needs_extra
@@ -24,28 +24,24 @@ _CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 _OTHERS = "other"
 
 
-class Format(NamedTuple):
-    """One format: the ending of its files, and the library that it needs, which writes no text."""
-
-    ending: str
-    library: str = ""
-
-
+#: The formats, and the endings of their files.
 FORMATS = {
-    "text": Format(".txt"),
-    "json": Format(".json"),
-    "markdown": Format(".md"),
-    "html": Format(".html"),
-    "csv": Format(".csv"),
-    "parquet": Format(".parquet", "pyarrow"),
-    "xlsx": Format(".xlsx", "openpyxl"),
+    "text": ".txt",
+    "json": ".json",
+    "markdown": ".md",
+    "html": ".html",
+    "csv": ".csv",
+    "parquet": ".parquet",
+    "xlsx": ".xlsx",
 }
+#: What writes those formats that are no text.
+LIBRARIES = {"parquet": "pyarrow", "xlsx": "openpyxl"}
 
 
 def format_of_file(file: PurePath) -> str | None:
     """The format that a file's ending asks for, None where it asks for none."""
     ending = file.suffix.lower()
-    return next((name for name, known in FORMATS.items() if known.ending == ending), None)
+    return next((name for name, known in FORMATS.items() if known == ending), None)
 
 
 def check_library(name: str) -> None:
@@ -54,8 +50,7 @@ def check_library(name: str) -> None:
     Raises:
         MlsubError: it cannot.
     """
-    library = FORMATS[name].library
-    if library and find_spec(library) is None:
+    if name in LIBRARIES and find_spec(LIBRARIES[name]) is None:
         raise _missing(name)
 
 
@@ -73,7 +68,7 @@ def render_rows(name: str, rows: Sequence[Row]) -> bytes:
 
 
 def _missing(name: str) -> MlsubError:
-    return MlsubError(needs_extra(f"--format {name} needs {FORMATS[name].library}.", "tables"))
+    return MlsubError(needs_extra(f"--format {name} needs {LIBRARIES[name]}.", "tables"))
 
 
 def render_csv(rows: Sequence[Row]) -> bytes:
@@ -124,9 +119,9 @@ def parquet_of(names: Sequence[tuple[str, ColumnKind]], rows: Sequence[Sequence[
     import pyarrow
 
     types: dict[ColumnKind, Any] = {
-        ColumnKind.TEXT: pyarrow.string(),
-        ColumnKind.COUNT: pyarrow.int64(),
-        ColumnKind.NUMBER: pyarrow.float64(),
+        "text": pyarrow.string(),
+        "count": pyarrow.int64(),
+        "number": pyarrow.float64(),
     }
     schema = pyarrow.schema([(name, types[kind]) for name, kind in names])
     content = {name: [_parquet_cell(row[place]) for row in rows] for place, (name, _) in enumerate(names)}
@@ -198,7 +193,7 @@ def _put(cell: Any, value: Value, column: Column) -> None:
             cell.style = "Hyperlink"
     elif value is not None:
         cell.value = value
-        cell.number_format = "0" if column.kind is ColumnKind.COUNT else _format(column.decimals)
+        cell.number_format = "0" if column.kind == "count" else _format(column.decimals)
 
 
 def _width(value: Value, column: Column) -> int:
