@@ -13,7 +13,7 @@ import openpyxl
 import pytest
 from pyarrow import parquet
 
-from mlsub.score.columns import ColumnKind, columns
+from mlsub.present.tables import ColumnKind, columns
 from tests.commands.runner import answer_schema, run
 from tests.differential import shared
 

@@ -16,7 +16,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
-    from mlsub.score.columns import Row
+    from mlsub.present.tables import Row
     from mlsub.submission.report import Report
 
 

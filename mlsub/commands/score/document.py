@@ -23,9 +23,9 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import missing_results, notes_on_rcp, partly_checked, rcp_words, round_line
+from mlsub.present.tables import Column as Described
+from mlsub.present.tables import Row, columns, legible, rounded
 from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
-from mlsub.score.columns import Column as Described
-from mlsub.score.columns import Row, columns, legible, rounded
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.fields import aliases, category, close_category
 

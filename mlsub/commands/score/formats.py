@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import PurePath
 from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError, needs_extra
-from mlsub.present import columnar
-from mlsub.score.columns import Column, ColumnKind, Row, Value, columns, encodable, exact, is_formula, legible, rounded
+from mlsub.present.tables import Column, Row, Value, columns, csv_of, is_formula, legible, parquet_of, rounded
 
 #: The most characters that a cell of a workbook can have.
 MAX_CELL = 32_767
@@ -72,37 +70,12 @@ def _missing(name: str) -> MlsubError:
 
 
 def render_csv(rows: Sequence[Row]) -> bytes:
-    """The rows in UTF-8, one header row, lines that end in LF.
-
-    Text that a spreadsheet would take for a formula starts with an apostrophe.
-    """
+    """The rows as :func:`mlsub.present.tables.csv_of` writes them."""
     return csv_of([column.name for column in columns()], _cells(rows))
 
 
-def csv_of(names: Sequence[str], rows: Iterable[Iterable[Value]]) -> bytes:
-    """Any table in the same way, its columns under their names."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(map(_csv_cell, row) for row in rows)
-    return stream.getvalue().encode("utf-8")
-
-
-def _cells(rows: Sequence[Row]) -> Iterator[list[Value]]:
-    return ([row[column.name] for column in columns()] for row in rows)
-
-
-def _csv_cell(value: Value) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        text = legible(value)
-        return f"'{text}" if is_formula(value) else text
-    return exact(value)
-
-
 def render_parquet(rows: Sequence[Row]) -> bytes:
-    """The rows as a file: text is string, a count int64, a number double; an empty cell is null.
+    """The rows as :func:`mlsub.present.tables.parquet_of` writes them.
 
     Raises:
         ImportError: pyarrow is not installed.
@@ -110,26 +83,8 @@ def render_parquet(rows: Sequence[Row]) -> bytes:
     return parquet_of([(column.name, column.kind) for column in columns()], list(_cells(rows)))
 
 
-def parquet_of(names: Sequence[tuple[str, ColumnKind]], rows: Sequence[Sequence[Value]]) -> bytes:
-    """Any table in the same way, its columns under their names, each of its kind.
-
-    Raises:
-        ImportError: pyarrow is not installed.
-    """
-    import pyarrow
-
-    types: dict[ColumnKind, Any] = {
-        "text": pyarrow.string(),
-        "count": pyarrow.int64(),
-        "number": pyarrow.float64(),
-    }
-    schema = pyarrow.schema([(name, types[kind]) for name, kind in names])
-    content = {name: [_parquet_cell(row[place]) for row in rows] for place, (name, _) in enumerate(names)}
-    return columnar.render(pyarrow.table(content, schema=schema), "parquet")
-
-
-def _parquet_cell(value: Value) -> Value:
-    return encodable(value) if isinstance(value, str) else value
+def _cells(rows: Sequence[Row]) -> Iterator[list[Value]]:
+    return ([row[column.name] for column in columns()] for row in rows)
 
 
 def render_xlsx(rows: Sequence[Row]) -> bytes:

@@ -8,11 +8,10 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.score.formats import LIBRARIES, csv_of, parquet_of
 from mlsub.commands.site.page import RESULTS_SCRIPT, clean
 from mlsub.commands.site.render import safe_json
 from mlsub.commands.site.results import Results
-from mlsub.score.columns import Column, ColumnKind, Value, encodable
+from mlsub.present.tables import Column, ColumnKind, Value, csv_of, encodable, parquet_of
 
 #: The folder of the data.
 DATA = RESULTS_SCRIPT.partition("/")[0]
@@ -91,7 +90,7 @@ def downloads(results: Results) -> dict[str, bytes]:
     keys, rows = [field.name for field in FIELDS], _rows(results)
     lines = b",\n".join(msgspec.json.encode(dict(zip(keys, row, strict=True))) for row in rows)
     found = {f"{DATA}/results.csv": csv_of(keys, rows), f"{DATA}/results.json": b"[" + lines + b"]\n"}
-    if find_spec(LIBRARIES["parquet"]) is not None:
+    if find_spec("pyarrow") is not None:
         found[f"{DATA}/results.parquet"] = parquet_of([(field.name, field.kind) for field in FIELDS], rows)
     return found
 

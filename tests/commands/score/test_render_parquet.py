@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from mlsub.commands.score.formats import render_parquet
-from mlsub.score.columns import columns
+from mlsub.present.tables import columns
 from tests.score.reports import make_row, organisations, rows_of, variety
 
 TYPES = {"text": pyarrow.string(), "count": pyarrow.int64(), "number": pyarrow.float64()}

@@ -20,7 +20,7 @@ from mlsub.commands.score.document import MAX_BYPASSES, document_of, rows_docume
 from mlsub.commands.score.formats import render_csv
 from mlsub.findings import Verdict
 from mlsub.present import html, markdown, text
-from mlsub.score.columns import Row, columns, exact, is_formula, legible
+from mlsub.present.tables import Row, columns, exact, is_formula, legible
 from mlsub.submission.report import EntryResult, RcpResult, Report, ScoreResult
 from tests.conftest import ExpectedText
 from tests.score.reports import (

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.score.formats import MAX_CELL, render_xlsx
-from mlsub.score.columns import Row, columns, is_formula, legible
+from mlsub.present.tables import Row, columns, is_formula, legible
 from tests.score.reports import make_entry, make_report, make_row, organisations, rows_of, variety
 
 NAMES = [column.name for column in columns()]
