@@ -123,7 +123,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """The reference of a benchmark in a round; values are in ``unit``.
 
     ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
-    written rules, ``pruned_by`` see :func:`pruned_by`. ``runs`` is the number of result files of an entry. ``which``
+    written rules. ``runs`` is the number of result files of an entry. ``which``
     says of which day the points are, or that they are from the user's ``own`` file.
     """
 
@@ -135,7 +135,6 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     file: Path
     which: Which | Literal["own"]
     points: tuple[Point, ...]
-    pruned_by: dict[float, tuple[float, ...]]
     kept: tuple[Point, ...]
     hull: tuple[Point, ...]
 
@@ -193,7 +192,6 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         points = points_of(file, name, runs, algorithm)
     else:
         points = points_from(runs_in_force(file, name, round_, which), name, runs, algorithm)
-    removed = pruned_by(points, algorithm, runs)
     return Reference(
         round=round_,
         benchmark=name,
@@ -203,8 +201,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         file=file,
         which="own" if mine else which,
         points=points,
-        pruned_by=removed,
-        kept=tuple(point for point in points if point.batch_size not in removed),
+        kept=pruned(points, algorithm, runs),
         hull=lower_hull(points),
     )
 
@@ -326,12 +323,13 @@ def reference_table(round_: Round, name: str, which: Which = "published") -> Ref
         MlsubError: there are none, or the installed file is broken.
     """
     reference = reference_of(round_, name, which=which)
+    removed = pruned_by(reference.points, reference.algorithm, reference.runs)
     rows = tuple(
         Row(
             **msgspec.structs.asdict(reference.allowed(point)),
             kept=point in reference.kept,
             on_hull=point in reference.hull,
-            pruned_by=reference.pruned_by.get(point.batch_size, ()),
+            pruned_by=removed.get(point.batch_size, ()),
         )
         for point in reference.points
     )

@@ -11,16 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completion_of
 from mlsub.convergence.curves import plan_of
-from mlsub.convergence.margin import (
-    LEAST_RUNS,
-    Bootstrap,
-    benchmark_held,
-    chance_of,
-    completion_of,
-    margin_of,
-    why_untested,
-)
+from mlsub.convergence.margin import benchmark_held, margin_of, why_untested
 from mlsub.convergence.statistics import t_distribution
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round

@@ -104,7 +104,8 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     """
     from mlsub.commands.rcp.document import margins_document
     from mlsub.commands.rcp.run import Margins, unchecked
-    from mlsub.convergence.margin import Bootstrap, margins_of
+    from mlsub.convergence.chance import Bootstrap
+    from mlsub.convergence.margin import margins_of
 
     reports, overlay, bootstrap = asked.check(), asked.overlay, Bootstrap(seed)
     found = (margins_of(report, overlay, bootstrap, runs, asked.rcp) for report in reports if report.entries)

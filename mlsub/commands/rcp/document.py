@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mlsub.commands.rcp.run import Margins, NewPoint, NewReference
+from mlsub.convergence.chance import Chance
 from mlsub.convergence.curves import Plan, ReferenceTable, Row
-from mlsub.convergence.margin import Chance, Margin, PackageMargins
+from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import described, merged_between
 from mlsub.convergence.words import number
 from mlsub.present.document import Block, Column, Document, Facts, Items, Meaning, Span, Table, Text, document, section

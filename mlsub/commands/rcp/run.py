@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from mlsub.convergence.chance import Bootstrap
 from mlsub.convergence.curves import Plan, ReferenceTable
-from mlsub.convergence.margin import Bootstrap, Margin, PackageMargins
+from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import Point
 from mlsub.findings import Verdict
 from mlsub.present.envelope import Answer
