@@ -15,7 +15,6 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
 from mlsub.judge.entry import binding, judge_entry
-from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_organisation_seeds
 from mlsub.rounds import Round
@@ -35,8 +34,8 @@ from mlsub.submission.find import (
 )
 from mlsub.submission.listing import list_tree
 from mlsub.submission.model import RESULT_PATTERN, Entry, Package
-from mlsub.submission.params import FlagFiles
-from mlsub.submission.remedies import of_too_deep
+from mlsub.submission.params import flags_of
+from mlsub.submission.remedies import fix_for_too_deep
 from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, Report, SystemResult
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
@@ -59,13 +58,9 @@ def list_package(place: Place, root: Path, round_: Round) -> Package:
     return _too_deep(package) if place.deep else package if place.listed else _lying(package)
 
 
-def tasks_of(package: Package, round_: Round, *, trace: bool = False, intervals: bool = False) -> tuple[LogTask, ...]:
-    """The logs of a package to read, and what is wanted of them besides the verdict."""
-    return tuple(
-        LogTask(str(file), package.path_of(file), round_.usage, round_.name, round_.overlay, trace, intervals)
-        for entry in package.entries
-        for file in entry.results
-    )
+def logs_of(package: Package) -> tuple[str, ...]:
+    """The files of the logs of a package."""
+    return tuple(str(file) for entry in package.entries for file in entry.results)
 
 
 def _dangling(folder: Path) -> str | None:
@@ -94,7 +89,7 @@ def _lying(package: Package) -> Package:
         f"The folder lies in one named {above.name}, one level too deep" if in_division else None,
         expected=f"{above.parent.name}/{name}/results" if in_division else f"{above.name}/results",
         actual=f"{above.name}/{name}/results",
-        fix=of_too_deep(package.folder, above, alone=True),
+        fix=fix_for_too_deep(package.folder, above, alone=True),
     )
     return replace(package, findings=(*package.findings, problem))
 
@@ -108,7 +103,7 @@ def _too_deep(package: Package) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=of_too_deep(folder, folder.parent, alone=len(too_deep(folder.parent)) == 1),
+        fix=fix_for_too_deep(folder, folder.parent, alone=len(too_deep(folder.parent)) == 1),
     )
     return replace(package, findings=(problem, *package.findings))
 
@@ -163,7 +158,7 @@ def judge_package(
         options: what the caller asks of the convergence test.
     """
     about_files = binding(package.findings, round_)
-    flags = FlagFiles(package.folder, package.path, round_, in_tree=package.in_tree)
+    flags, about_flags = flags_of(package, round_)
     descriptions = {
         file.name.removesuffix(".json"): _description(file, package, round_) for file in package.descriptions
     }
@@ -181,14 +176,12 @@ def judge_package(
         own = tuple(reports[package.path_of(file)] for file in listed.results)
         entry = replace(listed, logs=own, description=descriptions.get(listed.system))
         read.append(entry)
-        result, about = judge_entry(
-            entry, _needs(entry, round_), round_, flags.of(entry.folder), options, misplaced=misplaced
-        )
+        needs = _needs(entry, round_)
+        result, about = judge_entry(entry, needs, round_, flags[entry.folder], options, misplaced=misplaced)
         entries.append(result)
         logs.extend(log_result(log, entry.organisation) for log in own)
         findings.extend(f for log in own for f in log.findings)
         findings.extend(about)
-    about_flags = flags.findings()
     findings.extend(about_flags)
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(read)))
     # Where their number is demanded, an entry without any log has a finding on it.
@@ -288,7 +281,7 @@ def with_layout(package: Package, round_: Round) -> Package:
     return replace(package, findings=(*package.findings, *fresh))
 
 
-def single_log(path: Path, root: Path, log: LogReport, round_: Round) -> Report:
+def single_log(root: Path, log: LogReport, round_: Round) -> Report:
     """What a single log adds to a report: it is accepted if it is compliant.
 
     A log that cannot even be opened was not checked.
@@ -296,7 +289,7 @@ def single_log(path: Path, root: Path, log: LogReport, round_: Round) -> Report:
     verdict = Verdict.ACCEPTED if log.compliant else Verdict.REJECTED
     if any(f.rule == "log.unreadable" for f in log.findings):
         verdict = Verdict.NOT_CHECKED
-    organisation = locate(path).organisation
+    organisation = locate(root / log.path).organisation
     said = log.run.identity.get("submission_org")
     name = organisation.name if organisation else readable(said[:200]) if isinstance(said, str) else ""
     return Report(

@@ -18,10 +18,11 @@ from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import reason_of
+from mlsub.io.show import plural
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
-from mlsub.submission.remedies import of_divided, of_elsewhere, of_names, of_too_deep
+from mlsub.submission.remedies import fix_for_divided, fix_for_elsewhere, fix_for_names, fix_for_too_deep
 from mlsub.workspace.cache import Cache
 
 #: Folders of one that are looked into for organisations that lie deeper.
@@ -33,12 +34,12 @@ Progress = Callable[[int, int], None]
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
+    """What the caller asks for: a round and usage (None to infer them), and how many processes may read.
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
-    ``trace`` and ``intervals`` ask for these of each log besides. ``executor`` names where logs are read, see
-    :func:`mlsub.workspace.executors.open_pool`. ``cache`` knows what was read before, and keeps what is read; None for
-    none.
+    ``paths`` are those of a command line. ``trace`` and ``intervals`` ask for these of each log besides. ``executor``
+    names where logs are read, see :func:`mlsub.workspace.executors.open_pool`. ``cache``
+    knows what was read before, and keeps what is read; None for none.
     """
 
     round: str | None = None
@@ -51,6 +52,7 @@ class Settings(msgspec.Struct, frozen=True):
     cache: Cache | None = None
     trace: bool = False
     intervals: bool = False
+    paths: tuple[str, ...] = ()
 
 
 #: Nothing asked for.
@@ -169,7 +171,7 @@ def _nothing_in(place: Place) -> Finding:
         ".",
         f"There is neither a result log nor an organisation in {folder.name}",
         actual="none",
-        fix=of_names(_names(folder)),
+        fix=fix_for_names(_names(folder)),
     )
 
 
@@ -182,13 +184,13 @@ def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
     message, expected = f"The organisations' folders lie too deep below {folder.name}", None
     if len(deep) == 1:
         count = len(first.relative_to(folder).parts) - round_
-        message = f"The files of {first.name} are {count} folder{'s' * (count > 1)} too deep"
+        message = f"The files of {first.name} are {plural(count, 'folder')} too deep"
     if any(steps) or not (round_ or (its_own and len(deep) == 1)):
-        fix = of_elsewhere(deep)
+        fix = fix_for_elsewhere(deep)
     elif round_:
-        expected, fix = f"{folder.name}/<organisation>/results", of_divided(deep, folder)
+        expected, fix = f"{folder.name}/<organisation>/results", fix_for_divided(deep, folder)
     else:
-        expected, fix = f"{folder.name}/results", of_too_deep(first, folder, alone=True)
+        expected, fix = f"{folder.name}/results", fix_for_too_deep(first, folder, alone=True)
     return finding("check.no-logs", ".", message, expected=expected, actual=found, fix=fix)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import Command
+from mlsub.commands.opening import folder_option
+from mlsub.io.show import plural
 
 if TYPE_CHECKING:
     from mlsub.commands.demo.run import RehearsalEntry
@@ -17,11 +19,8 @@ if TYPE_CHECKING:
 
 @click.command("demo", cls=Command, example="mlsub demo submissions/rehearsal/training.yaml")
 @click.argument("manifest", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
+@folder_option(
+    *("-o", "--output"),
     default=Path("demo"),
     show_default=True,
     help="Write rehearsal-v1.0/<organisation> into this folder.",
@@ -65,7 +64,7 @@ def _say(text: str) -> None:
 
 def _progress(entry: RehearsalEntry, number: int, runs: int, trained: Trained) -> None:
     ending = "reached" if trained.success else "did not reach"
-    epochs = f"{trained.epochs} epoch{'s' if trained.epochs != 1 else ''}"
+    epochs = plural(trained.epochs, "epoch")
     _say(
         f"{entry.system}, {entry.benchmark} ({entry.division}) run {number} of {runs}: "
         f"{ending} the target in {epochs}, quality {trained.quality:.4f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.commands.merge.run import Merge
+from mlsub.io.show import plural
 from mlsub.present.document import Block, Document, Facts, Findings, Lines, Span, Text, Words, document
 from mlsub.present.entries import entries_table
 from mlsub.present.verdict import summary
@@ -15,7 +16,7 @@ _NAMED = 3
 
 
 def document_of(merge: Merge) -> Document:
-    """What is joined, what stands in the way, and what was done."""
+    """Return what is joined, what stands in the way, and what was done."""
     return document(
         f"Merge of {merge.organisation}, {merge.usage} v{merge.round}",
         Facts(tuple(_facts(merge))),
@@ -43,7 +44,7 @@ def _entries(names: tuple[str, ...]) -> str:
 
 
 def _report(report: Report) -> Iterator[Block]:
-    """The verdict on the merged package, and what it rests on; review findings are for ``mlsub check``."""
+    """Yield the verdict on the merged package, and what it rests on; review findings are for ``mlsub check``."""
     yield entries_table(report.entries)
     yield Findings(report.rejecting())
     yield from summary(report, hint="mlsub check -v shows them")
@@ -52,7 +53,7 @@ def _report(report: Report) -> Iterator[Block]:
 def _last_words(merge: Merge) -> Words:
     if merge.findings:
         count = len(merge.findings)
-        return f"{count} conflict{'s' * (count > 1)}: nothing was written."
+        return f"{plural(count, 'conflict')}: nothing was written."
     if merge.report is None:
         return "No conflicts. Nothing was written: add --write to check the result and put it in place."
     if not merge.written:

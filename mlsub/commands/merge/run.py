@@ -12,8 +12,9 @@ import msgspec
 
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.folders import Piece, check_free, named
+from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
+from mlsub.io.show import first_few
 from mlsub.log.changes import fields
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
@@ -115,7 +116,7 @@ def merge(
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:
-    """The packages.
+    """Return the packages.
 
     Raises:
         MlsubError: fewer than two, one is named twice, is not an organisation, or cannot be read whole.
@@ -215,13 +216,13 @@ def _conflicts(
     if len(names) > 1:
         message = "The packages are of several organisations"
         yield finding("merge.organisation", ".", message, expected=names[0], actual=", ".join(names))
-    told: set[str] = set()
+    reported: set[str] = set()
     for entry, logs in sorted(entries.items()):
         if problem := _entry_conflict(entry, logs, sources):
-            told.update(logs)
+            reported.update(logs)
             yield problem
     for path, (first, *others) in sorted(owners.items()):
-        problems = (_path_conflict(path, first, other) for other in others if path not in told)
+        problems = (_path_conflict(path, first, other) for other in others if path not in reported)
         if problem := next(filter(None, problems), None):
             yield problem
     for source in sources:
@@ -257,7 +258,7 @@ def _path_conflict(path: str, one: Source, other: Source) -> Finding | None:
         return finding("merge.file", path, "A file differs between packages", actual=names)
     contents = [read_description(source.folder / path, path).content for source in (one, other)]
     changed = [change.name for change in fields(*contents)]
-    detail = f"{names}: {named(changed) or 'layout alone'}"
+    detail = f"{names}: {first_few(changed) or 'layout alone'}"
     return finding("merge.system", path, "A system is described differently", actual=detail)
 
 

@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.opening import folder_option
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option
 from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.packing.manifest import Waiver
+    from mlsub.workspace.places import Settings
 
 
 @click.command("pack", cls=Command, example="mlsub pack submission.yaml --write")
 @click.argument("manifest", default="submission.yaml", type=click.Path(path_type=Path))
-@click.option(
-    "--output",
-    "-o",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write to this folder, the organisation's; otherwise training_v5.1/ACME beside MANIFEST.",
+@folder_option(
+    *("--output", "-o"), help="Write to this folder, the organisation's; otherwise training_v5.1/ACME beside MANIFEST."
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show what would be written.")
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
@@ -46,7 +44,7 @@ def command(
     strict: bool,
     allow: tuple[str, ...],
     reason: tuple[str, ...],
-    asked: Asked,
+    asked: Settings,
     format_: str,
 ) -> None:
     """Assemble the submission that MANIFEST describes, check it, and put it in place.
@@ -75,7 +73,7 @@ def command(
             templates=scaffold,
             strict=strict,
             waivers=waivers,
-            settings=asked.settings(progress),
+            settings=ready(asked, progress),
         )
         plan, packed = pack(wanted, output or wanted.usual_out, request)
     Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))
@@ -83,7 +81,7 @@ def command(
 
 
 def _allowed(rules: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Waiver, ...]:
-    """The waivers of the command line, for the whole package and this once.
+    """Return the waivers of the command line, for the whole package and this once.
 
     Raises:
         click.UsageError: a rule does not exist, or there is no reason.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, exit_with, format_option, tell, tell_unchecked
 from mlsub.commands.settings import apply_waivers
 from mlsub.io.errors import MlsubError
@@ -48,7 +48,7 @@ _MAX_LINES = 10
 @click.option("--title", metavar="TEXT", help="Give the site a title.")
 @format_option
 def command(
-    asked: Asked,
+    asked: Settings,
     output: str,
     force: bool,
     ids: str | None,
@@ -73,7 +73,7 @@ def command(
     from msgspec.structs import replace
 
     from mlsub.commands.audit.read import read_claims
-    from mlsub.commands.site.build import Wanted, build_site, check_place, document_of
+    from mlsub.commands.site.build import build_site, check_place, document_of
     from mlsub.commands.site.claims import claims_page
     from mlsub.commands.site.facts import add_forensics
     from mlsub.commands.site.render import check_jinja
@@ -82,25 +82,20 @@ def command(
 
     check_jinja()
     check_place(Path(output), asked.paths, force=force)
-    settings = asked.settings()
+    settings = ready(asked)
     files = [read_claims(Path(file)) for file in claims]
     known = read_ids(Path(ids), settings.overlay) if ids is not None else shipped_ids()
-    wanted = Wanted(
-        title=title,
-        overlay=settings.overlay,
-        reference=asked.rcp,
-        ids=known,
-        records=tuple(read_records(Path(file)) for file in records),
-    )
+    figures = [read_records(Path(file)) for file in records]
     checked = _check(asked.paths, settings, inspected=inspected)
     if ids is not None:
         _tell_astray(ids, known, checked)
     audits = _audit(files, asked, checked)
     if inspected:
-        checked = add_forensics(checked, settings.overlay)
+        checked = list(add_forensics(checked, settings.overlay))
     with progress_bar("writing pages") as progress:
-        pages = (claims_page(audits),) if audits else ()
-        built = build_site(checked, Path(output), replace(wanted, more=pages), progress, settings)
+        more = [claims_page(audits)] if audits else []
+        shown = replace(settings, progress=progress)
+        built = build_site(checked, Path(output), shown, title=title, ids=known, records=figures, more=more)
     Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found, _ in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)
@@ -139,14 +134,15 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     return checked
 
 
-def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]) -> list[tuple[Audit, World]]:
+def _audit(files: Sequence[ClaimsFile], asked: Settings, checked: Sequence[Checked]) -> list[tuple[Audit, World]]:
     """Audit claims against what lies below the paths; what was read by the usual rules is not read again."""
     if not files:
         return []
     from mlsub.commands.audit.run import audit_of, read_world
+    from mlsub.convergence.entry import USUAL
 
-    usual = asked.rules is None and asked.rcp is None and asked.points == "published" and asked.train_samples is None
+    usual = asked.overlay is None and asked.convergence == USUAL
     known = checked if usual else ()
     with progress_bar() as progress:
-        read = [read_world(file, asked.paths, settings=asked.settings(progress), checked=known) for file in files]
+        read = [read_world(file, asked.paths, settings=ready(asked, progress), checked=known) for file in files]
         return [(audit_of(world), world) for world in read]

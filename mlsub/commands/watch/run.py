@@ -22,7 +22,6 @@ from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.judge.log import LogTask
 from mlsub.rounds import Round
 from mlsub.submission.find import is_folder
 from mlsub.workspace.places import Settings
@@ -125,7 +124,7 @@ class Watch:
         self._root = Path(os.path.commonpath(parents)) if parents else Path()
         self._pipes = []
         if PIPE in names:
-            self._pipes = [self._watch(PipeSource(standard_input), PIPE, PIPE, round_of([], rules))]
+            self._pipes = [self._watch(PipeSource(standard_input), PIPE, round_of([], rules))]
 
     def run(self) -> int:
         """Watch; return the exit status of ``mlsub check`` for the same logs."""
@@ -221,13 +220,12 @@ class Watch:
             self._full = True
             return
         label = path.relative_to(self._root).as_posix() if path != self._root else path.name
-        self._known[path] = self._watch(FileSource(str(path)), str(path), label, round_)
+        self._known[path] = self._watch(FileSource(str(path)), label, round_)
         self.watched.append(self._known[path])
         yield self._known[path]
 
-    def _watch(self, source: Source, file: str, label: str, round_: Round) -> LogSoFar:
-        task = LogTask(file, label, round_.usage, round_.name, self._rules.overlay)
-        return LogSoFar(source, task, round_, self._outlet.show, self._rules.cache)
+    def _watch(self, source: Source, label: str, round_: Round) -> LogSoFar:
+        return LogSoFar(source, label, round_, self._outlet.show, self._rules.cache)
 
 
 def _round_of(path: Path, settings: Settings) -> Round:
