@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mlsub.commands.db.query import QueryResult
 from mlsub.commands.db.schema import Table as Known
 from mlsub.commands.db.schema import Tables
+from mlsub.io.show import plural
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
 
 if TYPE_CHECKING:
@@ -24,10 +25,9 @@ def tables_document(answer: Tables) -> Document:
 
 
 def _table(table: Known) -> Section:
-    name, type_, meaning = Column("column", when_narrow="keep"), Column("type", leave_out=1), Column("meaning")
-    columns = Table((name, type_, meaning), tuple((one.name, one.type or "", one.meaning) for one in table.columns))
-    if table.kind == "view":
-        columns = Table((name, meaning), tuple((one.name, one.meaning) for one in table.columns))
+    types = () if table.kind == "view" else (Column("type", leave_out=1),)
+    rows = tuple((one.name, *((one.type or "",) if types else ()), one.meaning) for one in table.columns)
+    columns = Table((Column("column", when_narrow="keep"), *types, Column("meaning")), rows)
     return Section(f"{table.name} ({table.kind})", (Text(table.meaning), columns))
 
 
@@ -52,7 +52,7 @@ def result_document(result: QueryResult) -> Document:
         for at, column in enumerate(result.columns)
     )
     rows = tuple(tuple(_cut(_short(value)) for value in row) for row in result.rows)
-    title = f"{len(rows)} row{'s' * (len(rows) != 1)}{', and there are more' if result.more else ''}"
+    title = f"{plural(len(rows), 'row')}{', and there are more' if result.more else ''}"
     return Document(title, (Table(columns, rows),))
 
 
@@ -98,12 +98,8 @@ def _guarded(value: Any) -> str:
     if value is None:
         return ""
     text = legible(_text(value))
-    return f"'{text}" if is_formula(text) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return False
-    return True
+        return f"'{text}" if is_formula(text) else text
+    return text
