@@ -14,12 +14,12 @@ import msgspec
 from mlsub.commands.options import check, check_own_rules
 from mlsub.commands.output import tell, tell_unchecked
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.convergence.margin import benchmark_held, untested, verdict_of
+from mlsub.convergence.margin import benchmark_held, verdict_of, why_untested
 from mlsub.convergence.reference import Which
 from mlsub.convergence.words import number
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra
-from mlsub.io.show import plain
+from mlsub.io.show import plain, plural
 from mlsub.io.write import check_output
 from mlsub.log.reading import BEYOND
 from mlsub.present.document import Section, Text
@@ -137,17 +137,16 @@ def _pictures_of_entries(asked: Settings, wanted: Sequence[str]) -> tuple[Pictur
     """Return a picture for each benchmark and round with an entry to draw, in the order of the reports."""
     reports, overlay = check(asked), check_own_rules(asked.overlay)
     tell_unchecked(reports)
-    found: dict[tuple[str, str, str], list[EntryResult]] = {}
+    found: dict[tuple[Round, str], list[EntryResult]] = {}
     for report in filter(lambda one: one.entries, reports):
         round_ = get_round(str(report.usage), str(report.round), overlay)
         for entry in report.entries:
             name = benchmark_held(report, entry, round_)
             if not wanted or name in wanted:
-                found.setdefault((round_.usage, round_.name, name), []).append(entry)
+                found.setdefault((round_, name), []).append(entry)
     pictures, problems = list[Picture](), dict[str, None]()
-    for (usage, round_name, name), entries in found.items():
+    for (round_, name), entries in found.items():
         try:
-            round_ = get_round(usage, round_name, overlay)
             pictures.append(picture_of(round_, name, entries, asked.convergence.reference, asked.convergence.points))
         except MlsubError as error:
             problems[str(error)] = None
@@ -175,7 +174,7 @@ def _why_not(entry: EntryResult, round_: Round) -> str | None:
     """Return why an entry cannot be drawn, None if it can."""
     rcp = entry.rcp
     if rcp.verdict == "not-required":
-        return untested(entry, round_).why
+        return why_untested(entry, round_)
     if rcp.logs_unit is not None:
         return rcp.incomparable
     if rcp.batch_size is None:
@@ -189,10 +188,10 @@ def _why_not(entry: EntryResult, round_: Round) -> str | None:
 def summary(picture: Picture, output: str) -> Section:
     """Return what was drawn, and what was not."""
     points, entries = len(picture.reference.points), len(picture.entries)
-    drawn = f"{picture.reference.benchmark}, {picture.round.title}: {points} reference point{'s' * (points != 1)}"
+    drawn = f"{picture.reference.benchmark}, {picture.round.title}: {plural(points, 'reference point')}"
     if entries:
         runs = sum(len(entry.rcp.points) for entry in picture.entries)
-        drawn += f", {entries} entr{'y' if entries == 1 else 'ies'} of {runs} run{'s' * (runs != 1)}"
+        drawn += f", {entries} entr{'y' if entries == 1 else 'ies'} of {plural(runs, 'run')}"
     return Section(f"{output}: {drawn}", tuple(Text(f"not drawn: {path}: {why}") for path, why in picture.left_out))
 
 

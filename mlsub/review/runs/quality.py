@@ -15,10 +15,10 @@ import msgspec
 from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.reference import reference_file, runs_in_force
 from mlsub.convergence.target import Measures, target_of
-from mlsub.convergence.verdict import paired_rule, progress_of
+from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
-from mlsub.io.show import show
+from mlsub.io.show import first_few, show
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation
 from mlsub.log.trace import Trace
@@ -28,7 +28,6 @@ from mlsub.review.runs.model import (
     Entry,
     Observation,
     before_stop,
-    listed,
     name_of,
     observe,
     places,
@@ -37,7 +36,6 @@ from mlsub.review.runs.model import (
     without_runs,
 )
 from mlsub.rules.constraints import Stated
-from mlsub.rules.load import rules_for
 
 #: Targets are written with three decimals.
 _DIGITS = 1000
@@ -105,7 +103,7 @@ def find_stops_below(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.stops-below",
         entry,
-        f"{len(runs)} of {len(entry.traces)} runs{which}: {listed(shown, 4)}{_where_met(below)}",
+        f"{len(runs)} of {len(entry.traces)} runs{which}: {first_few(shown, 4)}{_where_met(below)}",
         undone=undone,
         runs={name: {"value": show(value, 80), "wait_ms": wait} for name, (value, wait) in runs.items()},
         fastest=fastest,
@@ -153,7 +151,7 @@ def find_met_earlier(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.target-earlier",
         entry,
-        f"{len(earlier)} of {len(entry.traces)} runs: {listed(shown, 3)}",
+        f"{len(earlier)} of {len(entry.traces)} runs: {first_few(shown, 3)}",
         undone=with_times(entry, "if they had ended there", times),
         runs={name_of(one.trace): {"met": (one.met or 0) + 1, "of": len(one.before)} for one in earlier},
     )
@@ -235,14 +233,13 @@ def _span(values: Sequence[float]) -> str:
 
 def _points(entry: Entry, name: str, usual: float) -> list[float]:
     """Where the runs of a Closed entry converged; none where they count in another unit than the reference."""
-    algorithm = algorithm_of(entry.round.usage, entry.round.name)
-    if entry.division != CLOSED.name or algorithm is None or not is_tested(name):
+    without_test = algorithm_of(entry.round.usage, entry.round.name) is None or not is_tested(name)
+    if entry.division != CLOSED.name or without_test:
         return []
-    paired = paired_rule(rules_for(entry.round.usage, entry.round.name, CLOSED.name, name))
     runs = [trace.run for trace in entry.traces]
     # BERT counts samples, under either of two names.
     for samples in (False, True) if name == "bert" else (False,):
-        by_run = progress_of(runs, name, algorithm, paired, samples=samples).by_run
+        by_run = progress_of(runs, name, entry.round, samples=samples).by_run
         points = [point for point in by_run if point is not None]
         if points and usual / _SAME_UNIT < statistics.median(points) < usual * _SAME_UNIT:
             return points
