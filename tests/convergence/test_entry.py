@@ -111,14 +111,10 @@ def test_counts_that_cannot_be_averaged_or_sorted_reject(point: float, rule: str
 @pytest.mark.parametrize(
     ("usage", "round_name", "name", "unit"),
     [
-        ("training", "1.0", "bert", "samples"),
-        ("training", "4.1", "gpt3", "tokens"),
-        ("training", "3.0", "unet3d", "epochs"),
-        ("training", "4.0", "unet3d", "samples"),
-        ("training", "3.1", "stable_diffusion", "steps"),
-        ("training", "5.0", "stable_diffusion", "samples"),
-        ("training", "6.1", "llama31_8b", "samples"),
-        ("training", "5.1", "dlrm_dcnv2", "epochs"),
+        *(("training", "1.0", "bert", "samples"), ("training", "4.1", "gpt3", "tokens")),
+        *(("training", "3.0", "unet3d", "epochs"), ("training", "4.0", "unet3d", "samples")),
+        *(("training", "3.1", "stable_diffusion", "steps"), ("training", "5.0", "stable_diffusion", "samples")),
+        *(("training", "6.1", "llama31_8b", "samples"), ("training", "5.1", "dlrm_dcnv2", "epochs")),
         ("hpc", "3.0", "openfold", "samples"),
     ],
 )

@@ -9,16 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
-from mlsub.score.energy.score import (
-    BadLines,
-    Power,
-    Record,
-    RunPower,
-    Switch,
-    energy_result,
-    measure,
-    run_joules,
-)
+from mlsub.score.energy.score import BadLines, Power, Record, RunPower, Switch, energy_result, measure, run_joules
 
 NAME = "node_0.txt"
 
