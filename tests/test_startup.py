@@ -27,7 +27,6 @@ CASES = [
     (["rcp", "margin", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["rcp", "margin", "TREE"], {"rich", "numpy", "scipy", "matplotlib", "jsonschema", "mlperf_logging"}),
     (["score", "TREE", "--format", "csv"], {"rich", "pyarrow", "openpyxl", "numpy", "pandas", "jsonschema"}),
-    (["score", "TREE", "--format", "xlsx"], {"rich", "pyarrow", "pandas", "jsonschema"}),
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["inspect", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
