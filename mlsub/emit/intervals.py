@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mlsub.emit.errors import EmitError
-from mlsub.emit.values import Units, measure
+from mlsub.emit.values import measure
 
-
-class Recording(Protocol):
-    """What the intervals need of a recorder."""
-
-    units: Units
-
-    @property
-    def writes(self) -> bool:
-        """Whether this is the process that writes the log."""
-
-    def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
-        """Log one record."""
-
-    def together(self) -> AbstractContextManager[None]:
-        """Raise in every process what is refused in the one that writes."""
-
-    def reached(self) -> bool:
-        """Whether an evaluation has reached the quality target."""
-
-    def log_identity(self) -> None:
-        """Log what the recorder knows of the submission."""
-
-    def agree(self, *, before_clock: bool = False) -> None:
-        """Wait for all processes."""
-
-    def warn(self, message: str) -> None:
-        """Warn the training code, in the process that writes."""
+if TYPE_CHECKING:
+    from mlsub.emit.recorder import Recorder
 
 
 class Interval:
@@ -52,7 +27,7 @@ class Interval:
     """
 
     def __init__(
-        self, recorder: Recording, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
+        self, recorder: Recorder, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
     ) -> None:
         self.recorder = recorder
         self._name, self._progress, self._count = name, progress, count or {}
@@ -88,7 +63,7 @@ class Interval:
 class Evaluation(Interval):
     """An evaluation; :meth:`result` logs the quality that it found."""
 
-    def __init__(self, recorder: Recording, progress: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Recorder, progress: Mapping[str, Any]) -> None:
         super().__init__(recorder, "eval", progress)
 
     def result(self, value: float | Mapping[str, float]) -> bool:
@@ -133,7 +108,7 @@ class Evaluation(Interval):
 class Init(Interval):
     """All that comes before the clock starts."""
 
-    def __init__(self, recorder: Recording) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder, "init", {})
 
     def start(self) -> None:
@@ -153,7 +128,7 @@ class TimedRun(Interval):
     status: str | None = None
     _started = False
 
-    def __init__(self, recorder: Recording) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder, "run", {})
 
     def start(self) -> None:

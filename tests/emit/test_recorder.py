@@ -198,7 +198,6 @@ def test_a_crash_leaves_a_log_that_says_so(where: str, log: Path) -> None:
         last = records(log)[-1]
         assert (last["key"], last["metadata"]["status"]) == ("run_stop", "aborted")
         assert not judged(log).compliant
-    assert not (log.parent / f".{log.name}.lock").exists()
 
 
 def test_a_run_that_reached_its_target_and_then_crashes_is_aborted(log: Path) -> None:
