@@ -235,8 +235,8 @@ def _is_named(result: Result, wanted: list[str]) -> bool:
 
 def measure(result: Result) -> Training:
     """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
-    round_ = get_round(result.usage or "training", result.round)
-    counted, _ = _counted(result, round_)
+    round_ = get_round(result.usage, result.round)
+    counted = _counted(result, round_)
     points, unit = _points(result, round_)
     work = [float(point) for n in counted if (point := points[n]) is not None]
     phases = [known for n in counted if (known := _phases(result.logs[n])) is not None]
@@ -252,47 +252,43 @@ def measure(result: Result) -> Training:
     why = None if measured.phases else "no run has a time that counts, or its log cannot be read"
     if result.scaling_type == "weak":
         why = "models of weak scaling train side by side"
-    return Training(result, _side(result, round_, points, measured), None if why else measured, why)
+    side = _side(result, [result.logs[n].minutes or 0.0 for n in counted], points, measured)
+    return Training(result, side, None if why else measured, why)
 
 
-def _counted(result: Result, round_: Round) -> tuple[list[int], str]:
-    """The runs behind the entry's time, by their place; and whether it is its ``score``, or the ``mean`` of them.
-
-    The olympic mean drops the fastest and the slowest.
-    """
+def _counted(result: Result, round_: Round) -> list[int]:
+    """The runs behind the entry's time, by their place: the olympic mean drops the fastest and the slowest."""
     logs = result.logs
-    timed = [n for n, log in enumerate(logs) if log.minutes is not None and math.isfinite(log.minutes)]
     if result.score.unscaled is None or result.scaling_type == "weak":
-        return timed, "mean" if result.score.unscaled is None else "score"
+        return [n for n, log in enumerate(logs) if log.minutes is not None and math.isfinite(log.minutes)]
     known = result.benchmark in round_.benchmarks
     dropped = benchmark(round_.usage, round_.name, result.benchmark).forgiven if known else 0
     minutes = [log.minutes if log.counts_in(round_) and log.minutes is not None else math.inf for log in logs]
     ordered = sorted(range(len(logs)), key=lambda n: minutes[n])
-    return ordered[dropped : len(ordered) - dropped], "score"
+    return ordered[dropped : len(ordered) - dropped]
 
 
-def _side(result: Result, round_: Round, points: Sequence[float | None], measured: Measured) -> EntrySide:
+def _side(
+    result: Result, counted: Sequence[float], points: Sequence[float | None], measured: Measured
+) -> EntrySide:
+    """What is shown of an entry whose time comes from runs of so many minutes."""
     score, accelerators = result.score, measured.accelerators
-    counted, minutes_of = _counted(result, round_)
-    mean = _mean([result.logs[n].minutes or 0.0 for n in counted])
-    unscaled = usable_number(score.unscaled if minutes_of == "score" else mean)
+    unscaled = usable_number(_mean(counted) if score.unscaled is None else score.unscaled)
     minutes, expected = (
         None if unscaled is None else usable_number(unscaled * factor)
         for factor in (score.scaling, score.expected_scaling)
     )
-    work = _mean(measured.work) if measured.work else None
+    work = _mean(measured.work or ())
     phases = _phase_times(measured.phases)
     training = next((phase.seconds for phase in phases if phase.name == "training"), None)
     converged = [float(point) for point in points if point is not None]
-    same = "organisation system benchmark division path runs organisation_name benchmark_name benchmark_title"
+    same = "organisation system benchmark division path usage round runs organisation_name benchmark_name"
     return EntrySide(
-        **{name: getattr(result, name) for name in same.split()},
+        **{name: getattr(result, name) for name in (*same.split(), "benchmark_title")},
         division_name=_division(result),
-        usage=round_.usage,
-        round=round_.name,
         official=result.verdict,
         counted=len(counted),
-        minutes_of=minutes_of,
+        minutes_of="mean" if score.unscaled is None else "score",
         unscaled=unscaled,
         scaling=score.scaling,
         minutes=minutes,
