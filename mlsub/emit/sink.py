@@ -145,22 +145,14 @@ class LogFile(logging.Handler):
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except BaseException as error:
-            self._take_back(before, line)
+            # Cut off what was not written whole.
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, before)
             if isinstance(error, OSError):
                 raise EmitError(f"{self._shown} cannot be written: {_reason(error)}") from None
             raise
         self.lines += 1
         self._bytes += len(line)
-
-    def _take_back(self, before: int, line: bytes) -> None:
-        """Cut a record off that was not written whole, unless something else follows it by now."""
-        with contextlib.suppress(OSError):
-            torn = os.fstat(self._file).st_size - before
-            if 0 < torn < len(line):
-                with self.path.open("rb") as stream:
-                    stream.seek(before)
-                    if stream.read(torn + 1) == line[:torn]:
-                        os.ftruncate(self._file, before)
 
     def close(self, *, discard: bool = False) -> None:
         """Put everything on the disk and let the file go; a process that did not open it changes nothing.

@@ -158,24 +158,6 @@ def test_a_record_that_cannot_be_written_whole_is_taken_back(
     assert values == ["before", "after"]
 
 
-def test_what_somebody_else_appended_meanwhile_is_not_taken_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = tmp_path / "result_0.txt"
-    with recorder(log) as rec:
-
-        def torn(file: int, line: bytes) -> int:
-            with log.open("ab") as stream:
-                stream.write(line[:20] + b"\nsomebody else\n")
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        monkeypatch.setattr(os, "write", torn)
-        with pytest.raises(EmitError):
-            rec.log("notice", "lost")
-        monkeypatch.undo()
-    assert log.read_bytes().endswith(b"\nsomebody else\n")
-
-
 def test_nothing_is_logged_after_the_end(tmp_path: Path) -> None:
     with recorder(tmp_path / "result_0.txt") as rec:
         pass
