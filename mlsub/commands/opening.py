@@ -1,4 +1,4 @@
-"""What opens a sealed file: the options of ``unseal`` and ``verify``."""
+"""Options that name files and folders, and what opens a sealed file: the options of ``unseal`` and ``verify``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 _SIZE = re.compile(r"(\d{1,18}) ?(|[KMGT]i?B|B)", re.IGNORECASE)
 _UNITS = ("", "K", "M", "G", "T")
-#: An option that names a file.
+#: An option that names a file, and one that names a folder.
 file_option = partial(click.option, type=click.Path(path_type=Path), metavar="FILE")
+folder_option = partial(click.option, type=click.Path(path_type=Path), metavar="DIR")
 
 
 def opening_options(function: Callable[..., None]) -> Callable[..., None]:

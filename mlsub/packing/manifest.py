@@ -171,17 +171,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return self.file.parent / f"{self.round.usage}_v{self.round.name}" / self.organisation
 
     def setup_of(self, entry: Entry) -> Path:
-        """The folder of an entry's README.md, setup.sh and so on; it need not exist."""
+        """Return the folder of an entry's README.md, setup.sh and so on; it need not exist."""
         return Path(entry.setup) if entry.setup is not None else self.folder / "setup" / entry.benchmark / entry.system
 
     def near(self, path: str | Path) -> str:
-        """A path as somebody beside the manifest writes it, where it lies there."""
+        """Return a path as somebody beside the manifest writes it, where it lies there."""
         place = Path(path)
         inside = place.is_relative_to(self.folder)
         return str(self.file.parent / place.relative_to(self.folder) if inside else place)
 
     def to_capture(self, system: System) -> str:
-        """The command that writes a system's description."""
+        """Return the command that writes a system's description."""
         division = next((entry.division for entry in self.entries if entry.system == system.name), None)
         return to_capture(self.near(system.file or ""), system.name, self.organisation, division)
 

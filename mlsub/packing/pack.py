@@ -6,7 +6,6 @@ same, for a resubmission, an appeal, or a record of what was once published.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -17,13 +16,12 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.folders import Way, adopt, assemble
+from mlsub.io.folders import Piece, Way, adopt, assemble
 from mlsub.io.write import make_folder, remove_leftovers, write_file
 from mlsub.log.report import DECIDING
 from mlsub.packing.manifest import Manifest, Waiver
-from mlsub.packing.place import Difference, compare, lies_in, obstacles
-from mlsub.packing.plan import Plan, make_plan, missing_files
-from mlsub.packing.runs import LeftOut
+from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
+from mlsub.packing.runs import EntryRuns, LeftOut
 from mlsub.present.envelope import Answer
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import SCALING_FOLDERS
@@ -53,14 +51,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     partly: bool = False
     waivers: tuple[Waiver, ...] = ()
     settings: Settings = Settings()
-
-
-class EntryRuns(msgspec.Struct, frozen=True):
-    """The logs of an entry in the order of their results, and how they were chosen."""
-
-    entry: str
-    how: str
-    runs: tuple[str, ...]
 
 
 class File(msgspec.Struct, frozen=True):
@@ -167,7 +157,7 @@ def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packin
         round=manifest.round.name,
         written=False,
         refused=any(found.severity is Severity.ERROR for found in findings),
-        runs=tuple(EntryRuns(of.entry.name, of.how, tuple(map(str, of.runs))) for of in plan.runs),
+        runs=plan.runs,
         files=tuple(
             File(item.to, None if item.source is None else str(item.source), item.made, item.link, item.executable)
             for item in plan.items
@@ -202,25 +192,23 @@ def _check_links(plan: Plan, settings: Settings) -> Report:
 
 
 def _audit_planned(plan: Plan) -> Iterator[Finding]:
-    round_ = plan.manifest.round
     systems: dict[str, set[str]] = {}
-    for planned in plan.runs:
-        systems.setdefault(planned.entry.benchmark, set()).add(planned.entry.system)
-    unfilled = tuple(item.to for item in plan.items if item.source is not None and _is_template(item.to, item.source))
-    yield from audit_layout(Listing(items=tuple(_items(plan)), unfilled=unfilled), systems, round_.usage)
+    for entry in plan.manifest.entries:
+        systems.setdefault(entry.benchmark, set()).add(entry.system)
+    unfilled = tuple(
+        item.to
+        for item in plan.items
+        if item.source is not None and may_be_template(item.to) and begins_as_template(item.source.resolve())
+    )
+    listing = Listing(items=tuple(map(_item, plan.items)), unfilled=unfilled)
+    yield from audit_layout(listing, systems, plan.manifest.round.usage)
 
 
-def _is_template(to: str, source: Path) -> bool:
-    return may_be_template(to) and begins_as_template(Path(os.path.realpath(source)))
-
-
-def _items(plan: Plan) -> Iterator[Item]:
-    for item in plan.items:
-        if item.link is not None:
-            yield Item(item.to, ItemKind.LINK, target=item.link)
-        else:
-            size = len(item.content or b"") if item.source is None else item.source.stat().st_size
-            yield Item(item.to, size=size, executable=item.executable)
+def _item(piece: Piece) -> Item:
+    if piece.link is not None:
+        return Item(piece.to, ItemKind.LINK, target=piece.link)
+    size = len(piece.content or b"") if piece.source is None else piece.source.stat().st_size
+    return Item(piece.to, size=size, executable=piece.executable)
 
 
 def _judge(packed: Packing, report: Report, manifest: Manifest, request: Request) -> Packing:
@@ -252,7 +240,7 @@ def _judge(packed: Packing, report: Report, manifest: Manifest, request: Request
 
 
 def deciding(report: Report) -> list[Finding]:
-    """The findings for which the package is rejected; those of single runs that an entry may hold are not."""
+    """Return the findings for which the package is rejected; those of single runs that an entry may hold are not."""
     logs = {log.path for log in report.logs}
     rejected = [entry for entry in report.entries if entry.official is Verdict.REJECTED]
     found = [f for f in report.findings if f.rejects and f.path not in logs]
@@ -277,7 +265,7 @@ def waiver_of(found: Finding, waivers: Sequence[Waiver]) -> Waiver | None:
 
 
 def _names(path: str) -> tuple[str, ...]:
-    """The names by which a waiver may mean a place: its entry and its system."""
+    """Return the names by which a waiver may mean a place: its entry and its system."""
     parts = path.split("/")
     if parts[0] == "systems" and len(parts) > 1:
         return (parts[1].removesuffix(".json"),)

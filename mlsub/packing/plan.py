@@ -1,21 +1,27 @@
-"""The plan: which file of the submission comes from where, made without writing anything, and which files it lacks."""
+"""The plan: which file of the submission comes from where, made without writing anything, and which files it lacks.
+
+Also how the plan differs from what lies where the package goes, and why that must not be replaced.
+"""
 
 from __future__ import annotations
 
+import filecmp
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import reason_of
-from mlsub.io.folders import Piece
+from mlsub.io.folders import Piece, digest, foreign_files, list_files, named
 from mlsub.packing.manifest import Entry, Manifest, Part, System
-from mlsub.packing.runs import Chosen, LeftOut, choose_runs
+from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs
+from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
 from mlsub.submission.code import CODE_USAGES, PlannedEntry
+from mlsub.submission.find import Place, Target, infer_round
 from mlsub.submission.listing import Item as Listed
 from mlsub.submission.listing import (
     ItemKind,
@@ -45,7 +51,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     manifest: Manifest
     items: tuple[Piece, ...]
-    runs: tuple[Chosen, ...]
+    runs: tuple[EntryRuns, ...]
     left_out: tuple[LeftOut, ...]
     findings: tuple[Finding, ...]
 
@@ -62,8 +68,9 @@ def make_plan(manifest: Manifest, settings: Settings = AS_FOUND) -> Plan:
         manifest: what it says; the files it names are looked at here.
         settings: how logs are read, where a median window asks for all of them.
     """
-    runs = tuple(choose_runs(manifest, entry, settings) for entry in manifest.entries)
-    parts = list(_parts(manifest, runs))
+    chosen = [choose_runs(manifest, entry, settings) for entry in manifest.entries]
+    runs = tuple(each for each, _ in chosen)
+    parts = [*(part for _, aside in chosen for part in aside), *_parts(manifest, runs)]
     left_out = [part for part in parts if isinstance(part, LeftOut)]
     kept, conflicts = _each_place_once([part for part in parts if isinstance(part, Piece)], manifest)
     findings = [part for part in parts if isinstance(part, Finding)]
@@ -71,13 +78,11 @@ def make_plan(manifest: Manifest, settings: Settings = AS_FOUND) -> Plan:
     return Plan(manifest, kept, runs, tuple(dict.fromkeys(left_out)), tuple(dict.fromkeys(findings)))
 
 
-def _parts(manifest: Manifest, runs: Iterable[Chosen]) -> Iterator[Taken]:
+def _parts(manifest: Manifest, runs: Iterable[EntryRuns]) -> Iterator[Taken]:
     """Yield what goes into the submission, source by source, what stays out, and what cannot be packed."""
-    for chosen in runs:
-        entry, to = chosen.entry, f"results/{chosen.entry.name}"
-        yield from chosen.left_out
-        yield from chosen.findings
-        for number, run in enumerate(chosen.runs):
+    for entry, chosen in zip(manifest.entries, runs, strict=True):
+        to = f"results/{entry.name}"
+        for number, run in enumerate(map(Path, chosen.runs)):
             yield _file(manifest, run, f"{to}/result_{number}.txt", entry, executable=False)
             if entry.power is not None:
                 folder = Path(entry.power, run.name.removesuffix(".txt"))
@@ -105,7 +110,7 @@ def _parts(manifest: Manifest, runs: Iterable[Chosen]) -> Iterator[Taken]:
 
 
 def _each_place_once(items: Iterable[Piece], manifest: Manifest) -> tuple[tuple[Piece, ...], list[Finding]]:
-    """Items sorted by place; two sources of one place, and a file where others need a folder, are findings."""
+    """Return items sorted by place; two sources of one place, and a file where others need a folder, are findings."""
     places: dict[str, Piece] = {}
     findings = []
     for item in items:
@@ -123,7 +128,7 @@ def _each_place_once(items: Iterable[Piece], manifest: Manifest) -> tuple[tuple[
 
 
 def _divisions(manifest: Manifest) -> Iterator[Finding]:
-    """Entries whose manifest and system description name different divisions."""
+    """Yield entries whose manifest and system description name different divisions."""
     stated = {system.name: system.division for system in manifest.systems}
     for system in manifest.systems:
         if system.file is not None and system.file.is_file():
@@ -137,19 +142,19 @@ def _divisions(manifest: Manifest) -> Iterator[Finding]:
             yield manifest.finding("package.division-differs", message, entry, expected=entry.division, actual=said)
 
 
-def _used_twice(runs: Iterable[Chosen], manifest: Manifest) -> Iterator[Finding]:
-    """Logs that two entries submit."""
+def _used_twice(runs: Iterable[EntryRuns], manifest: Manifest) -> Iterator[Finding]:
+    """Yield logs that two entries submit."""
     owner: dict[str, Entry] = {}
-    for planned in runs:
-        for run in planned.runs:
-            first = owner.setdefault(os.path.realpath(run), planned.entry)
-            if first is not planned.entry:
-                message = f"{planned.entry.name} and {first.name} submit the same log"
-                yield manifest.finding("package.run-twice", message, planned.entry, actual=str(run))
+    for entry, chosen in zip(manifest.entries, runs, strict=True):
+        for run in chosen.runs:
+            first = owner.setdefault(os.path.realpath(run), entry)
+            if first is not entry:
+                message = f"{entry.name} and {first.name} submit the same log"
+                yield manifest.finding("package.run-twice", message, entry, actual=run)
 
 
 def planned_entries(manifest: Manifest) -> list[PlannedEntry]:
-    """The entries as the layout of a submission knows them; one without an implementation's name has its own."""
+    """Return the entries as the layout of a submission knows them; one without an implementation's name has its own."""
     named = {code.benchmark: code.implementation for code in reversed(manifest.code)}
     return [
         PlannedEntry(
@@ -257,3 +262,99 @@ def missing_files(manifest: Manifest) -> dict[Path, Template]:
                 if not os.path.lexists(file) and not f"{template.path}/".startswith(brought):
                     found.setdefault(file, template)
     return found
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Places of files, sorted: ``extra`` are there and not planned.
+
+    ``foreign`` are those of ``changed`` and ``extra`` that pack did not write, or that were changed since.
+    """
+
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+
+    @property
+    def none(self) -> bool:
+        """Whether the tree is as planned."""
+        return not (self.new or self.changed or self.extra)
+
+
+def compare(plan: Plan, out: Path) -> Difference:
+    """Compare a plan with a folder, which need not exist: contents, links, and what may be executed.
+
+    Raises:
+        OSError: something in the folder cannot be read.
+    """
+    if not out.is_dir():
+        return Difference(new=tuple(item.to for item in plan.items))
+    there, planned = set(list_files(out)), {item.to: item for item in plan.items}
+    same = {to for to, item in planned.items() if to in there and _equal(item, out / to)}
+    changed = tuple(to for to in planned if to in there and to not in same)
+    extra = tuple(sorted(there - planned.keys()))
+    return Difference(
+        new=tuple(to for to in planned if to not in there),
+        changed=changed,
+        same=tuple(to for to in planned if to in same),
+        extra=extra,
+        foreign=foreign_files(out, {path: digest(out / path) for path in (*changed, *extra)}),
+    )
+
+
+def _equal(item: Piece, file: Path) -> bool:
+    status = file.lstat()
+    if item.link is not None:
+        return stat.S_ISLNK(status.st_mode) and str(file.readlink()) == item.link
+    if not stat.S_ISREG(status.st_mode) or bool(status.st_mode & stat.S_IXUSR) != item.executable:
+        return False
+    if item.source is None:
+        return file.read_bytes() == item.content
+    return item.source.samefile(file) or filecmp.cmp(item.source, file, shallow=False)
+
+
+def obstacles(plan: Plan, out: Path, difference: Difference, *, force: bool) -> Iterator[Finding]:
+    """Yield why OUT must not be replaced, though the package may be fine; a folder above named like another round."""
+    yield from _other_round(plan, out)
+    if difference.none:
+        return
+    manifest = plan.manifest
+    sources = [manifest.file, *(item.source for item in plan.items if item.source is not None)]
+    inside = [str(source) for source in sources if lies_in(source, out)]
+    if inside:
+        yield _obstacle("package.source-in-out", out, "Sources lie in the folder that is replaced", inside)
+    folders = [code.folder for code in manifest.code]
+    folders += [entry.setup for entry in manifest.entries if entry.setup is not None]
+    folders += [extra.source for extra in manifest.files if Path(extra.source).is_dir()]
+    around = next((folder for folder in folders if lies_in(out, Path(folder))), None)
+    if around is not None:
+        message = "The folder lies in one that is packed"
+        yield finding("package.out-in-source", str(out), message, actual=around)
+    if inside:
+        return
+    if difference.extra and not force:
+        message = "The folder holds files that the manifest does not name"
+        yield _obstacle("package.out-has-more", out, message, difference.extra)
+    lost = difference.foreign if force else tuple(p for p in difference.foreign if p not in set(difference.extra))
+    if lost:
+        message = "The folder holds files that pack did not write, or that were changed since"
+        yield _obstacle("package.out-changed", out, message, lost)
+
+
+def _other_round(plan: Plan, out: Path) -> Iterator[Finding]:
+    round_ = plan.manifest.round
+    place = Path(os.path.abspath(out))  # noqa: PTH100  (links keep the names people gave them)
+    named_like = infer_round(Place(place, Target.ORGANISATION, place))
+    if named_like.round and (named_like.usage, named_like.round) != (round_.usage, round_.name):
+        actual = f"{named_like.usage} {named_like.round} ({named_like.round_from})"
+        yield finding("package.round-differs", str(out), expected=f"{round_.usage} {round_.name}", actual=actual)
+
+
+def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Finding:
+    return finding(rule, str(out), message, actual=f"{len(found)}: {named(found)}")
+
+
+def lies_in(path: Path, folder: Path) -> bool:
+    """Return whether a path is a folder, or something in it, by their real names."""
+    return f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(folder)}{os.sep}")

@@ -34,7 +34,7 @@ FORM = Form(
 
 
 def manifest_schema() -> dict[str, Any]:
-    """The JSON Schema of manifests, for editors as well."""
+    """Return the JSON Schema of manifests, for editors as well."""
     return FORM.schema()
 
 
@@ -117,7 +117,7 @@ class _Reader:
             yield entry
 
     def _resolved(self, entry: Entry, *here: str | int) -> Entry:
-        """The entry with its paths absolute, and with the division of the manifest where it has none."""
+        """Return the entry with its paths absolute, and with the division of the manifest where it has none."""
         single = isinstance(entry.runs, str)
         runs = [
             self._path(run, *here, "runs", *(() if single else (number,))) for number, run in enumerate(entry.sources)
@@ -184,7 +184,7 @@ class _Reader:
         seen.setdefault(name, self._tree.line(*here[:-1]))
 
     def _path(self, written: str, *here: str | int) -> str:
-        """A path of the manifest, absolute; the file need not exist."""
+        """Return a path of the manifest, absolute; the file need not exist."""
         try:
             text = expand(written, self._environment)
         except MlsubError as error:
@@ -224,7 +224,7 @@ def make_description(name: str, wanted: KnownSystem, organisation: str, division
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:
-    """The text with its variables replaced; ``$$`` is a plain ``$``, and so is one before anything but a brace.
+    """Return the text with its variables replaced; ``$$`` is a plain ``$``, and so is one before anything but a brace.
 
     A default, and the value of a variable, are taken as they are: nothing in them is expanded again. An empty variable
     counts as one that is not set, as ``:-`` does in a shell.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from glob import iglob
 from itertools import islice
 from pathlib import Path
 
@@ -34,18 +35,20 @@ class LeftOut(msgspec.Struct, frozen=True):
     why: str
 
 
-class Chosen(msgspec.Struct, frozen=True):
-    """The logs that become ``result_0.txt`` and on, how their order came about, and what is left out."""
+class EntryRuns(msgspec.Struct, frozen=True):
+    """The logs of an entry in the order of their results, and how they were chosen."""
 
-    entry: Entry
+    entry: str
     how: str
-    runs: tuple[Path, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    runs: tuple[str, ...]
 
 
-def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND) -> Chosen:
-    """The runs of an entry.
+#: What stays out of the package, or is wrong with the runs.
+Aside = LeftOut | Finding
+
+
+def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND) -> tuple[EntryRuns, list[Aside]]:
+    """Return the runs of an entry, what of its sources stays out, and what is wrong.
 
     Args:
         manifest: gives the round.
@@ -69,13 +72,16 @@ def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND)
         beside += _beside(Path(written), runs)
     for run in dict.fromkeys(again):
         findings.append(manifest.finding("package.run-twice", f"{entry.name}: {run} is listed twice", entry))
+    chosen = list(found.values())
     how = "as listed" if listed and all(listed) else "by the start of the runs"
-    chosen = Chosen(entry, how, tuple(found.values()), tuple(beside), tuple(findings))
-    return chosen if findings or entry.choose == "all" else _median_window(chosen, manifest, settings)
+    aside: list[Aside] = []
+    if entry.choose == "median-window" and not findings:
+        how, chosen, aside = _median_window(chosen, manifest, entry, settings)
+    return EntryRuns(entry.name, how, tuple(map(str, chosen))), [*aside, *beside, *findings]
 
 
 def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
-    """What else lies in a folder of runs."""
+    """Yield what else lies in a folder of runs."""
     taken = set(runs)
     for child in sorted(folder.iterdir()) if folder.is_dir() else ():
         if child not in taken:
@@ -83,7 +89,7 @@ def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
 
 
 def _named(written: str, round_: Round) -> tuple[list[Path], bool]:
-    """The logs that one line of the manifest means, in order, and whether that is how they are listed."""
+    """Return the logs that one line of the manifest means, in order, and whether that is how they are listed."""
     path = Path(written)
     if path.is_dir():
         return _by_start(find_runs([written]), round_), False
@@ -98,18 +104,14 @@ def _named(written: str, round_: Round) -> tuple[list[Path], bool]:
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
-    """The files that a pattern matches; ``**`` is not for runs."""
-    parts = pattern.parts
-    first = next(n for n, part in enumerate(parts) if _WILD.intersection(part))
-    if "**" in parts:
+    """Yield the files that a pattern matches; ``**`` is not for runs."""
+    if "**" in pattern.parts:
         raise MlsubError(f"{pattern} has **, which is not for runs; name the folders between with *.")
-    found = 0
-    for match in Path(*parts[:first]).glob(str(Path(*parts[first:]))):
-        if match.is_file():
-            found += 1
-            if found > MAX_MATCHES:
-                raise MlsubError(f"{pattern} matches more than {MAX_MATCHES} files. Use a narrower pattern.")
-            yield match
+    files = filter(Path.is_file, map(Path, iglob(str(pattern), include_hidden=True)))  # noqa: PTH207  (bounded)
+    for found, match in enumerate(files):
+        if found == MAX_MATCHES:
+            raise MlsubError(f"{pattern} matches more than {MAX_MATCHES} files. Use a narrower pattern.")
+        yield match
 
 
 def _by_start(logs: Sequence[Path], round_: Round) -> list[Path]:
@@ -126,7 +128,7 @@ def _by_start(logs: Sequence[Path], round_: Round) -> list[Path]:
 
 
 def run_started(log: Path, round_: Round) -> float | None:
-    """The time of the first ``run_start``, in ms since the Unix epoch; None for a log without one.
+    """Return the time of the first ``run_start``, in ms since the Unix epoch; None for a log without one.
 
     Raises:
         MlsubError: the log cannot be read.
@@ -137,33 +139,36 @@ def run_started(log: Path, round_: Round) -> float | None:
     return None
 
 
-def _median_window(chosen: Chosen, manifest: Manifest, settings: Settings) -> Chosen:
-    """Of M > N runs the N that the rules let one submit."""
-    entry, runs, round_ = chosen.entry, chosen.runs, manifest.round
+def _median_window(
+    runs: list[Path], manifest: Manifest, entry: Entry, settings: Settings
+) -> tuple[str, list[Path], list[Aside]]:
+    """Of M > N runs return how the N were chosen that the rules let one submit, these, and why not the others."""
+    round_ = manifest.round
     needs = benchmark(round_.usage, round_.name, entry.benchmark, round_.overlay)
     try:
         by_path, selection = _select(runs, needs, round_, settings)
     except (MlsubError, OSError) as error:
         problems = error.lines if isinstance(error, MlsubError) else (str(error),)
         found = [manifest.finding("package.no-window", f"{entry.name}: {text}", entry) for text in problems]
-        return Chosen(entry, "median window", runs, chosen.left_out, tuple(found))
-    submitted = tuple(by_path[run.path] for run in selection.submitted)
+        return "median window", runs, list(found)
+    submitted = [by_path[run.path] for run in selection.submitted]
     first = selection.windows[selection.chosen or 0].first
     how = f"median window: runs {first + 1} to {first + len(submitted)} of {len(runs)} in the order of their start"
-    left = []
+    aside: list[Aside] = []
     for run in selection.runs:
         if by_path[run.path] not in submitted:
             why = run.why if run.minutes is None else f"{run.minutes:.6f} minutes"
-            left.append(LeftOut(str(by_path[run.path]), f"outside the median window ({why})"))
-    message = f"{entry.name}: there are no more runs than a window has, so nothing is chosen"
-    few = (manifest.finding("package.nothing-chosen", message, entry),) if len(runs) == needs.runs else ()
-    return Chosen(entry, how, submitted, (*left, *chosen.left_out), few)
+            aside.append(LeftOut(str(by_path[run.path]), f"outside the median window ({why})"))
+    if len(runs) == needs.runs:
+        message = f"{entry.name}: there are no more runs than a window has, so nothing is chosen"
+        aside.append(manifest.finding("package.nothing-chosen", message, entry))
+    return how, submitted, aside
 
 
 def _select(
     runs: Sequence[Path], needs: Benchmark, round_: Round, settings: Settings
 ) -> tuple[dict[str, Path], Selection]:
-    """The window, and the runs by their paths in it.
+    """Return the window, and the runs by their paths in it.
 
     Raises:
         MlsubError: there is none; each line says why.

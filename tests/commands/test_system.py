@@ -30,13 +30,6 @@ def accepted(file: Path) -> list[str]:
     return [finding.rule for finding in description.findings]
 
 
-def schema_of_findings() -> Draft202012Validator:
-    """Findings are those of the report."""
-    report = answer_schema("check").schema
-    assert isinstance(report, dict)
-    return Draft202012Validator({"$defs": report["$defs"], "type": "array", "items": {"$ref": "#/$defs/Finding"}})
-
-
 # What people read.
 TEXTS = {
     "system-list": ["list"],
@@ -87,8 +80,6 @@ def test_exit_status_and_document_of_check(tmp_path: Path) -> None:
         "path": str(file), "usage": "hpc", "round": "3.0", "how": "given", "round_from": None, "official": "accepted",
     }  # fmt: skip
     assert [finding["rule"] for finding in system["findings"]] == ["system.placeholder"]
-    # Here a path is as it was named, be it absolute.
-    schema_of_findings().validate([finding | {"path": file.name} for finding in system["findings"]])
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
@@ -120,45 +111,35 @@ def test_special_files_are_rejected(tmp_path: Path) -> None:
     assert [s["findings"][0]["rule"] for s in json.loads(outcome.stdout)["systems"]] == ["system.unreadable"] * 3
 
 
-# What cannot be done: the command, and the one line on standard error.
-REFUSED = [
-    (["check", "gone.json"], "mlsub system check: gone.json: No such file or directory. Name a system description"),
-    (["check", "."], "mlsub system check: . holds no system description (*.json)."),
-    (["check", ".", "--round", "9.9"], "mlsub system check: . holds no system description"),
-    (
-        ["show", "ipu-pod46"],
-        "mlsub system show: no system 'ipu-pod46'; mlsub system list shows those there are. Did you mean ipu-pod",
-    ),
-    (["show", "ipu-pod64", "--hosts", "5"], "mlsub system show: 64 accelerators cannot be shared evenly among 5 hosts"),
-    (["show", "ipu-pod64", "--framework", "MXNet"], "mlsub system show: ipu-pod64 was not published with 'MXNet', but"),
-    (["new", "--from", "ipu"], "mlsub system new: no system 'ipu'"),
-    (
-        ["new", "--from", "ipu-pod16", "--division", "close"],
-        "mlsub system new: no division 'close'; there are closed, ",
-    ),
-    (["new", "--from", "ipu-pod16", "--status", "x"], "mlsub system new: 'x' is not a known status."),
-    (
-        ["new", "--from", "ipu-pod16", "--set", "coling=air"],
-        "mlsub system new: no field 'coling'. Did you mean cooling?",
-    ),
-    (["new", "--from", "ipu-pod16", "--set", "cooling"], "mlsub system new: --set 'cooling' has no equals sign;"),
-    (["new", "--from", "ipu-pod16", "-o", "/dev/null/x.json"], "mlsub system new: /dev/null cannot be written: "),
-    (["capture", "--merge"], "mlsub system capture: --merge needs captures; name their files."),
-    (["capture", "--merge", "gone.json"], "mlsub system capture: gone.json:1: cannot be read: "),
-    (["capture", "x.json"], "mlsub system capture: x.json: files are joined with --merge, and written with -o."),
-    (["capture", "--hosts", "-x"], "mlsub system capture: --hosts: '-x' is not a host name."),
-    (["capture", "--merge", "--hosts", "a"], "mlsub system capture: --merge and --hosts exclude each other"),
-]
+# What cannot be done: the command, and how the one line on standard error goes on behind its name.
+REFUSED = {
+    "check gone.json": "gone.json: No such file or directory. Name a system description",
+    "check .": ". holds no system description (*.json).",
+    "check . --round 9.9": ". holds no system description",
+    "show ipu-pod46": "no system 'ipu-pod46'; mlsub system list shows those there are. Did you mean ipu-pod",
+    "show ipu-pod64 --hosts 5": "64 accelerators cannot be shared evenly among 5 hosts",
+    "show ipu-pod64 --framework MXNet": "ipu-pod64 was not published with 'MXNet', but",
+    "new --from ipu": "no system 'ipu'",
+    "new --from ipu-pod16 --division close": "no division 'close'; there are closed, ",
+    "new --from ipu-pod16 --status x": "'x' is not a known status.",
+    "new --from ipu-pod16 --set coling=air": "no field 'coling'. Did you mean cooling?",
+    "new --from ipu-pod16 --set cooling": "--set 'cooling' has no equals sign;",
+    "new --from ipu-pod16 -o /dev/null/x.json": "/dev/null cannot be written: ",
+    "capture --merge": "--merge needs captures; name their files.",
+    "capture --merge gone.json": "gone.json:1: cannot be read: ",
+    "capture x.json": "x.json: files are joined with --merge, and written with -o.",
+    "capture --hosts -x": "--hosts: '-x' is not a host name.",
+    "capture --merge --hosts a": "--merge and --hosts exclude each other",
+}
 
 
-@pytest.mark.parametrize(("args", "words"), REFUSED, ids=[" ".join(args) for args, _ in REFUSED])
-def test_what_cannot_be_done_is_told_in_one_line(
-    args: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_done_is_told_in_one_line(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    outcome = run("system", *args)
+    outcome = run("system", *words.split())
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr.startswith(words) and outcome.stderr.count("\n") == 1
+    assert outcome.stderr.startswith(f"mlsub system {words.split()[0]}: {REFUSED[words]}")
+    assert outcome.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import Command
+from mlsub.commands.opening import folder_option
 
 if TYPE_CHECKING:
     from mlsub.commands.demo.run import RehearsalEntry
@@ -17,11 +18,8 @@ if TYPE_CHECKING:
 
 @click.command("demo", cls=Command, example="mlsub demo submissions/rehearsal/training.yaml")
 @click.argument("manifest", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
+@folder_option(
+    *("-o", "--output"),
     default=Path("demo"),
     show_default=True,
     help="Write rehearsal-v1.0/<organisation> into this folder.",

@@ -104,7 +104,7 @@ def _network(parameters: Parameters, seed: int) -> Any:
 
 @lru_cache(maxsize=1)
 def _data() -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-    """Training and held-out samples, each as (pixels of shape (n, 64) from 0 to 1, labels of shape (n,))."""
+    """Return training and held-out samples, each as (pixels of shape (n, 64) from 0 to 1, labels of shape (n,))."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 

@@ -64,7 +64,7 @@ def command(
 
 
 def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> tuple[Draft, list[str]]:
-    """The draft of a submission that exists, and notes on it.
+    """Return the draft of a submission that exists, and notes on it.
 
     Raises:
         ValueError: it is not a submission, or its round is not known.
@@ -140,7 +140,7 @@ def _print_tree(file: Path) -> None:
 
 
 def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, str]]:
-    """Paths and words, the results of an entry in one line."""
+    """Yield paths and words, the results of an entry in one line."""
     rows: dict[str, list[ExpectedPath]] = {}
     for each in expected:
         folder, _, name = each.path.rpartition("/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from mlsub.io.folders import named
 from mlsub.io.problems import meant
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.submission.find import Place, Target, counted, folders, is_folder
-from mlsub.submission.listing import Item, ItemKind, list_tree, parents, stray_paths
+from mlsub.submission.listing import ItemKind, list_tree, parents, stray_paths
 from mlsub.submission.model import Entry
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
@@ -47,7 +47,7 @@ _Dumper.add_representer(str, _text)
 
 
 def manifest_text(draft: Draft, notes: Iterable[str] = ()) -> str:
-    """The manifest, ending in a line feed; notes become comments at the top."""
+    """Return the manifest, ending in a line feed; notes become comments at the top."""
     head = ["What is submitted, for mlsub pack. Paths are relative to this file and may hold ${NAME:-default}.", *notes]
     text = yaml.dump(_without_none(draft), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1 << 20)
     return "".join(f"# {' '.join(line.split())}\n" for line in head) + _SECTIONS.sub("\n", text)
@@ -60,12 +60,12 @@ def _without_none(value: Any) -> Any:
 
 
 def path(text: str) -> str:
-    """A path that is to be taken as it is: its dollar signs begin no variable."""
+    """Return a path that is to be taken as it is: its dollar signs begin no variable."""
     return text.replace("$", "$$")
 
 
 def draft_from(given: Mapping[str, str | None], runs: str, *, ask: bool) -> Draft:
-    """A draft with every system and benchmark; each has its runs in ``<runs>/<system>/<benchmark>``.
+    """Return a draft with every system and benchmark; each has its runs in ``<runs>/<system>/<benchmark>``.
 
     Args:
         given: what the flags say, by their names; None, or nothing, where they do not.
@@ -77,7 +77,7 @@ def draft_from(given: Mapping[str, str | None], runs: str, *, ask: bool) -> Draf
     """
 
     def fill(flag: str, question: str, read: Callable[[str], T], usual: str | None = None) -> T:
-        """A flag's value, or what somebody answers, asked until it can be."""
+        """Return a flag's value, or what somebody answers, asked until it can be."""
         value = (given[flag] or "").strip()
         if value:
             return read(value)
@@ -148,7 +148,7 @@ def _one_of(name: str, known: Sequence[str], kind: str) -> str:
 
 
 def draft_of(tree: Path, round_: Round, folder: Path) -> tuple[Draft, list[str]]:
-    """The manifest that would make this submission, and notes on what it does not take over.
+    """Return the manifest that would make this submission, and notes on what it does not take over.
 
     Results keep their order: the numbers in their names count as numbers, so that ``result_10.txt`` comes last.
 
@@ -157,88 +157,69 @@ def draft_of(tree: Path, round_: Round, folder: Path) -> tuple[Draft, list[str]]
         round_: its round.
         folder: where the manifest is going to lie.
     """
-    reader = _Reader(tree, round_, folder)
-    return reader.draft(), reader.notes
+    tree = Path(os.path.abspath(tree))  # noqa: PTH100
+
+    def near(inside: str) -> str:
+        return path(Path(os.path.relpath(tree / inside, folder)).as_posix())
+
+    files = read_tree(Place(tree, Target.ORGANISATION), "", round_)
+    described = [file.name.removesuffix(".json") for file in files.descriptions]
+    systems = sorted({*described, *(entry.system for entry in files.entries)})
+    entries = [_entry(entry, tree, round_, near) for entry in files.entries]
+    code = [
+        {"benchmark": benchmark.name, "implementation": code.name, "folder": near(code.relative_to(tree).as_posix())}
+        for benchmark in folders(tree / "benchmarks")
+        if benchmark.name in round_.benchmarks
+        for code in folders(benchmark / "implementations")
+    ]
+    placed = {near(f"systems/{name}.json") for name in systems}
+    placed |= {near(run.relative_to(tree).as_posix()) for entry in files.entries for run in entry.results}
+    placed |= {entry[word] for entry in entries for word in ("setup", "power")} | {each["folder"] for each in code}
+    rest, left = _rest(tree, placed, near)
+    draft = {
+        "organisation": tree.name,
+        "usage": round_.usage,
+        "round": round_.name,
+        "systems": {name: near(f"systems/{name}.json") for name in systems},
+        "entries": entries,
+        "code": code or None,
+        "files": rest or None,
+    }
+    notes = [f"Not taken over: {found.path}: {found.message}." for found in files.findings if found.rejects]
+    return draft, [*notes, *([f"Left out: {named(left)}."] if left else [])]
 
 
-class _Reader:
-    """One tree; paths in the draft are relative to the manifest's folder."""
+def _entry(entry: Entry, tree: Path, round_: Round, near: Callable[[str], str]) -> dict[str, Any]:
+    inside = entry.folder.relative_to(tree).as_posix()
+    setup = f"benchmarks/{entry.benchmark}/{entry.system}"
+    codes = [code.name for code in folders(tree / "benchmarks" / entry.benchmark / "implementations")]
+    division = read_description(tree / "systems" / f"{entry.system}.json", "", round_).division
+    numbered = sorted(entry.results, key=lambda run: counted(run.name))
+    runs = [near(f"{inside}/{run.name}") for run in numbered] or [near(inside)]
+    return {
+        "system": entry.system,
+        "scaling": entry.scaling_type,
+        "benchmark": entry.benchmark,
+        "division": division.lower() if division is not None and division.lower() in DIVISIONS else None,
+        "implementation": codes[0] if len(codes) == 1 else None,
+        "setup": near(setup) if is_folder(tree / setup) else None,
+        "power": near(f"{inside}/{_POWER}") if is_folder(entry.folder / _POWER) else None,
+        "runs": runs[0] if len(runs) == 1 else runs,
+    }
 
-    def __init__(self, tree: Path, round_: Round, folder: Path) -> None:
-        self._tree, self._round = Path(os.path.abspath(tree)), round_  # noqa: PTH100
-        self._folder = folder
-        self.notes: list[str] = []
-        self._whole: set[str] = set()
 
-    def draft(self) -> Draft:
-        files = read_tree(Place(self._tree, Target.ORGANISATION), "", self._round)
-        self.notes += [f"Not taken over: {found.path}: {found.message}." for found in files.findings if found.rejects]
-        described = [file.name.removesuffix(".json") for file in files.descriptions]
-        systems = sorted({*described, *(entry.system for entry in files.entries)})
-        entries = [self._entry(entry) for entry in files.entries]
-        placed = {f"systems/{name}.json" for name in systems}
-        placed |= {path.relative_to(self._tree).as_posix() for entry in files.entries for path in entry.results}
-        code = list(self._code())
-        return {
-            "organisation": self._tree.name,
-            "usage": self._round.usage,
-            "round": self._round.name,
-            "systems": {name: self._path(f"systems/{name}.json") for name in systems},
-            "entries": entries,
-            "code": code or None,
-            "files": list(self._rest(placed)) or None,
-        }
-
-    def _entry(self, entry: Entry) -> dict[str, Any]:
-        inside = entry.folder.relative_to(self._tree).as_posix()
-        setup = f"benchmarks/{entry.benchmark}/{entry.system}"
-        codes = [code.name for code in folders(self._tree / "benchmarks" / entry.benchmark / "implementations")]
-        division = read_description(self._tree / "systems" / f"{entry.system}.json", "", self._round).division
-        numbered = sorted(entry.results, key=lambda run: counted(run.name))
-        runs = [self._path(f"{inside}/{run.name}") for run in numbered] or [self._path(inside)]
-        return {
-            "system": entry.system,
-            "scaling": entry.scaling_type,
-            "benchmark": entry.benchmark,
-            "division": division.lower() if division is not None and division.lower() in DIVISIONS else None,
-            "implementation": codes[0] if len(codes) == 1 else None,
-            "setup": self._path_whole(setup) if is_folder(self._tree / setup) else None,
-            "power": self._path_whole(f"{inside}/{_POWER}") if is_folder(entry.folder / _POWER) else None,
-            "runs": runs[0] if len(runs) == 1 else runs,
-        }
-
-    def _code(self) -> Iterator[dict[str, str]]:
-        for benchmark in folders(self._tree / "benchmarks"):
-            if benchmark.name in self._round.benchmarks:
-                for code in folders(benchmark / "implementations"):
-                    folder = self._path_whole(code.relative_to(self._tree).as_posix())
-                    yield {"benchmark": benchmark.name, "implementation": code.name, "folder": folder}
-
-    def _rest(self, placed: set[str]) -> Iterator[dict[str, str]]:
-        """Files that belong to no entry, description or code; what lies about by mistake is reported, not taken."""
-        listing = list_tree(self._tree)
-        strays = {path for paths in stray_paths(listing).values() for path in paths}
-        left = []
-        for item in listing.items:
-            if item.path in strays:
-                left.append(item.path)
-            elif item.kind not in (ItemKind.FILE, ItemKind.LINK) or item.path in placed or self._covered(item):
-                continue
-            elif item.kind is ItemKind.LINK or any(part.startswith(".") for part in item.path.split("/")):
-                left.append(item.path)
-            else:
-                yield {"from": self._path(item.path), "to": item.path}
-        if left:
-            self.notes.append(f"Left out: {named(left)}.")
-
-    def _covered(self, item: Item) -> bool:
-        """Whether a file lies in a folder that the manifest names as a whole."""
-        return any(parent in self._whole for parent in parents(item.path))
-
-    def _path_whole(self, inside: str) -> str:
-        """The path of a folder that is taken with all it holds."""
-        self._whole.add(inside)
-        return self._path(inside)
-
-    def _path(self, inside: str) -> str:
-        return path(Path(os.path.relpath(self._tree / inside, self._folder)).as_posix())
+def _rest(tree: Path, placed: set[str], near: Callable[[str], str]) -> tuple[list[dict[str, str]], list[str]]:
+    """Return files that belong to no entry, description or code, and what lies about by mistake, or is a link."""
+    listing = list_tree(tree)
+    strays = {stray for paths in stray_paths(listing).values() for stray in paths}
+    rest, left = [], []
+    for item in listing.items:
+        if item.path in strays:
+            left.append(item.path)
+        elif item.kind not in (ItemKind.FILE, ItemKind.LINK) or placed & {*map(near, (item.path, *parents(item.path)))}:
+            continue
+        elif item.kind is ItemKind.LINK or any(part.startswith(".") for part in item.path.split("/")):
+            left.append(item.path)
+        else:
+            rest.append({"from": near(item.path), "to": item.path})
+    return rest, left

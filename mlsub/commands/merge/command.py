@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from mlsub.commands.lazy import Command
+from mlsub.commands.opening import folder_option
 from mlsub.commands.options import Asked, asks
 from mlsub.commands.output import Target, format_option
 from mlsub.present.terminal import progress_bar
@@ -17,14 +18,7 @@ from mlsub.present.terminal import progress_bar
     "merge", cls=Command, example="mlsub merge team-a/v5.1/ACME team-b/v5.1/ACME -o merged/v5.1/ACME --write"
 )
 @asks("A B...")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="OUT",
-    type=click.Path(path_type=Path),
-    help="Write to this folder.",
-)
+@folder_option("-o", "--output", required=True, metavar="OUT", help="Write to this folder.")
 @click.option("--write", is_flag=True, help="Write the package; without it, show the plan.")
 @click.option("--force", is_flag=True, help="Replace OUT if mlsub wrote everything in it.")
 @click.option("--even-rejected", is_flag=True, help="Write the package even if mlsub check rejects it.")

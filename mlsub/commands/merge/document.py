@@ -15,7 +15,7 @@ _NAMED = 3
 
 
 def document_of(merge: Merge) -> Document:
-    """What is joined, what stands in the way, and what was done."""
+    """Return what is joined, what stands in the way, and what was done."""
     return document(
         f"Merge of {merge.organisation}, {merge.usage} v{merge.round}",
         Facts(tuple(_facts(merge))),
@@ -43,7 +43,7 @@ def _entries(names: tuple[str, ...]) -> str:
 
 
 def _report(report: Report) -> Iterator[Block]:
-    """The verdict on the merged package, and what it rests on; review findings are for ``mlsub check``."""
+    """Yield the verdict on the merged package, and what it rests on; review findings are for ``mlsub check``."""
     yield entries_table(report.entries)
     yield Findings(report.rejecting())
     yield from summary(report, hint="mlsub check -v shows them")

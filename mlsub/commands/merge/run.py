@@ -115,7 +115,7 @@ def merge(
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:
-    """The packages.
+    """Return the packages.
 
     Raises:
         MlsubError: fewer than two, one is named twice, is not an organisation, or cannot be read whole.
@@ -215,13 +215,13 @@ def _conflicts(
     if len(names) > 1:
         message = "The packages are of several organisations"
         yield finding("merge.organisation", ".", message, expected=names[0], actual=", ".join(names))
-    told: set[str] = set()
+    reported: set[str] = set()
     for entry, logs in sorted(entries.items()):
         if problem := _entry_conflict(entry, logs, sources):
-            told.update(logs)
+            reported.update(logs)
             yield problem
     for path, (first, *others) in sorted(owners.items()):
-        problems = (_path_conflict(path, first, other) for other in others if path not in told)
+        problems = (_path_conflict(path, first, other) for other in others if path not in reported)
         if problem := next(filter(None, problems), None):
             yield problem
     for source in sources:

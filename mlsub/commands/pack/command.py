@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import Command
+from mlsub.commands.opening import folder_option
 from mlsub.commands.options import Asked, asks
 from mlsub.commands.output import Target, format_option
 from mlsub.commands.settings import setting
@@ -20,12 +21,8 @@ if TYPE_CHECKING:
 
 @click.command("pack", cls=Command, example="mlsub pack submission.yaml --write")
 @click.argument("manifest", default="submission.yaml", type=click.Path(path_type=Path))
-@click.option(
-    "--output",
-    "-o",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write to this folder, the organisation's; otherwise training_v5.1/ACME beside MANIFEST.",
+@folder_option(
+    *("--output", "-o"), help="Write to this folder, the organisation's; otherwise training_v5.1/ACME beside MANIFEST."
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show what would be written.")
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
@@ -83,7 +80,7 @@ def command(
 
 
 def _allowed(rules: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Waiver, ...]:
-    """The waivers of the command line, for the whole package and this once.
+    """Return the waivers of the command line, for the whole package and this once.
 
     Raises:
         click.UsageError: a rule does not exist, or there is no reason.

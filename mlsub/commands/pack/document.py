@@ -10,9 +10,9 @@ from pathlib import Path
 
 from mlsub.findings import Severity, Verdict
 from mlsub.io.folders import Piece
+from mlsub.packing.manifest import Entry
 from mlsub.packing.pack import Packing
 from mlsub.packing.plan import Plan
-from mlsub.packing.runs import Chosen
 from mlsub.present.document import (
     Block,
     Column,
@@ -29,6 +29,7 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import entries_table
+from mlsub.present.findings import many
 from mlsub.present.verdict import summary
 
 #: Names shown of many; JSON has them all.
@@ -39,7 +40,7 @@ _COLUMNS = (Column("to", when_narrow="shorten"), Column("from", when_narrow="sho
 
 
 def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
-    """What came of packing.
+    """Return what came of packing.
 
     Args:
         plan: what is packed.
@@ -66,9 +67,10 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
 
 
 def _plan(plan: Plan) -> Iterator[Block | None]:
-    """The plan: results run by run, everything else by folder, what is made anew and what is left out."""
+    """Yield the plan: results run by run, everything else by folder, what is made anew and what is left out."""
     near = partial(_near, plan.manifest.folder)
-    yield from (_runs(planned, near) for planned in plan.runs)
+    for entry, chosen in zip(plan.manifest.entries, plan.runs, strict=True):
+        yield _runs(entry, chosen.how, [Path(run) for run in chosen.runs], near)
     rest = [item for item in plan.items if not item.to.startswith("results/")]
     yield Table(_COLUMNS, tuple(_folders([item for item in rest if item.content is None], near)))
     for how in dict.fromkeys(item.made for item in rest if item.made is not None):
@@ -77,13 +79,12 @@ def _plan(plan: Plan) -> Iterator[Block | None]:
 
 
 def _near(folder: Path, path: Path) -> str:
-    """A path as a reader of the manifest writes it: relative to its folder where that is not longer."""
+    """Return a path as a reader of the manifest writes it: relative to its folder where that is not longer."""
     return min((os.path.relpath(path, folder), str(path)), key=len)
 
 
-def _runs(planned: Chosen, near: Callable[[Path], str]) -> Section:
-    entry, runs = planned.entry, planned.runs
-    facts = [entry.division or "", f"{len(runs)} runs" if len(runs) != 1 else "1 run", planned.how]
+def _runs(entry: Entry, how: str, runs: Sequence[Path], near: Callable[[Path], str]) -> Section:
+    facts = [entry.division or "", many(len(runs), "run"), how]
     facts += [f"implementation {entry.implementation}"] if entry.implementation else []
     facts += ["with power measurements"] if entry.power else []
     notes = (Text(" ".join(entry.notes.split())),) if entry.notes else ()
@@ -99,7 +100,7 @@ def _runs(planned: Chosen, near: Callable[[Path], str]) -> Section:
 
 
 def _folders(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
-    """Single files one by one, folders of code as a whole."""
+    """Yield single files one by one, folders of code as a whole."""
     groups: Counter[tuple[str, str]] = Counter()
     for item in items:
         parts = item.to.split("/")
@@ -110,7 +111,7 @@ def _folders(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tu
         elif item.source is not None:
             groups["/".join(parts[:depth]), near(item.source.parents[below - 1])] += 1
     for (to, source), number in groups.items():
-        yield f"{to}/", f"{source}, {number} file{'s' * (number != 1)}"
+        yield f"{to}/", f"{source}, {many(number, 'file')}"
 
 
 def _named(title: str, names: Sequence[str]) -> Section | None:
@@ -158,7 +159,7 @@ def _changes(packed: Packing) -> str:
 
 
 def _reasons(packed: Packing) -> str:
-    """Why it is refused: what is wrong most often first."""
+    """Return why it is refused: what is wrong most often first."""
     wrong = [*packed.blocking, *(found for found in packed.findings if found.severity is Severity.ERROR)]
     counts = Counter(found.rule for found in wrong).most_common()
     words = {found.rule: found.message for found in reversed(wrong)}

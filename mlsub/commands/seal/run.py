@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -234,6 +234,7 @@ def seal_tree(
         RefusedError: the tree contains what cannot be sealed, or changed meanwhile; nothing was written.
     """
     scanned = tree if isinstance(tree, Tree) else scan_for(tree, out, key, force=force)
+    place = find(scanned.folder)
     with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):
         part = staging / out.name
         with TemporaryFile(dir=staging) as open_, part.open("xb") as stream:
@@ -245,7 +246,11 @@ def seal_tree(
         listed = manifest.render()
         receipt = Receipt(
             version=VERSION,
-            **_words(scanned, key),
+            organisation=(place.organisation or scanned.folder).name,
+            round=f"{place.usage} v{place.round}" if place.round else None,
+            encryption=_encryption(key),
+            # The comments of SSH keys are left out.
+            recipients=tuple(" ".join(line.split()[:2]) for line in key.recipients) if key else (),
             sealed=datetime.now(UTC),
             file=out.name,
             size=part.stat().st_size,
@@ -264,21 +269,12 @@ def seal_tree(
     return receipt
 
 
-def _words(tree: Tree, key: Key | None) -> dict[str, Any]:
-    """Return what a receipt says of whose tree it is, and for whom; the comments of SSH keys are left out."""
-    place = find(tree.folder)
-    encryption = "none"
-    if key:
-        encryption = {
-            Form.PASSPHRASE: f"{Form.PASSPHRASE} (scrypt, work factor 2^{key.work_factor})",
-            Form.OPENSSL: "openssl enc, AES-256-CBC with PBKDF2; not authenticated",
-        }.get(key.form, key.form)
-    return {
-        "organisation": (place.organisation or tree.folder).name,
-        "round": f"{place.usage} v{place.round}" if place.round else None,
-        "encryption": encryption,
-        "recipients": tuple(" ".join(line.split()[:2]) for line in key.recipients) if key else (),
-    }
+def _encryption(key: Key | None) -> str:
+    if key is None:
+        return "none"
+    if key.form is Form.PASSPHRASE:
+        return f"{key.form} (scrypt, work factor 2^{key.work_factor})"
+    return "openssl enc, AES-256-CBC with PBKDF2; not authenticated" if key.form is Form.OPENSSL else key.form
 
 
 def _beside(out: Path) -> tuple[Path, ...]:
@@ -292,9 +288,7 @@ def _put(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: boo
     if receipt.sha1:
         beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
     beside[receipt_file] = receipt.render().encode("utf-8", "backslashreplace")
-    record(
-        out, {file.name: digest_of(content) for file, content in beside.items()}, {out.name: f"sha256:{receipt.sha256}"}
-    )
+    record(out, {file.name: digest_of(made) for file, made in beside.items()}, {out.name: f"sha256:{receipt.sha256}"})
     if force:
         for file in _beside(out):
             file.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from mlsub.commands.lazy import Command
+from mlsub.commands.opening import folder_option
 from mlsub.commands.options import Asked, asks
 from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
 @click.command("status", cls=Command, example="mlsub status submission.yaml")
 @click.argument("path", default=".", metavar="[PATH]", type=click.Path(path_type=Path))
 @asks(None)
-@click.option(
-    "--package",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Look for the package of a manifest in DIR; otherwise where mlsub pack puts it.",
-)
+@folder_option("--package", help="Look for the package of a manifest in DIR; otherwise where mlsub pack puts it.")
 @output_options("status")
 def command(asked: Asked, path: Path, package: Path | None, target: Target) -> None:
     """Show where a submission stands: entries, missing runs, margins, what is left to fill in, and the next command.

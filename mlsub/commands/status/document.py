@@ -25,7 +25,7 @@ _COLUMNS = (
 
 
 def document_of(status: Status) -> Document:
-    """What there is, what is left to do, and the next command."""
+    """Return what there is, what is left to do, and the next command."""
     return document(
         f"Status of {status.organisation}, {get_round(status.usage, status.round).title}",
         Facts(tuple(_facts(status))),

@@ -9,11 +9,10 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-import msgspec
+from msgspec.structs import replace
 
-from mlsub.commands.rcp.run import margins_of
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
-from mlsub.convergence.margin import USUAL
+from mlsub.convergence.margin import benchmark_held, margin_of
 from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.packing.manifest import Manifest
@@ -25,7 +24,7 @@ from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
-from mlsub.submission.report import EntryResult, Report
+from mlsub.submission.report import Report
 from mlsub.submission.unfilled import Unfilled, unfilled_in
 from mlsub.workspace import AS_FOUND, Settings, check_paths, in_one_line
 
@@ -69,23 +68,8 @@ class Status(Answer, frozen=True, kw_only=True):
         return int(self.state in ("unfinished", "to-be-written"))
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What a submission came to; ``as_planned`` says that the package is there, and is what would be sealed."""
-
-    organisation: str
-    usage: str
-    round: str
-    manifest: str | None
-    package: Path
-    as_planned: bool
-    report: Report | None
-    entries: tuple[EntryStatus, ...]
-    tasks: tuple[Task, ...]
-    deadline: date | None
-
-
 def manifest_of(path: Path) -> Path | None:
-    """The manifest that a path is, or that lies in it; None for a package or a part of one.
+    """Return the manifest that a path is, or that lies in it; None for a package or a part of one.
 
     Raises:
         MlsubError: there is neither a manifest nor a package.
@@ -102,7 +86,7 @@ def manifest_of(path: Path) -> Path | None:
 
 
 def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Settings = AS_FOUND) -> Status:
-    """Where the submission of a manifest stands.
+    """Return where the submission of a manifest stands.
 
     Args:
         manifest: the submission.
@@ -116,38 +100,44 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Set
     plan, packed = pack(manifest, out, Request(today=today, partly=True, templates=True, settings=settings))
     round_ = manifest.round
     entries = {
-        f"results/{of.entry.name}": EntryStatus(
-            entry=of.entry.name,
-            division=of.entry.division,
-            runs=len(of.runs),
-            needed=benchmark(round_.usage, round_.name, of.entry.benchmark).runs,
+        f"results/{entry.name}": EntryStatus(
+            entry=entry.name,
+            division=entry.division,
+            runs=len(chosen.runs),
+            needed=benchmark(round_.usage, round_.name, entry.benchmark).runs,
         )
-        for of in plan.runs
+        for entry, chosen in zip(manifest.entries, plan.runs, strict=True)
     }
     if packed.report is not None:
-        for path, entry in _entries(packed.report):
+        for path, checked in _entries(packed.report):
             if path in entries:
-                division = entries[path].division or entry.division
-                entries[path] = msgspec.structs.replace(entry, division=division)
+                entries[path] = replace(checked, division=entries[path].division or checked.division)
     usual = [] if out == manifest.usual_out else ["-o", str(out)]
     look = shlex.join(["mlsub", "pack", str(manifest.file), *usual])
-    found = Found(
+    there = _is_there(out)
+    status = Status(
         organisation=manifest.organisation,
         usage=round_.usage,
         round=round_.name,
         manifest=str(manifest.file),
-        package=out,
-        as_planned=_is_there(out) and plan.sound and packed.difference.none,
-        report=packed.report,
+        package=str(out),
+        written=there,
+        sealed=None,
+        deadline=manifest.deadline,
+        days_left=_days_left(manifest.deadline, today),
+        state="to-be-written",
+        official=None if packed.report is None else packed.report.official.value,
         entries=tuple(entries.values()),
         tasks=tuple(tasks_of_plan(plan, packed, tuple(entries.values()), look)),
-        deadline=manifest.deadline,
+        review=_reviews(packed.report),
+        next=f"{look} --write",
+        why=f"write the package to {out}",
     )
-    return _status(found, today, f"{look} --write")
+    return _finished(status, as_planned=there and plan.sound and packed.difference.none)
 
 
 def status_of_package(path: Path, settings: Settings, today: date) -> Status:
-    """Where a package stands, or a part of one, or all packages of a round.
+    """Return where a package stands, or a part of one, or all packages of a round.
 
     Args:
         path: see :mod:`mlsub.workspace.places`.
@@ -168,23 +158,30 @@ def status_of_package(path: Path, settings: Settings, today: date) -> Status:
     entries, look = dict(_entries(report)), shlex.join(["mlsub", "check", str(path)])
     incomplete = [path for path, entry in entries.items() if entry.missing]
     near = manifest_near(place)
-    found = Found(
+    deadline = None if near is None else _day(near.deadline)
+    status = Status(
         organisation=", ".join(dict.fromkeys(entry.organisation for entry in report.entries)),
         usage=report.usage,
         round=report.round,
         manifest=None if near is None else os.path.relpath(near.file),
-        package=path,
-        as_planned=True,
-        report=report,
+        package=str(path),
+        written=_is_there(path),
+        sealed=None,
+        deadline=deadline,
+        days_left=_days_left(deadline, today),
+        state="to-be-sealed",
+        official=report.official.value,
         entries=tuple(entries.values()),
         tasks=(
             *(_missing(entry, path) for entry in entries.values() if entry.missing),
             *rejections(deciding(report), incomplete, look),
             *fill_in(_left_in(place), path),
         ),
-        deadline=None if near is None else _day(near.deadline),
+        review=_reviews(report),
+        next=look,
+        why="",
     )
-    return _status(found, today, look)
+    return _finished(status, as_planned=True)
 
 
 def _missing(entry: EntryStatus, path: Path) -> Task:
@@ -193,12 +190,12 @@ def _missing(entry: EntryStatus, path: Path) -> Task:
 
 
 def _left_in(place: Place) -> Iterator[Unfilled]:
-    """What is not filled in in a package; a part of one is looked at by its logs alone."""
+    """Yield what is not filled in in a package; a part of one is looked at by its logs alone."""
     if place.target in (Target.ORGANISATION, Target.ORGANISATIONS):
         for each in organisations(place):
             for left in unfilled_in(each.path):
                 inside = (each.path / left.path).relative_to(place.path).as_posix()
-                yield msgspec.structs.replace(left, path=inside)
+                yield replace(left, path=inside)
 
 
 def _day(text: str | None) -> date | None:
@@ -209,18 +206,21 @@ def _day(text: str | None) -> date | None:
 
 
 def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
-    """The entries of a report by their paths, with what the convergence test says of them."""
-    margins = {margin.path: margin for margin in margins_of([report], None, USUAL, None, None).entries}
+    """Yield the entries of a report by their paths, with what the convergence test says of them."""
+    round_ = get_round(str(report.usage), str(report.round))
     many = len({entry.organisation for entry in report.entries}) > 1
     for entry in report.entries:
-        margin = margins.get(entry.path)
+        tested = entry.rcp.verdict != "not-required"
+        margin = margin_of(entry, benchmark_held(report, entry, round_), round_) if tested else None
+        known = entry.benchmark in round_.benchmarks
+        parts = (entry.organisation if many else None, entry.system, entry.scaling_type, entry.benchmark)
         yield (
             entry.path,
             EntryStatus(
-                entry=_name(entry, many=many),
+                entry="/".join(part for part in parts if part),
                 division=entry.division,
                 runs=entry.runs,
-                needed=_needed(report, entry),
+                needed=benchmark(round_.usage, round_.name, entry.benchmark).runs if known else entry.runs,
                 official=entry.official.value,
                 rcp=entry.rcp.verdict if margin is None else margin.verdict,
                 percent=None if margin is None else margin.percent,
@@ -229,60 +229,36 @@ def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
         )
 
 
-def _name(entry: EntryResult, *, many: bool) -> str:
-    parts = (entry.organisation if many else None, entry.system, entry.scaling_type, entry.benchmark)
-    return "/".join(part for part in parts if part)
+def _days_left(deadline: date | None, today: date) -> int | None:
+    return None if deadline is None else (deadline - today).days
 
 
-def _needed(report: Report, entry: EntryResult) -> int:
-    round_ = get_round(str(report.usage), str(report.round))
-    if entry.benchmark not in round_.benchmarks:
-        return entry.runs
-    return benchmark(round_.usage, round_.name, entry.benchmark).runs
+def _reviews(report: Report | None) -> int:
+    return 0 if report is None else sum(each.kind is Kind.REVIEW for each in report.findings)
 
 
-def _status(found: Found, today: date, write: str) -> Status:
-    """The state, and the next command; ``write`` is the one that writes the package."""
-    report, there = found.report, _is_there(found.package)
-    before, same = _sealed(found.package) if found.as_planned and not found.tasks else (None, False)
-    sealed = before if same else None
-    state, command, why = _next(found, write, sealed, again=before is not None)
-    return Status(
-        organisation=found.organisation,
-        usage=found.usage,
-        round=found.round,
-        manifest=found.manifest,
-        package=str(found.package),
-        written=there,
-        sealed=sealed,
-        deadline=found.deadline,
-        days_left=None if found.deadline is None else (found.deadline - today).days,
-        state=state,
-        official=None if report is None else report.official.value,
-        entries=found.entries,
-        tasks=found.tasks,
-        review=0 if report is None else sum(each.kind is Kind.REVIEW for each in report.findings),
-        next=command,
-        why=why,
+def _finished(status: Status, *, as_planned: bool) -> Status:
+    """Return the status with its state and the next command; ``as_planned`` says that the package can be sealed."""
+    if status.tasks:
+        first = status.tasks[0]
+        return replace(status, state="unfinished", next=first.command, why=f"{first.words} ({first.where})")
+    if not as_planned:
+        return status
+    sealed, same = _sealed(Path(status.package))
+    if sealed is not None and same:
+        verify = shlex.join(["mlsub", "verify", sealed])
+        return replace(status, state="sealed", sealed=sealed, next=verify, why=f"send {sealed} and its receipt")
+    again = sealed is not None
+    return replace(
+        status,
+        state="to-be-sealed",
+        next=f"mlsub seal {shlex.quote(status.package)} --recipient KEY{' --force' * again}",
+        why="seal the package again, for it has changed since" if again else "seal the package for the committee",
     )
 
 
-def _next(found: Found, write: str, sealed: str | None, *, again: bool) -> tuple[State, str, str]:
-    package = str(found.package)
-    if found.tasks:
-        first = found.tasks[0]
-        return "unfinished", first.command, f"{first.words} ({first.where})"
-    if not found.as_planned:
-        return "to-be-written", write, f"write the package to {package}"
-    if sealed is None:
-        why = "seal the package again, for it has changed since" if again else "seal the package for the committee"
-        command = f"mlsub seal {shlex.quote(package)} --recipient KEY{' --force' * again}"
-        return "to-be-sealed", command, why
-    return "sealed", shlex.join(["mlsub", "verify", sealed]), f"send {sealed} and its receipt"
-
-
 def _sealed(package: Path) -> tuple[str | None, bool]:
-    """The file beside a package that it is sealed in, and whether it is of the package as it is now."""
+    """Return the file beside a package that it is sealed in, and whether it is of the package as it is now."""
     before = None
     folder = Path(os.path.abspath(package))  # noqa: PTH100  (the name that people gave it)
     for file in (package.parent / f"{folder.name}{ending}" for ending in _SEALED):

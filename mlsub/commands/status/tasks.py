@@ -61,7 +61,7 @@ _UNDESCRIBED = ("tree.system-description-missing", "tree.systems-missing")
 
 
 def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], look: str) -> Iterator[Task]:
-    """What a manifest lacks.
+    """Yield what a manifest lacks.
 
     Args:
         plan: what is packed.
@@ -80,7 +80,7 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
     for found in (found for found in wrong if found not in undescribed):
         where = f"{found.path}:{found.line}" if found.line else found.path
         yield Task("plan", where, f"{found.message} [{found.rule}]", look)
-    sources = {of.entry.name: of.entry.sources for of in plan.runs}
+    sources = {entry.name: entry.sources for entry in plan.manifest.entries}
     for entry in entries:
         if entry.missing:
             yield _runs(entry, [plan.manifest.near(run) for run in sources[entry.entry]], plan.manifest.round.name)
@@ -111,7 +111,7 @@ def _runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
 
 
 def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str) -> Iterator[Task]:
-    """What rejects a package, each rule once; missing runs are a task of their own."""
+    """Yield what rejects a package, each rule once; missing runs are a task of their own."""
     kept = [f for f in blocking if not (f.rule in _RUNS and f.path in incomplete)]
     counts = Counter(found.rule for found in kept)
     for rule, count in counts.items():
@@ -121,7 +121,7 @@ def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str
 
 
 def _unfilled(plan: Plan) -> Iterator[Unfilled]:
-    """What is not filled in among the sources; a description that pack makes is filled in in the manifest."""
+    """Yield what is not filled in among the sources; a description that pack makes is filled in in the manifest."""
     manifest = str(plan.manifest.file)
     files = [
         (item.to, manifest, item.content)
@@ -136,7 +136,7 @@ def _unfilled(plan: Plan) -> Iterator[Unfilled]:
 
 
 def fill_in(unfilled: Iterable[Unfilled], root: Path | None = None) -> Iterator[Task]:
-    """Descriptions and files that somebody began, one by one, and then templates by their folders.
+    """Yield descriptions and files that somebody began, one by one, and then templates by their folders.
 
     Args:
         unfilled: what is left.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +18,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
+    from mlsub.commands.system.run import Checked
+    from mlsub.present.ci import CiPart
     from mlsub.present.document import Document
     from mlsub.submission.report import Choice, Detail
     from mlsub.systems.capture import Capture
@@ -27,21 +28,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _said(function: Callable[..., None]) -> Callable[..., None]:
-    """--submitter, --division, --status and --set; the function gets them as ``said``."""
-
-    @wraps(function)
-    def called(
-        submitter: str | None, division: str | None, status: str | None, changes: tuple[str, ...], **others: Any
-    ) -> None:
-        from mlsub.divisions import DIVISIONS
-        from mlsub.rounds import known_name
-        from mlsub.systems.draft import Asked
-
-        division = None if division is None else known_name("division", division.lower(), tuple(DIVISIONS))
-        said = Asked(submitter=submitter, division=division, status=status, changes=tuple(map(_change, changes)))
-        function(said=said, **others)
-
+def _description_options(function: F) -> F:
+    """--submitter, --division, --status and --set; :func:`_asked` makes one of what the function gets as ``said``."""
     decorators = (
         click.option("--submitter", metavar="NAME", help="Name your organisation, as its folder is named."),
         click.option("--division", metavar="DIVISION", help="Choose closed or open."),
@@ -49,12 +37,21 @@ def _said(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Set any other field."),
     )
     for decorator in reversed(decorators):
-        called = decorator(called)
-    return called
+        function = decorator(function)
+    return function
+
+
+def _asked(changes: tuple[str, ...], division: str | None, **said: Any) -> Asked:
+    from mlsub.divisions import DIVISIONS
+    from mlsub.rounds import known_name
+    from mlsub.systems.draft import Asked
+
+    division = None if division is None else known_name("division", division.lower(), tuple(DIVISIONS))
+    return Asked(division=division, changes=tuple(map(_change, changes)), **said)
 
 
 def _change(text: str) -> tuple[str, str]:
-    """``FIELD=VALUE`` of --set.
+    """Return ``FIELD=VALUE`` of --set.
 
     Raises:
         MlsubError: there is no such field, or no equals sign.
@@ -68,7 +65,7 @@ def _change(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _file(function: F) -> F:
+def _file_options(function: F) -> F:
     """-o and --force: the description goes to a file."""
     output = click.option(
         "-o", "--output", metavar="FILE", help="Write to FILE, and make its folder; otherwise to standard output."
@@ -142,9 +139,9 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
 )
 @click.option("--hosts", type=click.IntRange(1, 100_000), metavar="N", help="Set the number of hosts.")
 @click.option("--framework", metavar="FRAMEWORK", help="Name a published framework, or your own with its version.")
-@_said
-@_file
-def new(from_: str, hosts: int | None, framework: str | None, said: Asked, output: str | None, force: bool) -> None:
+@_description_options
+@_file_options
+def new(from_: str, output: str | None, force: bool, **said: Any) -> None:
     """Write a system description with the hardware of a known system, of an accelerator, or of another description.
 
     mlsub system list shows the systems and accelerators. Of a FILE.json, what describes the machine is kept, and
@@ -153,11 +150,9 @@ def new(from_: str, hosts: int | None, framework: str | None, said: Asked, outpu
 
     Exit status: 0, or 2 if it could not be made or written.
     """
-    from msgspec.structs import replace
-
     from mlsub.commands.system import run
 
-    _put(run.new(from_, replace(said, framework=framework, hosts=hosts)), output, force=force)
+    _put(run.new(from_, _asked(**said)), output, force=force)
 
 
 def _put(draft: Draft, output: str | None, *, force: bool) -> None:
@@ -169,11 +164,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
     from mlsub.commands.system.document import open_ends
     from mlsub.present.terminal import put
 
-    content = json.dumps(draft.description(), indent=2, ensure_ascii=True) + "\n"
-    if output is None:
-        write_text(content)
-    else:
-        _write(Path(output), content, force=force)
+    _write(json.dumps(draft.description(), indent=2, ensure_ascii=True) + "\n", output, force=force)
     put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
@@ -205,47 +196,40 @@ def check(
 
     Exit status: 0 accepted, 1 rejected, 2 nothing to check.
     """
+    from msgspec.structs import replace
+
     from mlsub.commands.system.document import checks_document
-    from mlsub.commands.system.run import Checks, check_file, files_in
+    from mlsub.commands.system.run import Checks, check_file, files_in, report_of
     from mlsub.present.ci import CiReport, judged_part
     from mlsub.present.findings import shown_of
 
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
-        checks = Checks(systems=tuple(check_file(file, round_, usage) for file in files_in(files)))
-    checks = checks.weighed(lambda findings: apply_waivers_to_findings(findings, "."))
-    chosen = checks.chosen(choice)
+        checked = [check_file(file, round_, usage) for file in files_in(files)]
+    checked = [replace(one, findings=apply_waivers_to_findings(one.findings, ".")) for one in checked]
+    chosen = tuple(replace(one, findings=tuple(filter(choice.wants, one.findings))) for one in checked)
 
     def document(*, page: bool) -> Document:
-        return checks_document(checks, shown_of(choice, detail, strict=strict, page=page))
+        return checks_document(checked, shown_of(choice, detail, strict=strict, page=page))
+
+    def part(one: Checked) -> CiPart:
+        rules = f"{one.usage} v{one.round}"
+        return judged_part(one.path, one.official, one.findings, rules=rules, strict=strict, checked=[one.path])
 
     target.write(
-        chosen,
+        Checks(systems=chosen),
         lambda: document(page=False),
         page=lambda: document(page=True),
-        results=lambda: CiReport(
-            "system check",
-            tuple(
-                judged_part(
-                    one.path,
-                    one.official,
-                    one.findings,
-                    rules=f"{one.usage} v{one.round}",
-                    strict=strict,
-                    checked=[one.path],
-                )
-                for one in chosen.systems
-            ),
-        ),
+        results=lambda: CiReport("system check", tuple(map(part, chosen))),
     )
-    sys.exit(chosen.exit_status(strict=strict))
+    sys.exit(max(report_of([one]).exit_status(strict=strict) for one in chosen))
 
 
 @command.command("capture", example="mlsub system capture --submitter ACME -o node.json")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--merge", is_flag=True, help="Join the captures FILE... instead of capturing this host.")
 @click.option("--hosts", metavar="A,B", help="Capture these hosts over ssh; mlsub must be installed on them.")
-@_said
+@_description_options
 @click.option("--sources", is_flag=True, help="Show a table with the source of each value.")
 @click.option(
     "--format",
@@ -255,16 +239,16 @@ def check(
     show_default=True,
     help="Set the output format; json is the capture with sources, for --merge.",
 )
-@_file
+@_file_options
 def capture(
     files: tuple[str, ...],
     merge: bool,
     hosts: str | None,
-    said: Asked,
     sources: bool,
     format_: str,
     output: str | None,
     force: bool,
+    **said: Any,
 ) -> None:
     """Describe this machine, or several, from what their tools report; nobody needs to be root.
 
@@ -277,21 +261,20 @@ def capture(
 
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
-    from mlsub.present.terminal import busy
+    from mlsub.present.document import Findings
+    from mlsub.present.terminal import busy, put
     from mlsub.systems.capture import merge as joined
     from mlsub.systems.draft import finish
 
+    asked = _asked(**said)
     with busy("asking the tools of each host" if hosts else "asking the tools of this host"):
         captures = _captures(files, merge=merge, hosts=hosts)
     if format_ == "json" or (output is not None and "{rank}" in output):
         _put_capture(captures, output, force=force)
         return
     found, findings = joined(captures)
-    _put_captured(finish(found, said), output, sources=sources, force=force)
+    _put_captured(finish(found, asked), output, sources=sources, force=force)
     if findings:
-        from mlsub.present.document import Findings
-        from mlsub.present.terminal import put
-
         put(sys.stderr, Findings(findings))
         sys.exit(1)
 
@@ -317,21 +300,22 @@ def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, for
 
     if len(captures) > 1:
         raise MlsubError("--format json is the capture of one host; leave it out to join several.")
-    content = to_json(captures[0][1])
-    if output is None:
-        write_text(content)
-    else:
-        _write(Path(output.replace("{rank}", str(Detected().rank))), content, force=force)
+    file = None if output is None else output.replace("{rank}", str(Detected().rank))
+    _write(to_json(captures[0][1]), file, force=force)
 
 
-def _write(file: Path, content: str, *, force: bool) -> None:
-    """Write a description or a capture; a folder that is not there yet, such as systems/, is made.
+def _write(content: str, output: str | None, *, force: bool) -> None:
+    """Write a description or a capture to standard output, or a file; a folder that is not there yet is made.
 
     Raises:
         MlsubError: the file or its folder cannot be written.
     """
     from mlsub.io.write import cannot_write, make_folder
 
+    if output is None:
+        write_text(content)
+        return
+    file = Path(output)
     try:
         make_folder(file.parent)
     except (OSError, ValueError) as error:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from mlsub.commands.system.run import Checked, Checks, Known
-from mlsub.findings import Verdict
+from mlsub.commands.system.run import Checked, Known, report_of
 from mlsub.present.document import (
     Block,
     Column,
@@ -24,7 +23,7 @@ from mlsub.present.document import (
 from mlsub.present.entries import read_off
 from mlsub.present.findings import answer
 from mlsub.present.verdict import verdict_line
-from mlsub.submission.report import Choice, Report, SystemResult, choose
+from mlsub.submission.report import Choice, choose
 from mlsub.systems.catalogue import Accelerator, System
 from mlsub.systems.draft import Draft
 
@@ -46,7 +45,7 @@ _SOURCED = (Column("source", when_narrow="keep"), *_FIELDS)
 
 
 def systems_document(known: Known) -> Document:
-    """The systems and the accelerators that are known, a row each."""
+    """Return the systems and the accelerators that are known, a row each."""
     return document(
         "Known systems",
         Table(_SYSTEMS, tuple(map(_row, known.systems))),
@@ -77,7 +76,7 @@ def _row(system: System) -> tuple[str, ...]:
 
 
 def draft_document(title: str, draft: Draft, *, sources: bool) -> Document:
-    """A description field by field, with its sources if asked for, and what it leaves open."""
+    """Return a description field by field, with its sources if asked for, and what it leaves open."""
     shown = [(name, _shown(value.value) or "-") for name, value in draft.values.items()]
     opened = section("Before you submit it", *open_ends(draft))
     if not sources:
@@ -89,7 +88,7 @@ def draft_document(title: str, draft: Draft, *, sources: bool) -> Document:
 
 
 def open_ends(draft: Draft) -> Iterator[Text]:
-    """What is still to be filled in or looked over; nothing where all is said."""
+    """Yield what is still to be filled in or looked over; nothing where all is said."""
     for names, words in (
         (draft.to_fill_in(), "Still to be filled in"),
         (draft.not_published(), "Not published, so yours to fill in if you know"),
@@ -106,14 +105,14 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def checks_document(checks: Checks, choice: Choice) -> Document:
+def checks_document(systems: Iterable[Checked], choice: Choice) -> Document:
     """For each round what to fix, then what else was found, then the verdict, where people look."""
-    groups = groupby(sorted(checks.systems, key=_rules), key=_rules)
+    groups = groupby(sorted(systems, key=_rules), key=_rules)
     return Document("System descriptions", tuple(_checked(list(group), choice) for _, group in groups), bare=True)
 
 
 def _rules(checked: Checked) -> tuple[str, str]:
-    """By which rules a description was checked, and how that is known."""
+    """Return by which rules a description was checked, and how that is known."""
     how = {
         "given": "",
         "folder": read_off(checked.round_from or ""),
@@ -122,18 +121,9 @@ def _rules(checked: Checked) -> tuple[str, str]:
     return f"{checked.usage} v{checked.round}", how[checked.how]
 
 
-def _checked(systems: Iterable[Checked], choice: Choice) -> Section:
-    systems = tuple(systems)
+def _checked(systems: Sequence[Checked], choice: Choice) -> Section:
     rules, how = _rules(systems[0])
-    rejected = any(checked.official is Verdict.REJECTED for checked in systems)
-    report = Report(
-        usage=systems[0].usage,
-        round=systems[0].round,
-        root=".",
-        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
-        systems=tuple(SystemResult(path=c.path, organisation="", official=c.official) for c in systems),
-        findings=tuple(finding for checked in systems for finding in checked.findings),
-    )
+    report = report_of(systems)
     full, counts = answer(report, choice)
     verdict = verdict_line(report, counting=choose(report, choice), strict=choice.strict)
     blocks: tuple[Block, ...] = (verdict,) if choice.detail == "quiet" else (*full, counts, verdict)

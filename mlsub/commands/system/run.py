@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from mlsub.findings import Finding, Kind, Verdict
+from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, find_round, find_usage, get_round, known_rounds
 from mlsub.submission.find import Place, Target, infer_round
-from mlsub.submission.report import Choice
+from mlsub.submission.report import Report, SystemResult
 from mlsub.systems.catalogue import Accelerator, System, accelerators, find_known, find_system, system_names
 from mlsub.systems.description import read_description
 from mlsub.systems.draft import Asked, Draft, draft
@@ -63,6 +63,19 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
+def report_of(checked: Sequence[Checked]) -> Report:
+    """Return the report on descriptions that were checked by the rules of one round, at least one."""
+    rejected = any(one.official is Verdict.REJECTED for one in checked)
+    return Report(
+        usage=checked[0].usage,
+        round=checked[0].round,
+        root=".",
+        official=Verdict.REJECTED if rejected else Verdict.ACCEPTED,
+        systems=tuple(SystemResult(path=one.path, organisation="", official=one.official) for one in checked),
+        findings=tuple(finding for one in checked for finding in one.findings),
+    )
+
+
 class Checks(Answer, frozen=True, kw_only=True):
     """The verdict on each description."""
 
@@ -70,33 +83,14 @@ class Checks(Answer, frozen=True, kw_only=True):
 
     systems: tuple[Checked, ...]
 
-    def weighed(self, weigh: Callable[[Sequence[Finding]], tuple[Finding, ...]]) -> Checks:
-        """The same verdicts with what the settings make of the findings."""
-        return Checks(systems=tuple(msgspec.structs.replace(c, findings=weigh(c.findings)) for c in self.systems))
-
-    def chosen(self, choice: Choice) -> Checks:
-        """The same verdicts with only the findings asked for."""
-        kept = (msgspec.structs.replace(c, findings=tuple(filter(choice.wants, c.findings))) for c in self.systems)
-        return Checks(systems=tuple(kept))
-
-    def exit_status(self, *, strict: bool = False) -> int:
-        """1 where one is rejected (or, if strict, has any review finding), else 0."""
-        return int(
-            any(
-                checked.official is Verdict.REJECTED
-                or (strict and any(f.kind is Kind.REVIEW and f.suppressed is None for f in checked.findings))
-                for checked in self.systems
-            )
-        )
-
 
 def known() -> Known:
-    """All there is in the catalogue."""
+    """Return all there is in the catalogue."""
     return Known(systems=tuple(map(find_system, system_names())), accelerators=accelerators())
 
 
 def drafted(name: str, asked: Asked) -> tuple[System | Accelerator, Draft]:
-    """The system or the accelerator of a name, and its description as far as it is known.
+    """Return the system or the accelerator of a name, and its description as far as it is known.
 
     Raises:
         MlsubError: there is none, or not with so many hosts or this framework.
@@ -108,7 +102,7 @@ def drafted(name: str, asked: Asked) -> tuple[System | Accelerator, Draft]:
 
 
 def new(source: str, asked: Asked) -> Draft:
-    """A new description from a system, an accelerator or a description's file.
+    """Return a new description from a system, an accelerator or a description's file.
 
     Raises:
         MlsubError: there is none of that name, or it cannot be read.
@@ -118,12 +112,12 @@ def new(source: str, asked: Asked) -> Draft:
 
 
 def title_of(found: System | Accelerator) -> str:
-    """The heading of what is known."""
+    """Return the heading of what is known."""
     return f"{found.name}: {found.title if isinstance(found, System) else found.model}"
 
 
 def shown(system: System | Accelerator, known: Draft) -> Shown:
-    """What is known of a system or an accelerator, drafted as its description."""
+    """Return what is known of a system or an accelerator, drafted as its description."""
     return Shown(
         name=system.name,
         title=system.title if isinstance(system, System) else system.model,
@@ -135,7 +129,7 @@ def shown(system: System | Accelerator, known: Draft) -> Shown:
 
 
 def files_in(paths: Iterable[str]) -> list[Path]:
-    """The descriptions that are meant: files as they are, of a folder every ``*.json`` in it.
+    """Return the descriptions that are meant: files as they are, of a folder every ``*.json`` in it.
 
     Raises:
         MlsubError: a path is not there, or a folder holds none.

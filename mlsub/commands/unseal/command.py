@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.opening import opening_options
+from mlsub.commands.opening import folder_option, opening_options
 from mlsub.commands.output import Target, format_option, tell
 
 if TYPE_CHECKING:
@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("unseal", cls=Command, example="mlsub unseal ACME.tar.gz.age -o ACME --identity key.txt")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option(
-    *("--output", "-o"),
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="Create DIR for the tree and its manifest.",
-)
+@folder_option("--output", "-o", required=True, help="Create DIR for the tree and its manifest.")
 @opening_options
 @format_option
 def command(file: Path, output: Path, key: Key | None, max_size: int | None, format_: str) -> None:

@@ -7,16 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import mlsub
-from mlsub.cli import main
 from mlsub.commands.demo.run import Manifest, RehearsalEntry, open_recorder, read_manifest, rehearse
 from mlsub.commands.demo.train import Parameters, train_run
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.problems import FileProblemsError
+from tests.commands.runner import run
 
 MANIFEST = Path(__file__).resolve().parents[3] / "submissions" / "rehearsal" / "training.yaml"
 
@@ -84,16 +82,16 @@ def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path
     ],
 )
 def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule: str, tmp_path: Path) -> None:
-    def run(division: str) -> Path:
+    def train(division: str) -> Path:
         entry = RehearsalEntry("here", division, Parameters(**{"opt_base_learning_rate": 0.005, **parameters}))
         log = tmp_path / f"result_{division}.txt"
         train_run(open_recorder(log, "Org", "research", entry), entry.hyperparameters, seed=7)
         return log
 
     with pytest.raises(DoomedRunError) as refused:
-        run("closed")
+        train("closed")
     assert {finding.rule for finding in refused.value.findings} == {rule}
-    report = mlsub.check(run("open"), round="1.0", usage="rehearsal")
+    report = mlsub.check(train("open"), round="1.0", usage="rehearsal")
     assert {finding.rule for finding in report.findings if finding.rejects} == set()
 
 
@@ -103,8 +101,8 @@ def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None
         "organisation: Org\nstatus: research\n"
         "entries: [{system: a, division: closed, hyperparameters: {opt_name: adam}}]\n"
     )
-    result = CliRunner().invoke(main, ["demo", str(path), "--output", str(tmp_path / "out")])
-    assert result.exit_code == 1
+    result = run("demo", path, "--output", tmp_path / "out")
+    assert result.status == 1
     assert result.stderr.splitlines()[:2] == [
         "the run cannot become a compliant result:",
         "  opt_name has a value that the rules do not allow [key.opt_name.value]",
@@ -134,45 +132,38 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
     assert (precious / "thesis.txt").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("organisation: X\nstatus: research\nentries: []\n", "at least one system"),
-        ("organisation: X\nstatus: research\nentries: [{system: a, division: shut}]\n", "shut"),
-        ("organisation: X\nstatus: research\nentries: [{system: ../a, division: open}]\n", "folder's name"),
-        (
-            "organisation: X\nstatus: research\nentries: [{system: a, division: open}, {system: a, division: open}]\n",
-            "each system once",
-        ),
-        ("organisation: X\nstatus: research\nentries: [{system: a, division: open, hyperparameters: {lr: 1}}]\n", "lr"),
-        ("organisation: X\nstatus: research\nentries: [{system: a, division: open, benchmark: verses}]\n", "verses"),
-        ("organisation: X\nentries: [{system: a, division: open}]\n", "status is missing"),
-        ("organisation: X\nstatus: banana\nentries: [{system: a, division: open}]\n", "unknown value 'banana'"),
-        ("- a list\n", ":1: expected a mapping"),
-        ("a: [\n", ":2: not YAML"),
-    ],
-)
-def test_a_bad_manifest_is_refused_in_one_line_and_exit_2(text: str, named: str, tmp_path: Path) -> None:
-    path = tmp_path / "manifest.yaml"
-    path.write_text(text)
-    with pytest.raises(FileProblemsError, match=named):
-        read_manifest(path)
-    result = CliRunner().invoke(main, ["demo", str(path), "--output", str(tmp_path / "out")])
-    assert result.exit_code == 2
+HEAD, ENTRY = "organisation: X\nstatus: research\n", "{system: a, division: open}"
+#: A manifest and what is said of it.
+BAD = {
+    f"{HEAD}entries: []\n": "at least one system",
+    f"{HEAD}entries: [{ENTRY.replace('open', 'shut')}]\n": "shut",
+    f"{HEAD}entries: [{ENTRY.replace(' a', ' ../a')}]\n": "folder's name",
+    f"{HEAD}entries: [{ENTRY}, {ENTRY}]\n": "each system once",
+    f"{HEAD}entries: [{ENTRY[:-1]}, hyperparameters: {{lr: 1}}}}]\n": "lr",
+    f"{HEAD}entries: [{ENTRY[:-1]}, benchmark: verses}}]\n": "verses",
+    f"organisation: X\nentries: [{ENTRY}]\n": "status is missing",
+    f"{HEAD.replace('research', 'banana')}entries: [{ENTRY}]\n": "unknown value 'banana'",
+    "- a list\n": ":1: expected a mapping",
+    "a: [\n": ":2: not YAML",
+    "": "none.yaml",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_bad_manifest_is_refused_with_exit_2(text: str, tmp_path: Path) -> None:
+    path = tmp_path / ("manifest.yaml" if text else "none.yaml")
+    if text:
+        path.write_text(text)
+    result = run("demo", path, "--output", tmp_path / "out")
+    assert (result.status, BAD[text] in result.stderr) == (2, True)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_missing_manifest_ends_with_exit_2(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["demo", str(tmp_path / "none.yaml")])
-    assert result.exit_code == 2
-    assert "none.yaml" in result.stderr
 
 
 def test_without_scikit_learn_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name == "sklearn" or name.startswith("sklearn.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn.neural_network", None)
-    result = CliRunner().invoke(main, ["demo", str(MANIFEST), "--output", str(tmp_path)])
-    assert result.exit_code == 2
+    result = run("demo", MANIFEST, "--output", tmp_path)
+    assert result.status == 2
     assert "pip install '.[rehearsal]'" in result.stderr
     assert not list((tmp_path / "rehearsal-v1.0").glob(".rehearsal-*"))

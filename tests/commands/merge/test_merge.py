@@ -84,67 +84,53 @@ def test_parts_become_one_package(parts: tuple[Tree, Tree], tmp_path: Path) -> N
     assert run("check", out, "--round", "1.0").status == 0
 
 
-CONFLICTS: list[tuple[str, Callable[[Tree, Tree], object], list[tuple[str, str, str | None]]]] = [
-    (
-        "another README",
-        lambda one, other: (other.folder / "README.md").write_text("of one!\n"),
-        [("merge.file", "README.md", "A and B")],
+def broken_entry(one: Tree, other: Tree) -> None:
+    other.add_entry("bert")
+    spoil(other, 3, benchmark="bert")
+
+
+def folder_for_file(one: Tree, other: Tree) -> None:
+    (other.folder / "README.md").unlink()
+    (other.folder / "README.md").mkdir()
+
+
+#: What is done to the parts A and B, and the one conflict: its rule, its path, what was found.
+CONFLICTS: dict[str, tuple[Callable[[Tree, Tree], object], str, str, str]] = {
+    "another README": (
+        lambda one, other: (other.folder / "README.md").write_text("of one!\n"), "file", "README.md", "A and B"
     ),
-    (
-        "a folder in the place of a file",
-        lambda one, other: ((other.folder / "README.md").unlink(), (other.folder / "README.md").mkdir()),
-        [("merge.file", "README.md", "A and B")],
-    ),
-    (
-        "another description",
+    "a folder in the place of a file": (folder_for_file, "file", "README.md", "A and B"),
+    "another description": (
         lambda one, other: other.add_system("rack1", cooling="water", framework="other"),
-        [("merge.system", "systems/rack1.json", "A and B: cooling, framework")],
+        *("system", "systems/rack1.json", "A and B: cooling, framework"),
     ),
-    (
-        "a description that is laid out in another way",
+    "a description that is laid out in another way": (
         lambda one, other: other.description("rack1").write_text(one.description().read_text() + "\n"),
-        [("merge.system", "systems/rack1.json", "A and B: layout alone")],
+        *("system", "systems/rack1.json", "A and B: layout alone"),
     ),
-    (
-        "the same entry with a run that differs",
-        lambda one, other: (other.add_entry("bert"), spoil(other, 3, benchmark="bert")),
-        [("merge.entry", "results/rack1/bert", "A has 10 logs, B has 10; 1 of 10 logs of the same name differ")],
+    "the same entry with a run that differs": (
+        broken_entry, "entry", "results/rack1/bert", "A has 10 logs, B has 10; 1 of 10 logs of the same name differ"
     ),
-    (
-        "the same entry with further runs",
+    "the same entry with further runs": (
         lambda one, other: other.add_entry("bert", runs=2, named="result_1{}.txt"),
-        [("merge.entry", "results/rack1/bert", "A has 10 logs, B has 2; other logs")],
+        *("entry", "results/rack1/bert", "A has 10 logs, B has 2; other logs"),
     ),
-    (
-        "a link that leads out",
-        lambda one, other: (other.folder / "data").symlink_to("/etc"),
-        [("merge.link", "data", "B")],
-    ),
-    (
-        "a pipe",
-        lambda one, other: os.mkfifo(one.folder / "pipe"),
-        [("merge.special-file", "pipe", "A")],
-    ),
-]
+    "a link that leads out": (lambda one, other: (other.folder / "data").symlink_to("/etc"), "link", "data", "B"),
+    "a pipe": (lambda one, other: os.mkfifo(one.folder / "pipe"), "special-file", "pipe", "A"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("spoiled", "expected"), [case[1:] for case in CONFLICTS], ids=[case[0] for case in CONFLICTS])
+@pytest.mark.parametrize("case", CONFLICTS)
 def test_a_conflict_is_one_finding_and_nothing_is_written(
-    spoiled: Callable[[Tree, Tree], object],
-    expected: list[tuple[str, str, str | None]],
-    parts: tuple[Tree, Tree],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    case: str, parts: tuple[Tree, Tree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spoiled(*parts)
+    spoil_parts, *expected = CONFLICTS[case]
+    spoil_parts(*parts)
     monkeypatch.chdir(tmp_path)
     before = snapshot(tmp_path)
-    status, found = merged("a/v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME", "--write")
-    words = [
-        (rule, path, actual and actual.replace("a/v1.0/ACME", "A").replace("b/v1.0/ACME", "B"))
-        for rule, path, actual in found
-    ]
-    assert (status, words) == (1, expected)
+    status, [(rule, path, actual)] = merged("a/v1.0/ACME", "b/v1.0/ACME", "-o", "out/ACME", "--write")
+    words = (actual or "").replace("a/v1.0/ACME", "A").replace("b/v1.0/ACME", "B")
+    assert (status, [rule.removeprefix("merge."), path, words]) == (1, expected)
     assert snapshot(tmp_path) == before
 
 
@@ -278,10 +264,7 @@ def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_pa
         (["A", "B", "-o", "ACME", "--round", "1.7"], "1.7"),
         (["A", "B", "-o", "ACME", "--usage", "cooking"], "cooking"),
         (["A", "newer/v1.1/ACME", "-o", "ACME"], "The packages lie in 2 rounds. Name those of one, or say --round."),
-        (
-            ["nowhere/ACME", "nowhere2/ACME", "-o", "ACME"],
-            "No folder above the packages is named like a round",
-        ),
+        (["nowhere/ACME", "nowhere2/ACME", "-o", "ACME"], "No folder above the packages is named like a round"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(

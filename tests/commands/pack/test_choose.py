@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.packing.runs import Chosen, choose_runs, run_started
+from mlsub.findings import Finding
+from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs, run_started
 from mlsub.rounds import get_round
 from mlsub.workspace import Settings
 from tests.commands.pack.workplace import Workplace
@@ -25,6 +26,9 @@ def workplace(tmp_path: Path) -> Workplace:
     return workplace
 
 
+Chosen = tuple[EntryRuns, list[LeftOut | Finding]]
+
+
 def choose(workplace: Workplace, runs: str | list[str], **words: str) -> Chosen:
     workplace.entry(runs=runs, **words)
     manifest = workplace.manifest()
@@ -32,11 +36,15 @@ def choose(workplace: Workplace, runs: str | list[str], **words: str) -> Chosen:
 
 
 def names(chosen: Chosen) -> list[str]:
-    return [run.name for run in chosen.runs]
+    return [Path(run).name for run in chosen[0].runs]
 
 
 def told(chosen: Chosen) -> list[tuple[str, str]]:
-    return [(found.rule, found.message) for found in chosen.findings]
+    return [(found.rule, found.message) for found in chosen[1] if isinstance(found, Finding)]
+
+
+def left_out(chosen: Chosen) -> list[tuple[str, str]]:
+    return [(Path(left.path).name, left.why) for left in chosen[1] if isinstance(left, LeftOut)]
 
 
 BY_START = [f"result_{(run * 5 + 3) % 9}.txt" for run in range(9)]
@@ -48,8 +56,7 @@ BY_START = [f"result_{(run * 5 + 3) % 9}.txt" for run in range(9)]
 def test_a_folder_or_pattern_is_sorted_by_the_start_of_the_runs(workplace: Workplace, runs: str | list[str]) -> None:
     chosen = choose(workplace, runs)
     assert names(chosen) == BY_START
-    assert chosen.how == "by the start of the runs"
-    assert chosen.findings == ()
+    assert (chosen[0].how, told(chosen)) == ("by the start of the runs", [])
 
 
 def test_files_keep_their_order_and_folders_theirs_within_the_list(workplace: Workplace) -> None:
@@ -65,8 +72,7 @@ def test_a_name_with_signs_of_a_pattern_is_a_name_where_there_is_such_a_file(wor
 def test_what_else_lies_in_a_folder_of_runs_is_left_out(workplace: Workplace) -> None:
     (workplace.folder / "all" / "slurm-1.out").write_text("")
     (workplace.folder / "all" / "checkpoints").mkdir()
-    chosen = choose(workplace, "all")
-    assert [(Path(left.path).name, left.why) for left in chosen.left_out] == [
+    assert left_out(choose(workplace, "all")) == [
         ("checkpoints", "not a result log: its name is not result_*.txt"),
         ("slurm-1.out", "not a result log: its name is not result_*.txt"),
     ]
@@ -84,8 +90,9 @@ def test_what_else_lies_in_a_folder_of_runs_is_left_out(workplace: Workplace) ->
 )
 def test_runs_that_are_not_there_are_told(workplace: Workplace, runs: str, message: str) -> None:
     (workplace.folder / "empty").mkdir()
-    chosen = choose(workplace, ["all/result_0.txt", runs])
-    assert told(chosen) == [("package.runs-missing", message.format(workplace.folder))]
+    assert told(choose(workplace, ["all/result_0.txt", runs])) == [
+        ("package.runs-missing", message.format(workplace.folder))
+    ]
 
 
 def test_a_log_without_a_start_has_no_place_in_an_order_but_one_in_a_list(workplace: Workplace) -> None:
@@ -93,9 +100,9 @@ def test_a_log_without_a_start_has_no_place_in_an_order_but_one_in_a_list(workpl
     log = Log.read(broken)
     log.drop("run_start")
     broken.write_text(log.text())
-    [finding] = choose(workplace, "all").findings
-    assert finding.message == f"{broken} has no run_start, so it has no place in the order. List the logs one by one."
-    assert choose(workplace, ["all/result_4.txt"]).findings == ()
+    [(_, message)] = told(choose(workplace, "all"))
+    assert message == f"{broken} has no run_start, so it has no place in the order. List the logs one by one."
+    assert told(choose(workplace, ["all/result_4.txt"])) == []
 
 
 def test_a_log_twice_is_told_be_it_by_another_name(workplace: Workplace) -> None:
@@ -109,22 +116,19 @@ def test_of_more_runs_the_median_window_is_chosen(workplace: Workplace) -> None:
     chosen = choose(workplace, "all", choose="median-window")
     # Run n takes 10 + n minutes: of the five windows of five the one in the middle has the median score.
     assert names(chosen) == BY_START[2:7]
-    assert chosen.how == "median window: runs 3 to 7 of 9 in the order of their start"
-    assert {(Path(left.path).name, left.why) for left in chosen.left_out} == {
+    assert chosen[0].how == "median window: runs 3 to 7 of 9 in the order of their start"
+    assert left_out(chosen) == [
         (BY_START[run], f"outside the median window ({10 + run}.000000 minutes)") for run in (0, 1, 7, 8)
-    }
-    assert chosen.findings == ()
-
-
-def test_listed_files_are_ordered_by_start_for_a_median_window(workplace: Workplace) -> None:
+    ]
+    assert told(chosen) == []
     listed = [f"all/result_{n}.txt" for n in range(9)]
     assert names(choose(workplace, listed, choose="median-window")) == BY_START[2:7]
 
 
 def test_a_window_of_all_runs_is_told(workplace: Workplace) -> None:
     chosen = choose(workplace, "runs/resnet/train-*.txt", choose="median-window")
-    assert [found.rule for found in chosen.findings] == ["package.nothing-chosen"]
-    assert len(chosen.runs) == 5
+    assert [rule for rule, _ in told(chosen)] == ["package.nothing-chosen"]
+    assert len(names(chosen)) == 5
 
 
 #: What is done to which runs, in the order of their start; the runs that are listed; and why there is no window.

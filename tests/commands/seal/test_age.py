@@ -69,10 +69,11 @@ def test_chunks_cannot_be_missing_change_places_nor_be_doubled() -> None:
             opened(header + b"".join(parts[n] for n in order))
 
 
-@pytest.mark.parametrize("factor", [21, 30, 63, 64, 99])
-def test_more_work_than_is_reasonable_is_refused(factor: int) -> None:
-    content = re.sub(rb"(-> scrypt \S+) 1\n", rb"\1 %d\n" % factor, sealed(b"x"))
-    with pytest.raises(MlsubError, match=rf"work factor 2\^{factor}"):
+@pytest.mark.parametrize("factor", ["21", "30", "63", "64", "99", "0", "01", "-1", "1 ", "", "one", "100"])
+def test_a_work_factor_is_a_number_of_reasonable_size(factor: str) -> None:
+    content = re.sub(rb"(-> scrypt \S+) 1\n", rb"\1 %s\n" % factor.encode(), sealed(b"x"))
+    much = factor.isdigit() and 20 < int(factor) < 100
+    with pytest.raises(MlsubError if much else DamagedError, match=f"2\\^{factor}; more" if much else "header"):
         opened(content)
 
 
@@ -82,13 +83,6 @@ def test_as_much_work_as_is_reasonable_is_done(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("mlsub.packing.age.MAX_WORK_FACTOR", 0)
     with pytest.raises(MlsubError, match=r"work factor 2\^1; more than 2\^0 is refused"):
         opened(sealed(b"x"))
-
-
-@pytest.mark.parametrize("factor", [b"0", b"01", b"-1", b"1 ", b"", b"one", b"100"])
-def test_a_work_factor_that_is_none_is_damage(factor: bytes) -> None:
-    content = re.sub(rb"(-> scrypt \S+) 1\n", rb"\1 %s\n" % factor, sealed(b"x"))
-    with pytest.raises(DamagedError):
-        opened(content)
 
 
 def test_too_little_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,24 +134,6 @@ def test_the_wrong_kind_of_key_is_told(tmp_path: Path) -> None:
         assert not (tmp_path / "out").exists()
 
 
-def test_what_is_no_sealed_file(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "fifo")
-    (tmp_path / "text").write_text("hello")
-    (tmp_path / "empty").touch()
-    (tmp_path / "armor").write_text("-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n")
-    cases = {
-        "fifo": "cannot be read: not a regular file",
-        "nothing": "cannot be read: No such file",
-        "text": "is not a sealed file",
-        "empty": "is not a sealed file",
-        "armor": "text form",
-        ".": "cannot be read",
-    }
-    for name, why in cases.items():
-        with pytest.raises(MlsubError, match=why):
-            unseal(tmp_path / name, tmp_path / "out", PASSPHRASE)
-
-
 @pytest.mark.parametrize("content", [b"", b"junk", b"\xff", b"\0" * 70, b"0" * 64 + b"  /etc/passwd\n"])
 def test_what_is_no_manifest(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "manifest").write_bytes(content)
@@ -229,9 +211,8 @@ def test_another_sha1_is_refused_before_it_is_opened(tmp_path: Path) -> None:
     with pytest.raises(RefusedError) as caught:
         unseal(tmp_path / "s.enc", tmp_path / "out", with_phrase(SECRET))
     assert caught.value.findings[0].message == "the SHA-1 of the file is not that beside it"
-    assert [finding.rule for finding in verify_sealed(tmp_path / "s.enc", with_phrase(SECRET)).findings] == [
-        "seal.damaged"
-    ]
+    [found] = verify_sealed(tmp_path / "s.enc", with_phrase(SECRET)).findings
+    assert found.rule == "seal.damaged"
 
 
 @openssl_there
