@@ -268,9 +268,7 @@ def _counted(result: Result, round_: Round) -> list[int]:
     return ordered[dropped : len(ordered) - dropped]
 
 
-def _side(
-    result: Result, counted: Sequence[float], points: Sequence[float | None], measured: Measured
-) -> EntrySide:
+def _side(result: Result, counted: Sequence[float], points: Sequence[float | None], measured: Measured) -> EntrySide:
     """What is shown of an entry whose time comes from runs of so many minutes."""
     score, accelerators = result.score, measured.accelerators
     unscaled = usable_number(_mean(counted) if score.unscaled is None else score.unscaled)
