@@ -2,16 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from mlsub.emit.errors import EmitError
-from mlsub.emit.values import measure
+from mlsub.emit.ranks import Ranks
+from mlsub.emit.values import Units, measure
+from mlsub.emit.writer import Writer, warn_caller
 
-if TYPE_CHECKING:
-    from mlsub.emit.recorder import Recorder
+
+class Recording:
+    """The log of one run and the processes that make it, as far as its intervals need them."""
+
+    ranks: Ranks
+    units: Units
+    _writer: Writer
+    _identity: dict[str, str]
+
+    @property
+    def writes(self) -> bool:
+        """Whether this is the process that writes the log."""
+        return self._writer.file is not None
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Raise in every process what is refused in the one that writes: there the error, elsewhere its text."""
+        refused: EmitError | None = None
+        try:
+            yield
+        except EmitError as error:
+            refused = error
+        reason = self.ranks.share(None if refused is None else str(refused))
+        if refused is not None:
+            raise refused
+        if reason is not None:
+            raise EmitError(f"refused by the process that writes the log: {reason}")
+
+    def log_identity(self) -> None:
+        """Log what is submitted, by whom, on what."""
+        for key, value in self._identity.items():
+            self._writer.write(key, value, self.units.metadata(key, {}))
+
+    def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
+        """Write a record of the recorder's own intervals."""
+        self._writer.write(key, value, dict(metadata), kind)
+
+    def warn(self, message: str) -> None:
+        """Warn the training code, in the process that writes."""
+        if self.writes:
+            warn_caller(message)
+
+    def agree(self, *, before_clock: bool = False) -> None:
+        """Wait for all processes, and refuse in all of them what the writer refuses."""
+        with self.together():
+            if before_clock and self.writes:
+                self._writer.act_on(self._writer.before_clock())
+        self.ranks.barrier()
+
+    def reached(self) -> bool:
+        """Whether the quality target is reached; in every process what the writer knows, where they can share it."""
+        return bool(self.ranks.share(self._writer.reached()))
 
 
 class Interval:
@@ -27,7 +79,7 @@ class Interval:
     """
 
     def __init__(
-        self, recorder: Recorder, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
+        self, recorder: Recording, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
     ) -> None:
         self.recorder = recorder
         self._name, self._progress, self._count = name, progress, count or {}
@@ -63,7 +115,7 @@ class Interval:
 class Evaluation(Interval):
     """An evaluation; :meth:`result` logs the quality that it found."""
 
-    def __init__(self, recorder: Recorder, progress: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Recording, progress: Mapping[str, Any]) -> None:
         super().__init__(recorder, "eval", progress)
 
     def result(self, value: float | Mapping[str, float]) -> bool:
@@ -108,7 +160,7 @@ class Evaluation(Interval):
 class Init(Interval):
     """All that comes before the clock starts."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recording) -> None:
         super().__init__(recorder, "init", {})
 
     def start(self) -> None:
@@ -128,7 +180,7 @@ class TimedRun(Interval):
     status: str | None = None
     _started = False
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recording) -> None:
         super().__init__(recorder, "run", {})
 
     def start(self) -> None:
