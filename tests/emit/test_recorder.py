@@ -116,15 +116,6 @@ def test_a_refusal_has_the_words_of_the_finding(log: Path) -> None:
     ]
 
 
-def test_a_wrong_value_is_refused_where_it_is_logged(log: Path) -> None:
-    with pytest.raises(DoomedRunError), recorder(log) as rec:
-        rec.log("cache_clear", True)
-        with rec.init():
-            rec.hyperparameter("opt_momentum", 0.95)
-            pytest.fail("the next line must not run")
-    assert not log.exists()
-
-
 def test_to_warn_only_tells(log: Path) -> None:
     with recorder(log, strict="warn") as rec:
         with pytest.warns(EmitWarning, match="opt_name has a value that the rules do not allow"):
@@ -361,11 +352,6 @@ def test_an_earlier_run_is_not_written_over(log: Path) -> None:
     with recorder(log, overwrite=True) as rec:
         rec.log("notice", 1)
     assert "earlier" not in log.read_text()
-
-
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(EmitError, match=r"there is no folder .*gone\. Make it first\."):
-        recorder(tmp_path / "gone" / "result_0.txt")
 
 
 @pytest.mark.parametrize(

@@ -217,15 +217,6 @@ def test_a_name_that_cannot_be_is_an_error_of_the_recorder(tmp_path: Path) -> No
         recorder(tmp_path / "a\0b")
 
 
-def test_lines_are_there_as_soon_as_they_are_logged(tmp_path: Path) -> None:
-    log = tmp_path / "result_0.txt"
-    with recorder(log) as rec:
-        rec.log("notice", 1)
-        assert log.read_text().count("\n") == 1
-        rec.log("notice", 2)
-        assert log.read_text().count("\n") == 2
-
-
 def test_text_that_is_no_unicode_is_kept_as_text(tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
     with recorder(log) as rec:
