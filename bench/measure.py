@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import statistics
 import subprocess
 import tempfile
 import time
@@ -151,13 +150,3 @@ def in_turn(commands: Sequence[Command], pairs: int) -> list[list[Cost]]:
             if number:
                 costs[place].append(one)
     return costs
-
-
-def median(values: Sequence[float]) -> float:
-    """The median, of at least one."""
-    return statistics.median(values)
-
-
-def ratio(ours: Sequence[float], others: Sequence[float]) -> float:
-    """The median of the ratios, pair by pair."""
-    return median([one / other for one, other in zip(ours, others, strict=True)])

@@ -6,92 +6,89 @@ import os
 import platform
 import subprocess
 from pathlib import Path
-
-import msgspec
+from statistics import median
+from typing import NamedTuple
 
 from bench.cases import FLOOR, LOCAL
-from bench.measure import CORES, Cost, Memory, median, ratio
+from bench.measure import CORES, Cost, Memory
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 MB = 1_000_000
 
 
-class Beside(msgspec.Struct, frozen=True):
-    """Medians of what the case was compared with (seconds), and of the ratios, pair by pair: mlsub to the other."""
+class Line(NamedTuple):
+    """The costs of the runs of a case, those of what it is compared with in the same turns, and the memory of one run.
 
-    wall_s: float
-    cpu_s: float
-    wall_ratio: float
-    cpu_ratio: float
-
-
-class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """Medians of a case. ``busy`` is a share of all cores; memory is of one run."""
+    Figures are medians; a ratio is the median of the ratios, pair by pair.
+    """
 
     case: str
-    pairs: int
     logs: int
     records: int
-    wall_s: float
-    cpu_s: float
-    busy: float
-    largest_mb: float
-    together_mb: float
-    beside: dict[str, Beside]
+    costs: list[Cost]
+    others: dict[str, list[Cost]]
+    memory: Memory
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds of a run."""
+        return median(cost.wall for cost in self.costs)
+
+    @property
+    def busy(self) -> float:
+        """The share of all cores that it kept busy."""
+        return median(cost.busy for cost in self.costs)
+
+    @property
+    def together_mb(self) -> float:
+        """Megabytes of all processes together."""
+        return self.memory.together / MB
 
     @property
     def us_a_record(self) -> float:
         """Microseconds of CPU a record."""
-        return self.cpu_s / max(1, self.records) * 1e6
+        return median(cost.cpu for cost in self.costs) / max(1, self.records) * 1e6
 
     @property
     def us_a_log(self) -> float:
         """Microseconds of wall time a log."""
         return self.wall_s / max(1, self.logs) * 1e6
 
+    def wall_ratio(self, other: str) -> float:
+        """Time as a multiple of that of something else."""
+        return median(ours.wall / theirs.wall for ours, theirs in zip(self.costs, self.others[other], strict=True))
+
+    def cpu_ratio(self, other: str) -> float:
+        """CPU as a multiple of that of something else."""
+        return median(ours.cpu / theirs.cpu for ours, theirs in zip(self.costs, self.others[other], strict=True))
+
     @property
     def floor_wall(self) -> float:
         """Time as a multiple of that of the floor script, which is one process."""
-        return self.beside[FLOOR].wall_ratio
+        return self.wall_ratio(FLOOR)
 
     @property
     def floor_cpu(self) -> float:
         """CPU as a multiple of that of the floor script."""
-        return self.beside[FLOOR].cpu_ratio
+        return self.cpu_ratio(FLOOR)
 
     @property
     def of_local(self) -> float:
         """Speed as a share of that of two processes of this machine."""
-        return 1 / self.beside[LOCAL].wall_ratio
+        return 1 / self.wall_ratio(LOCAL)
 
-
-def line_of(case: str, size: tuple[int, int], costs: list[Cost], others: dict[str, list[Cost]], memory: Memory) -> Line:
-    """The line of a case.
-
-    Args:
-        case: its name.
-        size: logs and records.
-        costs: of each run.
-        others: the costs of what it is compared with, in the same turns.
-        memory: of one run.
-    """
-    walls, cpus = [cost.wall for cost in costs], [cost.cpu for cost in costs]
-    beside = {}
-    for name, theirs in others.items():
-        wall, cpu = [cost.wall for cost in theirs], [cost.cpu for cost in theirs]
-        beside[name] = Beside(*(round(x, 4) for x in (median(wall), median(cpu), ratio(walls, wall), ratio(cpus, cpu))))
-    return Line(
-        case=case,
-        pairs=len(costs),
-        logs=size[0],
-        records=size[1],
-        wall_s=round(median(walls), 4),
-        cpu_s=round(median(cpus), 4),
-        busy=round(median([cost.busy for cost in costs]), 3),
-        largest_mb=round(memory.largest / MB, 1),
-        together_mb=round(memory.together / MB, 1),
-        beside=beside,
-    )
+    def shown(self) -> str:
+        """The line that people read."""
+        cpu_s = median(cost.cpu for cost in self.costs)
+        a_record = f", {self.us_a_record:.2f} us a record" if self.records else ""
+        memory = f"{self.memory.largest / MB:.0f} MB, together {self.together_mb:.0f} MB"
+        beside = "; ".join(
+            f"{name} {median(cost.wall for cost in theirs):.3f} s, ratio {self.cpu_ratio(name):.2f} CPU, "
+            f"{self.wall_ratio(name):.3f} wall"
+            for name, theirs in self.others.items()
+        )
+        costs = f"{self.wall_s:.3f} s, CPU {cpu_s:.3f} s{a_record}, {self.busy:.0%} of all cores"
+        return f"{self.case}: {costs}, {memory}; {beside}"
 
 
 def here() -> str:

@@ -25,7 +25,7 @@ from bench.cases import CASES, COMMANDS, OFFICIAL, OTHERS, RECORDS, TREES, Case,
 from bench.cluster import cluster
 from bench.installed import installed
 from bench.measure import Command, cost, in_turn, memory
-from bench.results import REPOSITORY, Line, here, line_of
+from bench.results import REPOSITORY, Line, here
 
 BENCH = REPOSITORY / "bench"
 KEPT = REPOSITORY / "build" / "bench"
@@ -41,7 +41,7 @@ def main() -> int:
     for case in cases:
         with tempfile.TemporaryDirectory(prefix="mlsub-bench-") as scratch:
             line = measured(case, Path(scratch), options)
-        print(shown(line), flush=True)
+        print(line.shown(), flush=True)
         for target in case.targets:
             print(f"  {target.shown(getattr(line, target.figure))}", flush=True)
     return 0
@@ -84,7 +84,7 @@ def measured(case: Case, scratch: Path, options: argparse.Namespace) -> Line:
     if failed := [one.status for one in costs if one.status not in (0, 1)]:
         raise SystemExit(f"{case.name}: {' '.join(ours.words)} ended with {failed[0]}")
     size = (0, RECORDS) if "{records}" in words[0] else _size(tree)
-    return line_of(case.name, size, costs, dict(zip(against, theirs, strict=True)), used)
+    return Line(case.name, *size, costs, dict(zip(against, theirs, strict=True)), used)
 
 
 def _size(tree: Path) -> tuple[int, int]:
@@ -114,18 +114,6 @@ def _generated(logs: int) -> Path:
         words = [sys.executable, str(BENCH / "tree.py"), str(logs), str(folder)]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     return folder
-
-
-def shown(line: Line) -> str:
-    """A line to read."""
-    beside = "; ".join(
-        f"{name} {other.wall_s:.3f} s, ratio {other.cpu_ratio:.2f} CPU, {other.wall_ratio:.3f} wall"
-        for name, other in line.beside.items()
-    )
-    of_cores = f"{line.busy:.0%} of all cores"
-    memory_ = f"{line.largest_mb:.0f} MB, together {line.together_mb:.0f} MB"
-    a_record = f", {line.us_a_record:.2f} us a record" if line.records else ""
-    return f"{line.case}: {line.wall_s:.3f} s, CPU {line.cpu_s:.3f} s{a_record}, {of_cores}, {memory_}; {beside}"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlsub.submission.listing import templates
+from mlsub.submission.templates import templates
 from tests.make_tree import RUNS, Tree, make_tree
 from tests.score.energy.folders import node_log, switch_log
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.submission.find import is_folder, may_be_organisation
+from mlsub.submission.find import is_folder, is_organisation
 
 _ANY_DEPTH = "**"
 
@@ -90,7 +90,7 @@ def find_settings(paths: Sequence[str]) -> Found:
     there = [(at, folder / name) for at, folder in enumerate(folders) for name in NAMES if _is_file(folder / name)]
     if not there:
         return Found()
-    packages = (at for at, folder in enumerate(folders) if folder != _home() and may_be_organisation(folder))
+    packages = (at for at, folder in enumerate(folders) if folder != _home() and is_organisation(folder, unseen=True))
     outermost = max(packages, default=-1)
     inside = next((file for at, file in there if at <= outermost and is_settings(file, ours=False)), None)
     return Found(next((file for at, file in there if at > outermost and is_settings(file)), None), inside)

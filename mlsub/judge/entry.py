@@ -27,7 +27,7 @@ from mlsub.rules.load import Benchmark
 from mlsub.score.scaled import FILE
 from mlsub.submission.model import POWER, Entry
 from mlsub.submission.params import NO_FLAGS, Flags
-from mlsub.submission.remedies import of_run_count
+from mlsub.submission.remedies import fix_for_run_count
 from mlsub.submission.report import EnergyResult, EntryResult, RcpResult, ScoreResult
 
 #: What rightly lies beside results: a scaling factor, power measurements, flags of the package checker.
@@ -214,7 +214,7 @@ def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
             f"The number of result files differs from what {needs.name} requires",
             expected=f"{'at least ' if weak else ''}{needs.runs} files named result_*.txt",
             actual=f"{runs}{misnamed}",
-            fix=of_run_count(entry, needs.runs),
+            fix=fix_for_run_count(entry, needs.runs),
         )
     elif strays:
         yield finding("entry.stray-files", entry.path, actual=several(strays, 10))

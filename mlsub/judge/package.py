@@ -35,8 +35,8 @@ from mlsub.submission.find import (
 )
 from mlsub.submission.listing import list_tree
 from mlsub.submission.model import RESULT_PATTERN, Entry, Package
-from mlsub.submission.params import FlagFiles
-from mlsub.submission.remedies import of_too_deep
+from mlsub.submission.params import flags_of
+from mlsub.submission.remedies import fix_for_too_deep
 from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, Report, SystemResult
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
@@ -94,7 +94,7 @@ def _lying(package: Package) -> Package:
         f"The folder lies in one named {above.name}, one level too deep" if in_division else None,
         expected=f"{above.parent.name}/{name}/results" if in_division else f"{above.name}/results",
         actual=f"{above.name}/{name}/results",
-        fix=of_too_deep(package.folder, above, alone=True),
+        fix=fix_for_too_deep(package.folder, above, alone=True),
     )
     return replace(package, findings=(*package.findings, problem))
 
@@ -108,7 +108,7 @@ def _too_deep(package: Package) -> Package:
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=of_too_deep(folder, folder.parent, alone=len(too_deep(folder.parent)) == 1),
+        fix=fix_for_too_deep(folder, folder.parent, alone=len(too_deep(folder.parent)) == 1),
     )
     return replace(package, findings=(problem, *package.findings))
 
@@ -163,7 +163,7 @@ def judge_package(
         options: what the caller asks of the convergence test.
     """
     about_files = binding(package.findings, round_)
-    flags = FlagFiles(package.folder, package.path, round_, in_tree=package.in_tree)
+    flags, about_flags = flags_of(package, round_)
     descriptions = {
         file.name.removesuffix(".json"): _description(file, package, round_) for file in package.descriptions
     }
@@ -181,14 +181,12 @@ def judge_package(
         own = tuple(reports[package.path_of(file)] for file in listed.results)
         entry = replace(listed, logs=own, description=descriptions.get(listed.system))
         read.append(entry)
-        result, about = judge_entry(
-            entry, _needs(entry, round_), round_, flags.of(entry.folder), options, misplaced=misplaced
-        )
+        needs = _needs(entry, round_)
+        result, about = judge_entry(entry, needs, round_, flags[entry.folder], options, misplaced=misplaced)
         entries.append(result)
         logs.extend(log_result(log, entry.organisation) for log in own)
         findings.extend(f for log in own for f in log.findings)
         findings.extend(about)
-    about_flags = flags.findings()
     findings.extend(about_flags)
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(read)))
     # Where their number is demanded, an entry without any log has a finding on it.

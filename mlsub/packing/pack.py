@@ -25,8 +25,9 @@ from mlsub.packing.runs import EntryRuns, LeftOut
 from mlsub.present.envelope import Answer
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import SCALING_FOLDERS
-from mlsub.submission.listing import Item, ItemKind, Listing, Template, begins_as_template, may_be_template
+from mlsub.submission.listing import Item, ItemKind, Listing
 from mlsub.submission.report import EntryResult, Report
+from mlsub.submission.templates import Template, begins_as_template, may_be_template
 from mlsub.workspace import Settings, check_paths
 from mlsub.workspace.package import check_place, write_package
 

@@ -23,17 +23,8 @@ from mlsub.submission.audit import LINK_ESCAPES, link_faults
 from mlsub.submission.code import CODE_USAGES, PlannedEntry
 from mlsub.submission.find import Place, Target, infer_round
 from mlsub.submission.listing import Item as Listed
-from mlsub.submission.listing import (
-    ItemKind,
-    Listing,
-    Template,
-    begins_as_template,
-    list_tree,
-    may_be_template,
-    parents,
-    stray_paths,
-    templates,
-)
+from mlsub.submission.listing import ItemKind, Listing, list_tree, parents, stray_paths
+from mlsub.submission.templates import Template, begins_as_template, may_be_template, templates
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import is_placeholder
 from mlsub.workspace import AS_FOUND, Settings
@@ -233,8 +224,8 @@ def _unlisted(folder: Path, listing: Listing) -> Iterator[Fault]:
         yield "package.not-a-file", f"The folder holds {listing.cut}, which no source code needs", folder
     for closed in listing.closed:
         yield "package.not-a-file", "The folder cannot be read", folder / closed
-    for unread in listing.unread:
-        yield "package.not-a-file", f"The file cannot be read: {listing.reasons[unread]}", folder / unread
+    for unread, reason in listing.unread.items():
+        yield "package.not-a-file", f"The file cannot be read: {reason}", folder / unread
 
 
 def _unfit(folder: Path, listing: Listing, items: list[Listed]) -> Iterator[Fault]:

@@ -14,16 +14,7 @@ from mlsub.findings import Finding
 from mlsub.io.show import folded
 from mlsub.rules.catalogue import finding
 from mlsub.submission.code import CODE_USAGES, audit_code
-from mlsub.submission.listing import (
-    ItemKind,
-    Listing,
-    audit_strays,
-    gathered,
-    is_stray_name,
-    named,
-    parents,
-    stray_paths,
-)
+from mlsub.submission.listing import ItemKind, Listing, gathered, named, parents, stray_kind, stray_paths
 
 #: The limit of the official repository check (``mlperf_logging.repo_checker``), in bytes.
 MAX_BYTES = 50 * 1024 * 1024
@@ -68,8 +59,9 @@ def audit_layout(
     yield from gathered("layout.special-file", special)
     yield from audit_names(listing, stray)
     yield from audit_links(listing, judged)
-    fresh = {kind: [path for path in paths if path not in explained] for kind, paths in strays.items()}
-    yield from audit_strays(fresh)
+    for kind, paths in strays.items():
+        fresh = [path for path in paths if path not in explained]
+        yield from gathered("layout.stray", fresh, f"The package contains {kind}")
     yield from _unknown(listing)
     if listing.cut is not None:
         yield finding("layout.not-listed", ".", actual=listing.cut)
@@ -77,13 +69,13 @@ def audit_layout(
 
 def _unknown(listing: Listing) -> Iterator[Finding]:
     """What the system did not let us look at, by the reason."""
-    for paths, message in (
+    for unknown, message in (
         (listing.closed, "Folders cannot be read, so their contents are unknown"),
         (listing.unread, "Files cannot be accessed"),
     ):
-        for reason in sorted({listing.reasons.get(path, "") for path in paths}):
-            some = [path for path in paths if listing.reasons.get(path, "") == reason]
-            yield from gathered("layout.not-listed", some, f"{message}: {reason}" if reason else message)
+        for reason in sorted(set(unknown.values())):
+            some = [path for path, why in unknown.items() if why == reason]
+            yield from gathered("layout.not-listed", some, f"{message}: {reason}")
 
 
 def audit_top(
@@ -256,4 +248,4 @@ def _not_listed(path: str, listing: Listing) -> bool:
     """Whether a path lies where the listing did not look."""
     *folders, _ = path.split("/")
     parent = "/".join(folders)
-    return listing.cut is not None or parent in listing.closed or any(is_stray_name(folder) for folder in folders)
+    return listing.cut is not None or parent in listing.closed or any(map(stray_kind, folders))

@@ -11,7 +11,8 @@ from mlsub.findings import Finding
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import benchmark
-from mlsub.submission.listing import README, SCRIPTS, Item, ItemKind, Listing, gathered, named, template_words
+from mlsub.submission.listing import Item, ItemKind, Listing, gathered, named
+from mlsub.submission.templates import README, SCRIPTS, templates
 
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
 CODE_USAGES = ("training", "hpc")
@@ -21,44 +22,38 @@ _COMPARED = 50
 _EXPECTED = f"{README}, {', '.join(SCRIPTS)} and <system>_<implementation>.json"
 
 
-class Code:
-    """The part of a listing below ``benchmarks/``, by benchmark."""
-
-    def __init__(self, listing: Listing) -> None:
-        self.folders = listing.folders
-        self.unread = frozenset(listing.unread)
-        self.benchmarks: dict[str, list[Item]] = {name: [] for name in _names_below("benchmarks", self.folders)}
-        for item in listing.items:
-            top, *below = item.path.split("/")
-            # A link in the place of a folder counts: what lies behind it is listed elsewhere, or not at all.
-            if top == "benchmarks" and (len(below) > 1 or (below and item.kind is ItemKind.LINK)):
-                self.benchmarks.setdefault(below[0], []).append(item)
-
-    def is_linked(self, name: str) -> bool:
-        """Whether a benchmark's folder is a link."""
-        return any(item.path == f"benchmarks/{name}" for item in self.benchmarks[name])
-
-
 def audit_code(listing: Listing, systems: Mapping[str, Collection[str]]) -> Iterator[Finding]:
     """What is missing of the code of entries with results, by their benchmarks; a missing ``benchmarks`` is one."""
     if not systems:
         return
-    code = Code(listing)
-    if "benchmarks" not in code.folders:
+    if "benchmarks" not in listing.folders:
         if not any(item.path == "benchmarks" and item.kind is ItemKind.LINK for item in listing.items):
-            yield _no_benchmarks(listing, code)
+            yield _no_benchmarks(listing)
         return
+    code = _by_benchmark(listing)
     for name in sorted(systems):
-        if name not in code.benchmarks:
-            yield _no_code(name, sorted(code.benchmarks))
-        elif not code.is_linked(name):
-            yield from _benchmark(name, sorted(systems[name]), code)
+        if name not in code:
+            yield _no_code(name, sorted(code))
+        elif not any(item.path == f"benchmarks/{name}" for item in code[name]):
+            yield from _benchmark(name, sorted(systems[name]), code[name], listing.folders)
     yield from gathered("layout.template-unfilled", listing.unfilled)
-    yield from gathered("layout.not-executable", _not_executable(code, systems), within="benchmarks")
+    scripts = [item for name in set(systems) & set(code) for item in code[name] if item.path not in listing.unread]
+    yield from gathered("layout.not-executable", _not_executable(scripts), within="benchmarks")
 
 
-def _no_benchmarks(listing: Listing, code: Code) -> Finding:
-    top = sorted({path.partition("/")[0] for path in code.folders} - {"results", "systems"})
+def _by_benchmark(listing: Listing) -> dict[str, list[Item]]:
+    """What lies in the folder of each benchmark; a link in the place of the folder itself."""
+    found: dict[str, list[Item]] = {name: [] for name in _names_below("benchmarks", listing.folders)}
+    for item in listing.items:
+        top, *below = item.path.split("/")
+        # What lies behind a link is listed elsewhere, or not at all.
+        if top == "benchmarks" and (len(below) > 1 or (below and item.kind is ItemKind.LINK)):
+            found.setdefault(below[0], []).append(item)
+    return found
+
+
+def _no_benchmarks(listing: Listing) -> Finding:
+    top = sorted({path.partition("/")[0] for path in listing.folders} - {"results", "systems"})
     close = get_close_matches("benchmarks", top, n=1)
     return finding(
         "layout.benchmarks-missing",
@@ -78,19 +73,19 @@ def _no_code(name: str, there: list[str]) -> Finding:
     )
 
 
-def _benchmark(name: str, systems: list[str], code: Code) -> Iterator[Finding]:
+def _benchmark(name: str, systems: list[str], code: list[Item], folders: Collection[str]) -> Iterator[Finding]:
     folder = f"benchmarks/{name}"
-    items = [item for item in code.benchmarks[name] if item.kind is not ItemKind.FOLDER]
-    if f"{folder}/implementations" not in code.folders:
-        there = _names_below(folder, code.folders)
+    items = [item for item in code if item.kind is not ItemKind.FOLDER]
+    if f"{folder}/implementations" not in folders:
+        there = _names_below(folder, folders)
         yield finding("layout.implementations-missing", folder, actual=named(there) if there else "no folder")
     scripts = [item.path for item in items if item.name == RUN_SCRIPT]
     if not scripts:
         yield finding("layout.run-script-missing", folder)
-    own = {system: place for system in systems if (place := _own_folder(folder, system, code.folders))}
+    own = {system: place for system in systems if (place := _own_folder(folder, system, folders))}
     without = [system for system in systems if system not in own]
     if without:
-        yield _no_system_folder(folder, without, scripts, code)
+        yield _no_system_folder(folder, without, scripts, folders)
     yield from _lacking_files(folder, own, items)
 
 
@@ -100,9 +95,9 @@ def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | Non
     return next((place for place in places if place in folders), None)
 
 
-def _no_system_folder(folder: str, without: list[str], scripts: list[str], code: Code) -> Finding:
+def _no_system_folder(folder: str, without: list[str], scripts: list[str], folders: Collection[str]) -> Finding:
     where = sorted({path.rpartition("/")[0].removeprefix(f"{folder}/") for path in scripts})
-    there = [*_names_below(folder, code.folders), *_names_below(f"{folder}/implementations", code.folders)]
+    there = [*_names_below(folder, folders), *_names_below(f"{folder}/implementations", folders)]
     close = [name for system in without[:_COMPARED] for name in get_close_matches(system, there[:_COMPARED], 1, 0.9)]
     return finding(
         "layout.system-folder-missing",
@@ -144,17 +139,15 @@ def _lacking(names: set[str], system: str, described: list[str]) -> tuple[str, .
     return tuple(lacking)
 
 
-def _not_executable(code: Code, systems: Collection[str]) -> list[str]:
+def _not_executable(items: list[Item]) -> list[str]:
     """The scripts of the rules, in the folders of systems and of implementations, that cannot be executed."""
     return [
         item.path
-        for name in set(systems) & set(code.benchmarks)
-        for item in code.benchmarks[name]
+        for item in items
         if item.name in SCRIPTS
         and item.kind is ItemKind.FILE
         and not item.executable
-        and item.path not in code.unread
-        and len(item.path.split("/")) == (5 if "/implementations/" in item.path else 4)
+        and item.path.count("/") == (4 if "/implementations/" in item.path else 3)
     ]
 
 
@@ -214,9 +207,6 @@ def expected_tree(usage: str, round_: str, entries: Sequence[PlannedEntry]) -> t
 
 
 def _expected_code(entry: PlannedEntry) -> dict[str, str]:
-    folder = f"benchmarks/{entry.benchmark}"
-    own = f"{folder}/{entry.system}"
-    paths = {f"{folder}/implementations/{entry.implementation}/": "the code that ran"}
-    paths |= {f"{own}/{name}": word for name, word in template_words().items()}
-    paths[f"{own}/{entry.system}_{entry.implementation}.json"] = "how the system used the implementation"
-    return paths
+    code = f"benchmarks/{entry.benchmark}/implementations/{entry.implementation}/"
+    beside = templates(entry.system, entry.benchmark, entry.implementation)
+    return {code: "the code that ran", **{template.path: template.word for template in beside}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -125,21 +124,22 @@ def named_round(folder: str) -> tuple[str, str] | None:
     return (*named, "training")[0], f"{rest[0]}.{rest[1]}"
 
 
-def is_organisation(folder: Path) -> bool:
+def is_organisation(folder: Path, *, unseen: bool | None = None) -> bool:
     """Whether a folder is laid out like an organisation's tree.
 
+    Args:
+        folder: where to look.
+        unseen: the answer where that cannot be looked at; None to raise.
+
     Raises:
-        OSError: that cannot be looked at.
+        OSError: it cannot be looked at.
     """
-    return look.is_folder(folder / "results") or look.is_folder(folder / "systems")
-
-
-def may_be_organisation(folder: Path) -> bool:
-    """The same, and also where that cannot be looked at: who then reads the folder says why not."""
     try:
-        return is_organisation(folder)
+        return look.is_folder(folder / "results") or look.is_folder(folder / "systems")
     except OSError:
-        return True
+        if unseen is None:
+            raise
+        return unseen
 
 
 def too_deep(folder: Path) -> list[Path]:
@@ -148,23 +148,18 @@ def too_deep(folder: Path) -> list[Path]:
     It has the name of one of them, or lies in a round's folder beside organisations.
 
     Raises:
-        OSError: that cannot be looked at.
+        OSError: it cannot be looked at.
     """
     if is_organisation(folder) or named_round(folder.name):
         return []
-    inside, failed = [], None
-    for child in folders(folder):
-        try:
-            if is_organisation(child):
-                inside.append(child)
-        except OSError as error:
-            failed = failed or error
-    if failed is not None and not inside:
-        raise failed
+    inside = _organisations_in(folder)
     named = any(child.name.lower() == folder.name.lower() for child in inside)
-    if inside and (named or (named_round(folder.parent.name) and _any(is_organisation, folders(folder.parent)))):
-        return inside
-    return []
+    return inside if named or (inside and named_round(folder.parent.name) and _organisations_in(folder.parent)) else []
+
+
+def _organisations_in(folder: Path) -> list[Path]:
+    """The organisations' folders in a folder, but for those that cannot be looked at."""
+    return [child for child in folders(folder) if is_organisation(child, unseen=False)]
 
 
 def find(path: Path) -> Place:
@@ -197,14 +192,14 @@ def locate(path: Path) -> Place:
     if is_organisation(path) and not (loose and _holds_nothing(path)):
         return Place(path, Target.ORGANISATION, path)
     unseen: OSError | None = None
-    try:
-        inside = _any(_holds_organisation, _children(path))
-    except OSError as error:
-        # A folder that is closed does not change what a folder is by its own place.
-        inside, unseen = False, error
-    if inside:
-        # Before anything that goes by names: organisations may lie in a folder called results.
-        return Place(path, Target.ORGANISATIONS)
+    for child in _children(path):
+        try:
+            if _holds_organisation(child):
+                # Before anything that goes by names: organisations may lie in a folder called results.
+                return Place(path, Target.ORGANISATIONS)
+        except OSError as error:
+            # A folder that is closed does not change what a folder is by its own place.
+            unseen = unseen or error
     if path.name == "results" and not (loose and not _is_described(path.parent)):
         return Place(path.parent, Target.ORGANISATION, path.parent)
     if path.parent.name == "results" and not (loose and not _is_described(path.parent.parent)):
@@ -216,24 +211,6 @@ def locate(path: Path) -> Place:
     if unseen is not None and not loose:
         raise unseen
     return Place(path, Target.BENCHMARK if loose else Target.NOTHING)
-
-
-def _any(is_so: Callable[[Path], object], paths: Iterable[Path]) -> bool:
-    """Whether something is so of any path.
-
-    Raises:
-        OSError: it is so of none that can be looked at, and one cannot be.
-    """
-    failed: OSError | None = None
-    for path in paths:
-        try:
-            if is_so(path):
-                return True
-        except OSError as error:
-            failed = failed or error
-    if failed is not None:
-        raise failed
-    return False
 
 
 def _holds_organisation(path: Path) -> bool:
@@ -326,7 +303,7 @@ def organisations(place: Place) -> list[Place]:
     """
     if place.target is not Target.ORGANISATIONS:
         return [place]
-    return [replace(one, listed=False, deep=False) for one in packages(place) if may_be_organisation(one.path)]
+    return [replace(one, listed=False, deep=False) for one in packages(place) if is_organisation(one.path, unseen=True)]
 
 
 def _listed(round_: Place, folder: Path, *, deep: bool = False) -> Place:
@@ -364,7 +341,7 @@ def rounds_in(place: Place) -> list[Path]:
         return []
     inside = folders(place.path)
     rounds = [child for child in inside if named_round(child.name)]
-    beside = [child for child in inside if child not in rounds and may_be_organisation(child)]
+    beside = [child for child in inside if child not in rounds and is_organisation(child, unseen=True)]
     return [*rounds, *beside] if rounds else []
 
 

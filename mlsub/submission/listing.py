@@ -1,141 +1,24 @@
-"""A listing of a tree (names, kinds and sizes), what in it nobody means to submit, and templates left unfilled."""
+"""A listing of a tree (names, kinds and sizes), and what in it nobody means to submit."""
 
 from __future__ import annotations
 
-import errno
-import json
 import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_nothing, open_regular
 from mlsub.rules.catalogue import finding
+from mlsub.submission.templates import begins_as_template, may_be_template
 
-#: While a file contains this, it is a template; the audit looks for it.
-MARKER = "mlsub-template"
-#: What people fill in is some kilobytes.
-_MAX_BYTES = 1 << 20
-#: Nobody fills in a template with more bytes than these.
-MOST = 1 << 16
-#: What a line of a template says that asks to be filled in, and the lines that any script may have.
-_ASK, _COMMON = ("TODO", "nobody has filled in"), {"", "#!/bin/bash", "set -euo pipefail"}
-_NAME = re.compile(r"\{[a-z]+\}")
-
-
-class _TemplateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file beside a benchmark's code: a word on it, and its template."""
-
-    word: str
-    content: str
-
-
-class _Shipped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    files: dict[str, _TemplateFile]
-    metadata: dict[str, str]
-
-
-class Template(msgspec.Struct, frozen=True):
-    """A file to begin with: its path relative to the organisation's folder, its content, whether it is a script."""
-
-    path: str
-    content: str
-    executable: bool
-
-
-def templates(system: str, benchmark: str, implementation: str) -> tuple[Template, ...]:
-    """The files of ``benchmarks/<benchmark>/<system>/``, each marked as not filled in; its scripts refuse to run.
-
-    The fields of the JSON file are the metadata that MLCommons' submission rules list for an implementation on a
-    system, spelled as the Inference checker spells them: no tool of Training reads the file.
-    """
-    names = {"system": system, "benchmark": benchmark, "implementation": implementation, "marker": MARKER}
-    folder = f"benchmarks/{benchmark}/{system}"
-    shapes = shipped(__file__, "templates.yaml", _Shipped)
-    found = [
-        Template(f"{folder}/{name}", file.content.format(**names), executable=name.endswith(".sh"))
-        for name, file in shapes.files.items()
-    ]
-    metadata = {MARKER: "fill in every TODO, then remove this field", **shapes.metadata}
-    content = json.dumps(metadata, indent=2) + "\n"
-    return (*found, Template(f"{folder}/{system}_{implementation}.json", content, executable=False))
-
-
-def template_words() -> dict[str, str]:
-    """A word on each file that has a template, by its name."""
-    return {name: file.word for name, file in shipped(__file__, "templates.yaml", _Shipped).files.items()}
-
-
-def is_unfilled(content: bytes) -> bool:
-    """Whether a file is a template that is to be filled in: it has a line of its own left, or refuses to run.
-
-    Headings may stay, as they are no sentences; a file with nothing else is a template all the same.
-    """
-    if any(piece in content for piece in _asking()):
-        return True
-    lines = [line.strip() for line in content[:MOST].decode("utf-8", "replace").splitlines()]
-    lines = [line for line in lines if line not in _COMMON]
-    own = [line for line in lines if _line().fullmatch(line)]
-    done = [line for line in lines if not line.startswith("#")]
-    return any(line.endswith(".") for line in own) or done[:1] == ["exit 1"] or (bool(own) and own == lines)
-
-
-@cache
-def _asking() -> tuple[bytes, ...]:
-    """What the lines of templates say that ask to be filled in, without the names in them."""
-    lines = (line for text in _texts() for line in text.splitlines() if any(word in line for word in _ASK))
-    lines = (line.strip().removesuffix(" >&2") for line in lines)
-    return (MARKER.encode(), *(max(_NAME.split(line), key=len).encode() for line in lines))
-
-
-@cache
-def _line() -> re.Pattern[str]:
-    """Any line of a template, whatever the names in it."""
-    lines = dict.fromkeys(line.strip() for text in _texts() for line in text.splitlines())
-    return re.compile("|".join(".{1,200}".join(map(re.escape, _NAME.split(line))) for line in lines if line))
-
-
-def _texts() -> tuple[str, ...]:
-    shapes = shipped(__file__, "templates.yaml", _Shipped)
-    return (*(file.content for file in shapes.files.values()), "\n".join(map(json.dumps, shapes.metadata.values())))
-
-
-def begins_as_template(file: Path) -> bool:
-    """Whether a file is a template that nobody has filled in; a link is none.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    return is_unfilled(content_of(file, MOST, follow=False))
-
-
-def content_of(file: Path, limit: int = _MAX_BYTES, *, follow: bool = True) -> bytes:
-    """Return the first megabyte of a file, or as many bytes as asked for; nothing of what is not a file.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    try:
-        with open_regular(file, follow=follow) as stream:
-            return stream.read(limit)
-    except OSError as error:
-        # ENXIO is that of a socket.
-        if is_nothing(error) or error.errno == errno.ENXIO:
-            return b""
-        raise
-
-
-#: The files beside a benchmark's code that templates are made of.
-README = "README.md"
-SCRIPTS = ("setup.sh", "init_datasets.sh", "run_and_time.sh")
 #: Names shown of many.
 SHOWN = 3
 #: A name longer than this is shortened where several are listed.
@@ -179,14 +62,13 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A tree's items, sorted by path.
 
     ``closed`` are folders that could not be read (``.`` is the whole tree), ``unread`` names of which nothing could be
-    found out, or not what is asked of such a file, and ``reasons`` say why, by the path. ``cut`` says that there are
-    more files, or folders lie deeper, than are listed; ``unfilled`` are paths of templates nobody has filled in.
+    found out, or not what is asked of such a file, each with the reason. ``cut`` says that there are more files, or
+    folders lie deeper, than are listed; ``unfilled`` are paths of templates nobody has filled in.
     """
 
     items: tuple[Item, ...]
-    closed: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-    reasons: dict[str, str] = {}
+    closed: dict[str, str] = {}
+    unread: dict[str, str] = {}
     cut: str | None = None
     unfilled: tuple[str, ...] = ()
 
@@ -258,18 +140,17 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
     Folders of caches and of version control are items, but what lies in them is not listed.
     """
     items: list[Item] = []
-    closed: list[str] = []
+    closed: dict[str, str] = {}
     unread: dict[str, str] = {}
-    reasons: dict[str, str] = {}
     cut = None
     waiting = [("", 0)]
     while waiting:
         path, depth = waiting.pop()
         try:
-            found = list(_scan(folder, path, unread))
+            with os.scandir(f"{folder}/{path}") as entries:
+                found = [_item(entry, f"{path}/{entry.name}" if path else entry.name, unread) for entry in entries]
         except (OSError, ValueError) as error:
-            closed.append(path or ".")
-            reasons[path or "."] = reason_of(error)
+            closed[path or "."] = reason_of(error)
             continue
         items += found
         if len(items) > max_items:
@@ -282,21 +163,8 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
         waiting += [(child, depth + 1) for child in below]
     items.sort(key=lambda item: item.path)
     unfilled = tuple(item.path for item in items if _is_unfilled_template(folder, item, unread))
-    return Listing(
-        items=tuple(items),
-        closed=tuple(sorted(closed)),
-        unread=tuple(sorted(unread)),
-        reasons=reasons | unread,
-        cut=cut,
-        unfilled=unfilled,
-    )
-
-
-def _scan(folder: Path, path: str, unread: dict[str, str]) -> Iterator[Item]:
-    start = f"{path}/" if path else ""
-    with os.scandir(f"{folder}/{path}") as entries:
-        for entry in entries:
-            yield _item(entry, start + entry.name, unread)
+    closed, unread = (dict(sorted(known.items())) for known in (closed, unread))
+    return Listing(items=tuple(items), closed=closed, unread=unread, cut=cut, unfilled=unfilled)
 
 
 def _item(entry: os.DirEntry[str], path: str, unread: dict[str, str]) -> Item:
@@ -315,19 +183,9 @@ def _item(entry: os.DirEntry[str], path: str, unread: dict[str, str]) -> Item:
     return Item(path, ItemKind.FILE, status.st_size, bool(status.st_mode & 0o111))
 
 
-def may_be_template(path: str) -> bool:
-    """Whether templates are put at a place of the tree: benchmarks/<benchmark>/<system>/<name>."""
-    parts = path.split("/")
-    return (
-        len(parts) == 4 and parts[0] == "benchmarks" and (parts[3] in (README, *SCRIPTS) or parts[3].endswith(".json"))
-    )
-
-
 def _is_unfilled_template(folder: Path, item: Item, unread: dict[str, str]) -> bool:
     if item.kind is not ItemKind.FILE or not may_be_template(item.path) or item.path in unread:
         return False
-    from mlsub.submission.listing import begins_as_template
-
     try:
         return begins_as_template(folder / item.path)
     except OSError as error:
@@ -337,53 +195,28 @@ def _is_unfilled_template(folder: Path, item: Item, unread: dict[str, str]) -> b
 
 def is_stray_folder(item: Item) -> bool:
     """Whether a folder is one that nobody means to submit, whatever lies in it."""
-    return item.kind is ItemKind.FOLDER and is_stray_name(item.name)
+    return item.kind is ItemKind.FOLDER and stray_kind(item.name) is not None
 
 
-def is_stray_name(folder: str) -> bool:
-    """The same by a folder's name."""
-    return _folder_kind(folder) is not None
+@lru_cache(maxsize=4096)
+def stray_kind(name: str, table: Literal["files", "folders"] = "folders") -> str | None:
+    """Return what a folder or a file is by its name, such as ``caches``, where nobody means to submit it; else None."""
+    kinds = shipped(__file__, "strays.yaml", dict[str, dict[str, str]])[table]
+    return next((kind for kind, pattern in kinds.items() if re.fullmatch(pattern, name)), None)
 
 
 def stray_paths(listing: Listing) -> dict[str, list[str]]:
     """The strays by what they are; what lies in a stray folder is not named again."""
     strays: dict[str, dict[str, None]] = {}
-    above: dict[str, str | None] = {}
     for item in listing.items:
-        folder = item.parent
-        if folder not in above:
-            # The topmost stray folder stands for all in it, whether or not it is listed.
-            outer = (parent for parent in parents(item.path) if is_stray_name(parent.rpartition("/")[2]))
-            above[folder] = next(outer, None)
-        path = above[folder] or item.path
-        kind = _folder_kind(path.rpartition("/")[2]) if above[folder] else _stray_kind(item)
+        # The topmost stray folder stands for all in it, whether or not it is listed.
+        outer = next((above for above in parents(item.path) if stray_kind(above.rpartition("/")[2])), None)
+        if outer is not None:
+            kind = stray_kind(outer.rpartition("/")[2])
+        elif item.kind in (ItemKind.FILE, ItemKind.FOLDER):
+            kind = stray_kind(item.name, "files" if item.kind is ItemKind.FILE else "folders")
+        else:
+            kind = None
         if kind is not None:
-            strays.setdefault(kind, {})[path] = None
+            strays.setdefault(kind, {})[outer or item.path] = None
     return {kind: list(paths) for kind, paths in strays.items()}
-
-
-def audit_strays(strays: dict[str, list[str]]) -> Iterator[Finding]:
-    """What was left lying about, one finding a kind and area of the tree."""
-    for kind, paths in strays.items():
-        yield from gathered("layout.stray", paths, f"The package contains {kind}")
-
-
-def _stray_kind(item: Item) -> str | None:
-    if item.kind is ItemKind.FOLDER:
-        return _folder_kind(item.name)
-    return _matching_kind("files", item.name) if item.kind is ItemKind.FILE else None
-
-
-def _folder_kind(name: str) -> str | None:
-    return _matching_kind("folders", name)
-
-
-@lru_cache(maxsize=4096)
-def _matching_kind(table: str, name: str) -> str | None:
-    return next((kind for kind, pattern in _patterns(table).items() if pattern.fullmatch(name)), None)
-
-
-@cache
-def _patterns(table: str) -> dict[str, re.Pattern[str]]:
-    kinds = shipped(__file__, "strays.yaml", dict[str, dict[str, str]])[table]
-    return {kind: re.compile(pattern) for kind, pattern in kinds.items()}

@@ -11,11 +11,10 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_there
 from mlsub.io.show import readable
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import below
+from mlsub.submission.model import Package
 
 FILE = "package_checker_params"
 #: Real files hold one short line.
@@ -49,59 +48,40 @@ class Flags(msgspec.Struct, frozen=True):
 NO_FLAGS = Flags()
 
 
-class FlagFiles:
-    """The flags in the folders of one organisation, each file read once.
+def flags_of(package: Package, round_: Round) -> tuple[dict[Path, Flags], list[Finding]]:
+    """Return the flags that hold for each entry by its folder, and what is wrong with the files, each read once.
 
-    Args:
-        top: the organisation's folder, or a benchmark's that lies in no tree.
-        path: what findings call it, relative to the report's root.
-        round_: says which places count.
-        in_tree: whether ``top`` is an organisation's folder.
+    Those in the entry's own folder come first, then those in the folders above it.
     """
-
-    def __init__(self, top: Path, path: str, round_: Round, *, in_tree: bool) -> None:
-        self._top, self._path, self._round, self._in_tree = top, path, round_, in_tree
-        self._read: dict[tuple[str, ...], Flags] = {}
-
-    def of(self, folder: Path) -> Flags:
-        """Those that hold for a benchmark's folder: its own, then those of the folders above it."""
-        flags, relative = NO_FLAGS, below(self._top, folder)
-        names = () if relative == "." else tuple(relative.split("/"))
+    read: dict[tuple[str, ...], Flags] = {}
+    held: dict[Path, Flags] = {}
+    for folder in (entry.folder for entry in package.entries):
+        names = folder.relative_to(package.folder).parts
         for depth in range(len(names) + 1):
-            flags = self._flags_in(names[:depth]).over(flags)
-        return flags
-
-    def findings(self) -> list[Finding]:
-        """What is wrong with the files that were read."""
-        return [finding for flags in self._read.values() for finding in flags.findings]
-
-    def _flags_in(self, names: tuple[str, ...]) -> Flags:
-        """Those in a folder, by the names of the folders from the top to it."""
-        if names not in self._read:
-            path = "/".join((*(() if names and self._path in ("", ".") else (self._path,)), *names))
-            folder = "/".join((str(self._top), *names))
-            if self._in_tree and len(names) == 1:
-                self._read[names] = _in_results(folder, path, self._round)
-            else:
-                self._read[names] = read_flags(folder, path, self._round, root=self._in_tree and not names)
-        return self._read[names]
+            if (above := names[:depth]) not in read:
+                place = ("root", "results")[depth] if package.in_tree and depth < 2 else "folders"
+                at = package.folder.joinpath(*above)
+                read[above] = read_flags(at, package.path_of(at), round_, place)
+            held[folder] = read[above].over(held.get(folder, NO_FLAGS))
+    return held, [found for flags in read.values() for found in flags.findings]
 
 
-def read_flags(folder: str | Path, path: str, round_: Round, *, root: bool) -> Flags:
-    """The flags in a folder of a submission; bad input never raises.
+def read_flags(folder: Path, path: str, round_: Round, place: str = "folders") -> Flags:
+    """Return the flags in a folder of a submission; bad input never raises.
 
-    In v2.0 to v3.1 the script that verifies a submission reads the file in the organisation's folder (``root``), and
-    makes an option of the package checker of each line that ends in a line feed. From v4.0 the package checker reads
-    those in the folders of system and benchmark, and takes a flag only from a line without a line feed: the last.
+    In v2.0 to v3.1 the script that verifies a submission reads the file in the organisation's folder, and makes an
+    option of the package checker of each line that ends in a line feed. From v4.0 the package checker reads those in
+    the folders of system and benchmark, and takes a flag only from a line without a line feed: the last. No round reads
+    one in ``results/``.
 
     Args:
         folder: where the file would be.
         path: what findings call the folder, relative to the report's root.
         round_: says which places count.
-        root: whether the folder is the organisation's.
+        place: ``root`` for the organisation's folder, ``results``, or ``folders`` for that of a system or a benchmark.
     """
     name = FILE if path in ("", ".") else f"{path}/{FILE}"
-    by_checker = round_.checker_params == "folders" and not root
+    by_checker = round_.checker_params == place == "folders"
     is_seen = False
     try:
         status = os.stat(f"{folder}/{FILE}")  # noqa: PTH116  (of every folder, most have none)
@@ -120,20 +100,9 @@ def read_flags(folder: str | Path, path: str, round_: Round, *, root: bool) -> F
         return Flags(findings=(finding("params.unreadable", name, f"It is larger than {MAX_BYTES >> 10} KiB"),))
     if by_checker and not _is_text(content):
         return Flags(findings=(_unreadable(name, "it is not UTF-8 text", crashes=True),))
-    place = "root" if root else "folders"
     if round_.checker_params != place:
         return Flags(findings=(_misplaced(name, round_),))
-    return _flags(content.decode("utf-8", "replace"), name, round_, ended=root)
-
-
-def _in_results(folder: str, path: str, round_: Round) -> Flags:
-    """``results/`` itself, in which no round reads the file."""
-    name = f"{path}/{FILE}"
-    try:
-        there = is_there(f"{folder}/{FILE}")
-    except OSError as error:
-        return Flags(findings=(_unreadable(name, reason_of(error), crashes=False),))
-    return Flags(findings=(_misplaced(name, round_),)) if there else NO_FLAGS
+    return _flags(content.decode("utf-8", "replace"), name, round_, ended=place == "root")
 
 
 def _is_text(content: bytes) -> bool:

@@ -65,7 +65,7 @@ def logs_in(folder: Path) -> int:
     return sum(fnmatchcase(name, RESULT_PATTERN) for name in names_in(folder))
 
 
-def of_run_count(entry: Entry, needed: int) -> str | None:
+def fix_for_run_count(entry: Entry, needed: int) -> str | None:
     """What to do where an entry has another number of results than it needs; None for the rule's usual words.
 
     Raises:
@@ -79,7 +79,7 @@ def of_run_count(entry: Entry, needed: int) -> str | None:
             "choose: median-window (docs/package.md)."
         )
     if any(name.endswith(".gz") for name in entry.strays):
-        return of_names(entry.strays)
+        return fix_for_names(entry.strays)
     if _misnamed(entry.strays, alone=not entry.results):
         return f"Name the logs result_<n>.txt; {_RENAMES}."
     if other := other_logs(entry.strays, needed - len(entry.results)):
@@ -94,7 +94,7 @@ def of_run_count(entry: Entry, needed: int) -> str | None:
     return "Add the runs that are missing, named result_<anything>.txt; a run that was never made has to be made."
 
 
-def of_names(names: Iterable[str]) -> str | None:
+def fix_for_names(names: Iterable[str]) -> str | None:
     """What to do with the logs of a folder that has none under the name of a result; None where it has no logs."""
     names = list(names)
     if any(name.endswith(".gz") for name in names):
@@ -118,7 +118,7 @@ def _hidden(system: str) -> str:
     return f"Remove results/{system}: the official checker takes each folder in results for a system."
 
 
-def of_too_deep(inner: Path, outer: Path, *, alone: bool) -> str:
+def fix_for_too_deep(inner: Path, outer: Path, *, alone: bool) -> str:
     """How to get an organisation's tree up, with a command only where that overwrites and mixes nothing.
 
     Args:
@@ -148,7 +148,7 @@ def _named_organisation(inner: Path, above: Path) -> Path | None:
     return may[-1] if same else known[0] if len(known) == 1 else None
 
 
-def of_divided(deep: Sequence[Path], above: Path) -> str:
+def fix_for_divided(deep: Sequence[Path], above: Path) -> str:
     """The same of several organisations' trees, whose place is one folder above all of them."""
     named = [_named_organisation(inner, above) for inner in deep]
     if len(deep) == 1 and named[0] is not None and named[0].parent == above:
@@ -180,7 +180,7 @@ def _holds_only(folder: Path, known: Sequence[Path]) -> bool:
         return False
 
 
-def of_elsewhere(deep: Sequence[Path]) -> str:
+def fix_for_elsewhere(deep: Sequence[Path]) -> str:
     """What to name in the place of a folder that has organisations' trees somewhere below it."""
     named = join(["mlsub", "check", *map(typed, deep[:_MOST_NAMED])])
     return f"Name the packages{' one by one' if len(deep) > _MOST_NAMED else ''}: {named}"
@@ -192,7 +192,7 @@ def typed(path: Path) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
-def of_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]) -> tuple[str, str] | None:
+def find_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]) -> tuple[str, str] | None:
     """The folder at the top in which the files of a missing ``results`` or ``systems`` lie, and what to do with it.
 
     Raises:
@@ -216,7 +216,7 @@ def of_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]
     return None
 
 
-def of_systems_too_deep(inner: Path, organisation: Path) -> str:
+def fix_for_systems_too_deep(inner: Path, organisation: Path) -> str:
     """How to get the folders of systems up that lie in another one in ``results``."""
     return _up(inner, organisation / "results", organisation)
 
@@ -246,7 +246,7 @@ def to_capture(file: str, system: str, submitter: str, division: str | None = No
     return join(["mlsub", "system", "capture", *said, "-o", file])
 
 
-def of_missing_description(
+def find_missing_description(
     organisation: Path, system: str, unused: Collection[str], *, only: bool
 ) -> tuple[str | None, str]:
     """The description that was probably meant, of those that no system uses, and what to do.

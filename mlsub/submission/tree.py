@@ -6,13 +6,12 @@ import os
 from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import compress
 from pathlib import Path
 from typing import TypeVar
 
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_folder, is_link, is_nothing, is_there, names_in
+from mlsub.io.look import is_folder, is_link, is_there, names_in
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
 from mlsub.submission.find import SCALING_FOLDERS, Place, Target, below, folders
@@ -20,14 +19,15 @@ from mlsub.submission.model import RESULT_PATTERN, Entry, Package
 from mlsub.submission.params import read_flags
 from mlsub.submission.remedies import (
     OTHER_NAMES,
+    find_missing_description,
+    find_missing_folder,
+    fix_for_systems_too_deep,
     logs_in,
-    of_missing_description,
-    of_missing_folder,
-    of_systems_too_deep,
     plain_name,
     renamed_benchmark,
 )
 
+Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 PRUNED_RESULTS = "pruned_results"
@@ -61,24 +61,15 @@ class _TreeReader:
         self.findings: list[Finding] = []
         self.skipped: list[Entry] = []
         self.explained: set[str] = set()
-        self._listed: dict[Path, list[Path]] = {}
 
     def read(self, place: Place) -> Package:
         """Return what lies at a place."""
         whole = place.target is Target.ORGANISATION
-        if whole:
-            entries = self._results()
-        elif place.target is Target.SYSTEM:
-            entries = self._system(place.path)
-        elif place.target is Target.SCALING:
-            entries = self._scaling(place.path)
-        else:
-            entries = self._benchmark(place.path, place.path.parent.name if self.round.scaling_folders else None)
+        entries = self._looked(self._entries, place) or []
         systems = {entry.system for entry in entries}
-        self._look_for_descriptions(systems)
-        described = [
-            file for file in self._descriptions(systems) if whole or file.name.removesuffix(".json") in systems
-        ]
+        self._looked(self._look_for_descriptions, systems)
+        descriptions = self._looked(self._descriptions, systems) or []
+        described = [file for file in descriptions if whole or file.name.removesuffix(".json") in systems]
         return Package(
             folder=self.folder,
             prefix=self.prefix,
@@ -89,43 +80,60 @@ class _TreeReader:
             explained=frozenset(self.explained),
         )
 
-    def _results(self) -> list[Entry]:
-        found = self._is_folder(self.folder / "results")
-        if found:
-            return [entry for system in self._folders(self.folder / "results") for entry in self._system(system)]
-        if found is not None:
+    def _entries(self, place: Place) -> list[Entry]:
+        if place.target is Target.SYSTEM:
+            return self._system(place.path)
+        if place.target is Target.SCALING:
+            return self._scaling(place.path)
+        if place.target is not Target.ORGANISATION:
+            return self._benchmark(place.path, place.path.parent.name if self.round.scaling_folders else None)
+        if not is_folder(self.folder / "results"):
             self._add_missing_folder("tree.results-missing", "results")
-        return []
+            return []
+        return self._each(self._system, self.folder / "results")
+
+    def _each(self, read: Callable[[Path], list[Entry]], folder: Path) -> list[Entry]:
+        """The entries in each folder of one, hidden ones among them, as the official checker lists them."""
+        entries = []
+        for child in _children(folder):
+            if self._looked(self._is_folder, child):
+                entries += self._looked(read, child) or []
+        return entries
+
+    def _is_folder(self, path: Path) -> bool:
+        found = is_folder(path)
+        if not found and not path.name.startswith(".") and is_link(path):
+            self._add(_UNREADABLE, self._relative(path), "The link is broken or circular")
+        return found
 
     def _descriptions(self, systems: Collection[str] = ()) -> list[Path]:
         """Those that the official checker lists, and those of systems with results, which it opens by name."""
         return [
             child
-            for child in self._children(self.folder / "systems", may_lack=True)
+            for child in _children(self.folder / "systems")
             if child.name.endswith(".json")
             and (not child.name.startswith(".") or child.name.removesuffix(".json") in systems)
         ]
 
     def _system(self, folder: Path) -> list[Entry]:
         """A folder under results/, hidden or not: the official checker takes each for a system."""
-        reader = self._scaling if self.round.scaling_folders else self._benchmark
         known = len(self.findings)
-        if logs := sum(fnmatchcase(child.name, RESULT_PATTERN) for child in self._children(folder)):
+        if logs := logs_in(folder):
             self._add_without_system(folder, logs)
-        entries = [entry for child in self._folders(folder) for entry in reader(child)]
+        entries = self._each(self._scaling if self.round.scaling_folders else self._benchmark, folder)
         if not entries and not any(found.rejects for found in self.findings[known:]):
             self._look_as_for_a_system(folder)
         return entries
 
     def _look_as_for_a_system(self, folder: Path) -> None:
         """What the official checker opens of a system folder even where it then passes over all that lies in it."""
-        flags = read_flags(folder, self.prefix + self._relative(folder), self.round, root=False)
+        flags = read_flags(folder, self.prefix + self._relative(folder), self.round)
         self.findings += [found for found in flags.findings if found.rejects]
         if not self.round.descriptions_checked or self._is_described(folder.name):
             return
-        inside = [child for child in self._children(folder) if self._is_folder(child)]
+        inside = _folders_in(folder)
         if self.round.scaling_folders:
-            inside = [below for child in inside for below in self._children(child) if self._is_folder(below)]
+            inside = [below for child in inside for below in _folders_in(child)]
         if inside:
             self._add(
                 "official.crash",
@@ -138,10 +146,8 @@ class _TreeReader:
 
     def _scaling(self, folder: Path) -> list[Entry]:
         """The benchmarks under ``strong`` or ``weak``."""
-        if folder.name.startswith("."):
-            children = self._children(folder, rule=_NOT_LISTED)
-            if not any(self._is_folder(child, rule=_NOT_LISTED) for child in children):
-                return []
+        if folder.name.startswith(".") and not self._looked(_folders_in, folder, rule=_NOT_LISTED):
+            return []
         if folder.name not in SCALING_FOLDERS:
             self._add(
                 "tree.unknown-scaling",
@@ -151,22 +157,19 @@ class _TreeReader:
                 actual=folder.name,
             )
             return []
-        return [entry for child in self._folders(folder) for entry in self._benchmark(child, folder.name)]
+        return self._each(lambda child: self._benchmark(child, folder.name), folder)
 
     def _look_for_descriptions(self, systems: set[str]) -> None:
         """Every system with results needs a description of its name."""
-        found = self._is_folder(self.folder / "systems")
-        if not found:
-            if found is not None:
-                self._add_missing_folder("tree.systems-missing", "systems")
+        if not is_folder(self.folder / "systems"):
+            self._add_missing_folder("tree.systems-missing", "systems")
             return
         missing = [name for name in sorted(systems) if not self._is_described(name)]
-        results: list[Path] = self._looked(lambda: folders(self.folder / "results"), [])
-        used = {folder.name for folder in results} - set(missing)
+        used = {folder.name for folder in folders(self.folder / "results")} - set(missing)
         unused = {file.name.removesuffix(".json"): None for file in self._descriptions()}
         unused = {name: None for name in unused if name not in used}
         for system in missing:
-            meant, fix = of_missing_description(self.folder, system, unused, only=len(missing) == 1)
+            meant, fix = find_missing_description(self.folder, system, unused, only=len(missing) == 1)
             if meant is not None:
                 unused.pop(meant)
                 self.explained.add(f"systems/{meant}.json")
@@ -181,7 +184,7 @@ class _TreeReader:
             )
 
     def _add_missing_folder(self, rule: str, name: str) -> None:
-        found = self._looked(lambda: of_missing_folder(self.folder, name, self.round.benchmarks), None)
+        found = find_missing_folder(self.folder, name, self.round.benchmarks)
         if found is not None:
             self.explained.add(found[0])
         self._add(rule, name, actual=f"a folder {found[0]}" if found else None, fix=found[1] if found else None)
@@ -192,13 +195,12 @@ class _TreeReader:
             if not any(part.startswith(".") for part in self._relative(folder).split("/")):
                 self._add_unknown_benchmark(folder)
             return []
-        children = self._children(folder)
-        names = [child.name for child in children]
-        found = [fnmatchcase(name, RESULT_PATTERN) for name in names]
-        results = tuple(compress(children, found))
-        strays = tuple(name for name, is_result in zip(names, found, strict=True) if not is_result and name[0] != ".")
+        names = sorted(names_in(folder))
+        results = tuple(folder / name for name in names if fnmatchcase(name, RESULT_PATTERN))
+        strays = tuple(name for name in names if not fnmatchcase(name, RESULT_PATTERN) and name[0] != ".")
         if results:  # Where there are none, the finding on their number says where they are.
-            self._look_for_stray_logs(folder, [folder / name for name in strays])
+            for name in strays:
+                self._looked(self._look_for_stray_logs, folder / name, rule=_NOT_LISTED)
         entry = Entry(
             path=self.prefix + self._relative(folder),
             organisation=self.folder.name,
@@ -208,7 +210,7 @@ class _TreeReader:
             results=results,
             strays=strays,
             scaling_type=scaling_type,
-            elsewhere=self._looked(lambda: matched_elsewhere(self.folder, folder), None),
+            elsewhere=matched_elsewhere(self.folder, folder),
         )
         if not results and self.round.empty_folder_ignored:
             self.skipped.append(entry)
@@ -238,14 +240,14 @@ class _TreeReader:
 
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
-        if self._looked(lambda: any(child.name in known and logs_in(child) for child in folders(folder)), False):
+        if any(child.name in known and logs_in(child) for child in folders(folder)):
             self._add(
                 "tree.unknown-benchmark",
                 self._relative(folder),
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
-                fix=of_systems_too_deep(folder.parent, self.folder),
+                fix=fix_for_systems_too_deep(folder.parent, self.folder),
             )
             return
         self._add(
@@ -275,68 +277,27 @@ class _TreeReader:
         wrong = wrong_round(self.round, meant)
         return f"{wrong} {_OR_REMOVE}" if wrong else None
 
-    def _look_for_stray_logs(self, folder: Path, strays: list[Path]) -> None:
-        for stray in strays:
-            if stray.name == PRUNED_RESULTS and folder.parent.name == "weak" and self.round.scaling_folders:
-                continue  # The rules of HPC keep pruned throughput logs there.
-            if self._is_folder(stray, rule=_NOT_LISTED) and not self._is_link(stray, rule=_NOT_LISTED):
-                children = self._children(stray, rule=_NOT_LISTED, may_lack=True)
-                logs = [child for child in children if fnmatchcase(child.name, RESULT_PATTERN)]
-                if logs:
-                    self._add(
-                        "tree.stray-logs",
-                        self._relative(stray),
-                        expected=self._relative(folder),
-                        actual=f"{len(logs)} logs",
-                    )
+    def _look_for_stray_logs(self, stray: Path) -> None:
+        """Report the logs in a folder beside results; the rules of HPC keep pruned throughput logs there."""
+        folder = stray.parent
+        pruned = stray.name == PRUNED_RESULTS and folder.parent.name == "weak" and self.round.scaling_folders
+        if not pruned and is_folder(stray) and not is_link(stray) and (logs := logs_in(stray)):
+            expected, actual = self._relative(folder), f"{logs} logs"
+            self._add("tree.stray-logs", self._relative(stray), expected=expected, actual=actual)
 
-    def _folders(self, folder: Path) -> list[Path]:
-        """Folders, hidden ones among them, as the official checker lists them."""
-        found = []
-        for child in self._children(folder):
-            if is_known := self._is_folder(child):
-                found.append(child)
-            elif is_known is not None and not child.name.startswith(".") and self._is_link(child):
-                self._add(_UNREADABLE, self._relative(child), "The link is broken or circular")
-        return found
-
-    def _children(self, folder: Path, *, rule: str = _UNREADABLE, may_lack: bool = False) -> list[Path]:
-        """What a folder contains, sorted by name as the official checker sorts it.
-
-        Args:
-            folder: is listed once.
-            rule: of the finding where it cannot be listed.
-            may_lack: whether it is no finding that there is no such folder.
-        """
-        if folder not in self._listed:
-            try:
-                self._listed[folder] = sorted(folder.iterdir(), key=lambda child: child.name)
-            except OSError as error:
-                self._listed[folder] = []
-                if not (may_lack and is_nothing(error)):
-                    self._add(rule, self._relative(folder), f"The folder cannot be read: {reason_of(error)}")
-        return self._listed[folder]
-
-    def _is_described(self, system: str) -> bool | None:
+    def _is_described(self, system: str) -> bool:
         """Whether a name exists, even as a broken link: that has a finding of its own."""
-        return self._looked(lambda: is_there(self.folder / "systems" / f"{system}.json"), True)
+        return is_there(self.folder / "systems" / f"{system}.json")
 
-    def _is_folder(self, path: Path, *, rule: str = _UNREADABLE) -> bool | None:
-        """Whether a path is a folder; None where that cannot be looked at, which is a finding."""
-        return self._looked(lambda: is_folder(path), None, rule=rule)
-
-    def _is_link(self, path: Path, *, rule: str = _UNREADABLE) -> bool | None:
-        return self._looked(lambda: is_link(path), None, rule=rule)
-
-    def _looked(self, look: Callable[[], Found], instead: Found, *, rule: str = _UNREADABLE) -> Found:
-        """What comes of looking at files; where that is not possible, a finding of a rule, and something instead."""
+    def _looked(self, look: Callable[[Given], Found], at: Given, *, rule: str = _UNREADABLE) -> Found | None:
+        """What comes of looking at something; None and a finding of a rule where it cannot be looked at."""
         try:
-            return look()
+            return look(at)
         except OSError as error:
             path = Path(os.fsdecode(error.filename)) if error.filename is not None else self.folder
             place = self._relative(path) if path.is_relative_to(self.folder) else "."
             self._add(rule, place, f"It cannot be accessed: {reason_of(error)}")
-            return instead
+            return None
 
     def _relative(self, path: Path) -> str:
         return below(self.folder, path)
@@ -353,6 +314,16 @@ class _TreeReader:
     ) -> None:
         place = (self.prefix.rstrip("/") or ".") if path == "." else self.prefix + path
         self.findings.append(finding(rule, place, message, expected=expected, actual=actual, fix=fix))
+
+
+def _children(folder: Path) -> list[Path]:
+    """What a folder contains, sorted by name as the official checker sorts it."""
+    return [folder / name for name in sorted(names_in(folder))]
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """The folders in a folder, hidden ones among them."""
+    return list(filter(is_folder, _children(folder)))
 
 
 def matched_elsewhere(organisation: Path, folder: Path) -> str | None:

@@ -21,7 +21,7 @@ from mlsub.io.errors import reason_of
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
-from mlsub.submission.remedies import of_divided, of_elsewhere, of_names, of_too_deep
+from mlsub.submission.remedies import fix_for_divided, fix_for_elsewhere, fix_for_names, fix_for_too_deep
 from mlsub.workspace.cache import Cache
 
 #: Folders of one that are looked into for organisations that lie deeper.
@@ -169,7 +169,7 @@ def _nothing_in(place: Place) -> Finding:
         ".",
         f"There is neither a result log nor an organisation in {folder.name}",
         actual="none",
-        fix=of_names(_names(folder)),
+        fix=fix_for_names(_names(folder)),
     )
 
 
@@ -184,11 +184,11 @@ def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
         count = len(first.relative_to(folder).parts) - round_
         message = f"The files of {first.name} are {count} folder{'s' * (count > 1)} too deep"
     if any(steps) or not (round_ or (its_own and len(deep) == 1)):
-        fix = of_elsewhere(deep)
+        fix = fix_for_elsewhere(deep)
     elif round_:
-        expected, fix = f"{folder.name}/<organisation>/results", of_divided(deep, folder)
+        expected, fix = f"{folder.name}/<organisation>/results", fix_for_divided(deep, folder)
     else:
-        expected, fix = f"{folder.name}/results", of_too_deep(first, folder, alone=True)
+        expected, fix = f"{folder.name}/results", fix_for_too_deep(first, folder, alone=True)
     return finding("check.no-logs", ".", message, expected=expected, actual=found, fix=fix)
 
 

@@ -17,7 +17,7 @@ from bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, TREES
 from bench.installed import installed
 from bench.measure import Command, Cost, Memory, cost, in_turn, memory
 from bench.official import organisations
-from bench.results import Line, line_of
+from bench.results import Line
 from bench.run import place
 from mlsub.findings import Verdict
 
@@ -34,7 +34,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def line(case: str, logs: int = 10, wall: float = 0.5) -> Line:
     others = {name: [Cost(0.1, 0.1, 0)] * 5 for name in (FLOOR, LOCAL)}
-    return line_of(case, (logs, 50 * logs), [Cost(wall, 2 * wall, 0)] * 5, others, Memory(40_000_000, 60_000_000))
+    return Line(case, logs, 50 * logs, [Cost(wall, 2 * wall, 0)] * 5, others, Memory(40_000_000, 60_000_000))
 
 
 def test_the_table_of_cases_holds_together() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from html.parser import HTMLParser
+import re
 from pathlib import Path
 
 import pytest
@@ -70,33 +70,16 @@ def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
     assert [(one["claim"], one["rule"]) for one in document["messaging"]["findings"]] == [("cost", "claim.r17")]
 
 
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.targets: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.targets += [value or "" for name, value in attrs if name in ("src", "href")]
-
-
 def test_html_is_one_page_that_loads_nothing_and_escapes_everything(place: Path) -> None:
     outcome = run("audit", place / "claims.yaml", "--results", place, "--format", "html")
-    page = _Page()
-    page.feed(outcome.stdout)
-    assert not page.tags & {"script", "b", "img", "iframe", "link"}
-    assert page.targets == []
+    assert re.findall(r"<(?:script|b|img|iframe|link)\b|\b(?:src|href)=", outcome.stdout) == []
     assert "<p>&lt;b&gt;Twice&lt;/b&gt; | as fast\\x1b[31m</p>" in outcome.stdout
     assert '<section class="note" id="cost" data-kind="holds-fragile">\n<h2>cost: holds-fragile</h2>' in outcome.stdout
     assert outcome.stdout.endswith("</html>\n")
 
 
-def test_strict_counts_what_is_doubtful(place: Path) -> None:
+def test_strict_counts_what_is_doubtful_and_failing_counts_always(place: Path) -> None:
     assert run("audit", place / "claims.yaml", "--results", place, "--strict").status == 1
-
-
-def test_a_claim_that_fails(place: Path) -> None:
     (place / "claims.yaml").write_text(CLAIMS.replace("value: 12,", "value: 14,"))
     outcome = run("audit", place / "claims.yaml", "--results", place)
     assert (outcome.status, outcome.stderr) == (1, "")
@@ -116,20 +99,10 @@ def test_a_result_that_is_not_there(place: Path) -> None:
 
 #: What replaces what in a good file -> the one line on standard error, after the file's name.
 BROKEN = {
-    (
-        "minutes(acme),",
-        "minutes(acne),",
-    ): "8: claims.time.expr: column 9: there is no result, input or value 'acne'. Did you mean acme?",
-    ("minutes(acme),", "minutes(acme) / (2 - 2),"): "8: time: column 15: division by zero",
-    ("inputs:", "values: {x: y, y: x}\ninputs:"): "5: values.x: circular: x -> y -> x",
-    (
-        "minutes(acme),",
-        "(" * 900 + "1" + ")" * 900 + ",",
-    ): "8: claims.time.expr: column 41: nested too deeply; 40 levels are the limit",
-    ("minutes(acme),", "(" * 1000 + "1" + ")" * 1000 + ","): (
-        "8: claims.time.expr: column 1: an expression of 2001 characters; 2000 are the limit"
+    ("minutes(acme),", "minutes(acne),"): (
+        "8: claims.time.expr: column 9: there is no result, input or value 'acne'. Did you mean acme?"
     ),
-    ("claims:", "claims: ["): "8: not YAML: did not find expected ',' or ']'",
+    ("minutes(acme),", "minutes(acme) / (2 - 2),"): "8: time: column 15: division by zero",
     ("text: It", "text: 0x" + "F" * 9999 + ", where: It"): "8: a number with too many digits",
 }
 
@@ -140,22 +113,7 @@ def test_a_broken_file_is_one_line(change: tuple[str, str], place: Path) -> None
     file.write_text(CLAIMS.replace(*change, 1))
     outcome = run("audit", file, "--results", place)
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr.startswith(f"mlsub audit: {file}:")
-    if "not YAML" not in BROKEN[change]:
-        assert outcome.stderr == f"mlsub audit: {file}:{BROKEN[change]}\n"
-
-
-def test_the_last_bracket_of_a_thousand_is_told_where_nesting_is_too_deep(place: Path) -> None:
-    (place / "claims.yaml").write_text(CLAIMS.replace("minutes(acme),", "(" * 999 + "1" + ")" * 999 + ","))
-    outcome = run("audit", place / "claims.yaml", "--results", place)
-    assert outcome.stderr.endswith(":8: claims.time.expr: column 41: nested too deeply; 40 levels are the limit\n")
-
-
-def test_places_that_hold_no_results(place: Path) -> None:
-    for name, reason in (("nowhere", f"There is no {place / 'nowhere'}"), ("claims.yaml", "No round was given")):
-        outcome = run("audit", place / "claims.yaml", "--results", place / name)
-        assert outcome.status == 2
-        assert reason in outcome.stderr
+    assert outcome.stderr == f"mlsub audit: {file}:{BROKEN[change]}\n"
 
 
 def test_results_are_asked_for(place: Path) -> None:

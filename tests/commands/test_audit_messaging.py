@@ -23,27 +23,35 @@ def audit(*options: str) -> Result:
     return CliRunner().invoke(main, command)
 
 
+OTHER = ", and the same document has results of the other"
+CHIPS = "the comparison does not say that the results differ in chip count (8 and 16)"
+BASIS = "a derived metric: the footnote does not say what it rests on"
+NVIDIA = (
+    "the footnote has no ID for the results of NVIDIA: dgxa100_ngc21.05_mxnet resnet and dgxa100_ngc21.05_pytorch bert"
+)
+
+
 @needs_published
 def test_the_worked_examples_with_the_document_they_stand_in() -> None:
     done = audit("--documents", str(SHARED / "seeds"), "--format", "json")
     assert done.exit_code == 0
     document = json.loads(done.stdout)
-    assert [
-        (one["claim"], one["rule"].removeprefix("claim."), one["severity"]) for one in document["messaging"]["findings"]
-    ] == [
-        ("ttt-bert-pod64", "r02", "warning"),
-        ("ttt-bert-pod64", "r11", "warning"),
-        ("ttt-resnet-pod64", "r11", "warning"),
-        ("perf-per-dollar-resnet", "r11", "warning"),
-        ("perf-per-dollar-resnet", "r17", "warning"),
-        ("perf-per-dollar-bert", "r11", "warning"),
-        ("perf-per-dollar-bert", "r17", "warning"),
-        (None, "r03", "warning"),
-        (None, "r04", "warning"),
-        (None, "r05", "warning"),
-        (None, "r19", "info"),
-        (None, "r10", "info"),
+    found = document["messaging"]["findings"]
+    assert [(one["claim"], one["rule"].removeprefix("claim."), one["message"]) for one in found] == [
+        ("ttt-bert-pod64", "r02", "the model's name “BERT” stands for the benchmark's, and the result is Open"),
+        ("ttt-bert-pod64", "r11", f"the division is not said (open){OTHER}"),
+        ("ttt-resnet-pod64", "r11", f"the division is not said (closed){OTHER}"),
+        ("perf-per-dollar-resnet", "r11", CHIPS),
+        ("perf-per-dollar-resnet", "r17", BASIS),
+        ("perf-per-dollar-bert", "r11", CHIPS),
+        ("perf-per-dollar-bert", "r17", BASIS),
+        (None, "r03", "the footnote lacks the division and the benchmark"),
+        (None, "r04", "the footnote does not say when and from where the results were retrieved"),
+        (None, "r05", NVIDIA),
+        (None, "r19", "30 of 31 uses of the name lack ™; first “Graphcore's first MLPerf results”"),
+        (None, "r10", "something that is not MLPerf is called MLPerf: “MLPerf training: EfficientNet-B4 (non-MLPerf)”"),
     ]
+    assert [one["severity"] for one in found] == ["warning"] * 10 + ["info"] * 2
     assert {one["verdict"] for one in document["claims"]} == {
         "holds",
         "holds-fragile",
@@ -51,8 +59,6 @@ def test_the_worked_examples_with_the_document_they_stand_in() -> None:
         "not-verifiable",
     }
     assert document["messaging"]["not_looked_at"] == []
-    chips = next(one for one in document["messaging"]["findings"] if "chip" in one["message"])
-    assert chips["message"] == "the comparison does not say that the results differ in chip count (8 and 16)"
 
 
 @needs_published
@@ -103,10 +109,3 @@ def test_an_unknown_text_is_refused() -> None:
     done = CliRunner().invoke(main, ["audit", "x.yaml", "--results", ".", "--guidelines", "2023"])
     assert done.exit_code == 2
     assert "2021-06" in done.stderr
-
-
-@pytest.mark.parametrize("number", range(1, 23))
-def test_every_rule_can_be_explained(number: int) -> None:
-    done = CliRunner().invoke(main, ["explain", f"claim.r{number:02}"])
-    assert done.exit_code == 0
-    assert "review" in done.stdout

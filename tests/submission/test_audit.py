@@ -198,7 +198,8 @@ def test_links_through_links() -> None:
 def test_a_link_to_where_nobody_looked_is_not_called_broken() -> None:
     tree = listing(links={"benchmarks/bert/link": "closed/file"})
     closed = Listing(
-        items=(*tree.items, Item("benchmarks/bert/closed", ItemKind.FOLDER)), closed=("benchmarks/bert/closed",)
+        items=(*tree.items, Item("benchmarks/bert/closed", ItemKind.FOLDER)),
+        closed={"benchmarks/bert/closed": "Permission denied"},
     )
     assert [name for name, *_ in told(closed)] == ["not-listed"]
 

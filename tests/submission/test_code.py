@@ -11,7 +11,8 @@ import pytest
 from mlsub.io.errors import MlsubError
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.code import PlannedEntry, expected_tree
-from mlsub.submission.listing import Item, Listing, templates
+from mlsub.submission.listing import Item, Listing
+from mlsub.submission.templates import templates
 
 BERT = PlannedEntry(system="rack1", benchmark="bert", implementation="pytorch")
 

@@ -11,12 +11,20 @@ import pytest
 from mlperf_logging.package_checker import package_checker
 from mlperf_logging.rcp_checker import rcp_checker
 
+from mlsub.findings import Finding
 from mlsub.rounds import get_round
-from mlsub.submission.params import FILE, FlagFiles, read_flags
+from mlsub.submission.model import Entry, Package
+from mlsub.submission.params import FILE, Flags, flags_of, read_flags
 
 
-def files(top: Path, round_name: str, usage: str = "training") -> FlagFiles:
-    return FlagFiles(top, "ACME", get_round(usage, round_name), in_tree=True)
+def read(top: Path, *folders: Path, round_name: str, usage: str = "training") -> tuple[list[Flags], list[Finding]]:
+    """The flags that hold for some benchmarks' folders, and what is wrong with the files."""
+    entries = [
+        Entry(path="", organisation="ACME", system="", benchmark="", folder=folder, results=()) for folder in folders
+    ]
+    package = Package(folder=top, prefix="ACME/", entries=tuple(entries))
+    flags, findings = flags_of(package, get_round(usage, round_name))
+    return [flags[folder] for folder in folders], findings
 
 
 def tree(top: Path, where: str, text: str) -> Path:
@@ -49,12 +57,11 @@ def test_to_v31_the_lines_count_that_the_verifying_script_reads(
 ) -> None:
     """The script makes ``--LINE`` of each line that ends in a line feed; the options were spelled with underscores."""
     usage, _, name = round_name.rpartition("-")
-    known = files(tmp_path, name, usage or "training")
-    flags = known.of(tree(tmp_path, ROOT, text))
+    [flags], findings = read(tmp_path, tree(tmp_path, ROOT, text), round_name=name, usage=usage or "training")
     file = f"ACME/{FILE}"
     assert (flags.rcp_bypass, flags.train_samples) == (file if bypass else None, file if samples else None)
     assert flags.seed_bypass is None
-    assert [finding.rule for finding in known.findings()] == rules
+    assert [finding.rule for finding in findings] == rules
 
 
 @pytest.mark.parametrize("where", [SYSTEM, BENCHMARK])
@@ -76,13 +83,12 @@ def test_from_v40_a_flag_counts_on_a_last_line_without_a_line_feed(
     where: str, round_name: str, text: str, asked: str | None, rules: list[str], tmp_path: Path
 ) -> None:
     """The package checker compares whole lines, ends included. Seeds can be let off since v4.1, which asks for them."""
-    known = files(tmp_path, round_name)
-    flags = known.of(tree(tmp_path, where, text))
+    [flags], findings = read(tmp_path, tree(tmp_path, where, text), round_name=round_name)
     unknown = round_name == "4.0" and "seed" in text
     expected = f"ACME/{where}/{FILE}"
     assert flags.rcp_bypass == (expected if asked == "rcp" else None)
     assert flags.seed_bypass == (expected if asked == "seeds" and not unknown else None)
-    assert [finding.rule for finding in known.findings()] == (["params.unknown-flag"] if unknown else rules)
+    assert [finding.rule for finding in findings] == (["params.unknown-flag"] if unknown else rules)
 
 
 @pytest.mark.parametrize(
@@ -103,13 +109,12 @@ def test_the_live_package_checker_takes_the_same_lines(
 
     monkeypatch.setattr(rcp_checker, "check_directory", check_directory)
     package_checker.check_training_result_files(str(tmp_path), "training", "5.0.0", True, False, False, False, False)
-    assert asked == [files(tmp_path, "5.0").of(folder).rcp_bypass is not None]
+    [flags], _ = read(tmp_path, folder, round_name="5.0")
+    assert asked == [flags.rcp_bypass is not None]
 
 
 def test_a_line_that_is_not_read_says_how_to_write_it(tmp_path: Path) -> None:
-    known = files(tmp_path, "5.1")
-    known.of(tree(tmp_path, BENCHMARK, "rcp-bypass\n"))
-    (finding,) = known.findings()
+    _, [finding] = read(tmp_path, tree(tmp_path, BENCHMARK, "rcp-bypass\n"), round_name="5.1")
     assert (finding.line, finding.kind) == (1, "review")
     assert finding.expected == "a last line, without a line feed at its end"
     assert finding.fix == f"Write the file with: printf 'rcp-bypass' > {FILE}"
@@ -118,7 +123,7 @@ def test_a_line_that_is_not_read_says_how_to_write_it(tmp_path: Path) -> None:
 def test_flags_of_a_system_and_of_a_benchmark_add_up(tmp_path: Path) -> None:
     folder = tree(tmp_path, SYSTEM, "rcp-bypass")
     (folder / FILE).write_text("seed-checker-bypass")
-    flags = files(tmp_path, "5.1").of(folder)
+    [flags], _ = read(tmp_path, folder, round_name="5.1")
     assert (flags.rcp_bypass, flags.seed_bypass) == (f"ACME/{SYSTEM}/{FILE}", f"ACME/{BENCHMARK}/{FILE}")
 
 
@@ -126,7 +131,8 @@ def test_another_systems_flags_are_not_ones_own(tmp_path: Path) -> None:
     tree(tmp_path, SYSTEM, "rcp-bypass")
     other = tmp_path / "results" / "rack2" / "bert"
     other.mkdir(parents=True)
-    assert files(tmp_path, "5.1").of(other).rcp_bypass is None
+    [flags], _ = read(tmp_path, other, round_name="5.1")
+    assert flags.rcp_bypass is None
 
 
 @pytest.mark.parametrize(
@@ -143,10 +149,8 @@ def test_another_systems_flags_are_not_ones_own(tmp_path: Path) -> None:
 def test_a_file_in_another_place_does_nothing_and_is_told(
     round_name: str, usage: str, where: str, expected: str, tmp_path: Path
 ) -> None:
-    known = files(tmp_path, round_name, usage)
-    flags = known.of(tree(tmp_path, where, "rcp-bypass\n"))
+    [flags], [finding] = read(tmp_path, tree(tmp_path, where, "rcp-bypass\n"), round_name=round_name, usage=usage)
     assert flags.rcp_bypass is None
-    (finding,) = known.findings()
     assert (finding.rule, finding.kind, finding.expected) == ("params.misplaced", "review", expected)
 
 
@@ -154,28 +158,22 @@ def test_each_file_is_told_once(tmp_path: Path) -> None:
     folder = tree(tmp_path, SYSTEM, "rcp-bypas\n")
     other = folder.with_name("resnet")
     other.mkdir()
-    known = files(tmp_path, "5.1")
-    known.of(folder)
-    known.of(other)
-    (finding,) = known.findings()
+    _, [finding] = read(tmp_path, folder, other, round_name="5.1")
     assert (finding.rule, finding.line, finding.actual) == ("params.unknown-flag", 1, "rcp-bypas")
     assert finding.fix == "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass' > package_checker_params"
 
 
 def test_from_v40_the_spelling_counts(tmp_path: Path) -> None:
     """The official checker compares with rcp-bypass; a verdict must not hang on a line that it does not know."""
-    known = files(tmp_path, "5.1")
-    assert known.of(tree(tmp_path, BENCHMARK, "rcp_bypass\n")).rcp_bypass is None
-    assert (
-        known.findings()[0].fix
-        == "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass' > package_checker_params"
-    )
+    [flags], [finding] = read(tmp_path, tree(tmp_path, BENCHMARK, "rcp_bypass\n"), round_name="5.1")
+    assert flags.rcp_bypass is None
+    assert finding.fix == "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass' > package_checker_params"
 
 
 @pytest.mark.parametrize("content", [b"\0" * 100_000, b"\xff\xfe\n" * 40, b"a" * 60_000])
 def test_hostile_files_are_findings(content: bytes, tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(content)
-    flags = read_flags(tmp_path, "x", get_round("training", "5.1"), root=False)
+    flags = read_flags(tmp_path, "x", get_round("training", "5.1"))
     assert flags.rcp_bypass is None
     assert 1 <= len(flags.findings) <= 10
     assert all(len(f.actual or "") < 400 for f in flags.findings)
@@ -198,9 +196,8 @@ def test_what_the_official_checker_cannot_read_rejects(
     folder = tree(tmp_path, where, "")
     (tmp_path / where / FILE).unlink()
     make(tmp_path / where / FILE)
-    known = files(tmp_path, round_name)
-    assert known.of(folder).rcp_bypass is None
-    (found,) = known.findings()
+    [flags], [found] = read(tmp_path, folder, round_name=round_name)
+    assert flags.rcp_bypass is None
     assert (found.rule, found.path, found.rejects) == ("official.crash", f"ACME/{where}/{FILE}", True)
 
 
@@ -212,12 +209,11 @@ def test_where_no_official_checker_reads_it_nothing_rejects(
     folder = tree(tmp_path, where, "")
     (tmp_path / where / FILE).unlink()
     make(tmp_path / where / FILE)
-    known = files(tmp_path, round_name)
-    known.of(folder)
-    assert [found for found in known.findings() if found.rejects] == []
+    _, findings = read(tmp_path, folder, round_name=round_name)
+    assert [found for found in findings if found.rejects] == []
 
 
 def test_a_link_that_leads_nowhere_is_no_file_to_the_official_checker(tmp_path: Path) -> None:
     (tmp_path / FILE).symlink_to(FILE)
-    (found,) = read_flags(tmp_path, "x", get_round("training", "5.1"), root=False).findings
+    (found,) = read_flags(tmp_path, "x", get_round("training", "5.1")).findings
     assert found.rule == "params.unreadable"

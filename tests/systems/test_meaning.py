@@ -28,37 +28,43 @@ def shown(findings: tuple[Finding, ...]) -> Shown:
     return [(f.rule, f.actual, f.expected) for f in findings]
 
 
+COUNT = "a whole number of at least 1"
+CLOCK, BYTES = "a clock with its unit, such as", "a number with a unit of bytes, such as"
+DIVISION = "closed or open"
 # Changes of a sound description, and what there is to tell.
 MEANING: dict[str, tuple[dict[str, Any], Shown]] = {
     "sound": ({}, []),
+    "TODO": ({"host_networking_topology": "TODO"}, [("system.placeholder", "host_networking_topology", None)]),
+    "tbd in two fields": (
+        {"cooling": "tbd", "sw_notes": " FIXME "}, [("system.placeholder", "cooling, sw_notes", None)]
+    ),
     "the name of the field": (
-        {"host_processor_core_count": "core_count"},
-        [("system.placeholder", "host_processor_core_count", None)],
+        {"host_processor_core_count": "core_count"}, [("system.placeholder", "host_processor_core_count", None)]
     ),
-    "a word for a count": (
-        {"number_of_nodes": "N/A"},
-        [("system.not-a-count", '"N/A"', "a whole number of at least 1")],
+    "an empty value": ({"cooling": ""}, [("system.empty-value", "cooling", None)]),
+    "two empty values": ({"cooling": "", "status": ""}, [("system.empty-value", "status, cooling", None)]),
+    "empty notes": ({"hw_notes": "", "sw_notes": ""}, []),
+    "close": ({"division": "close"}, [("system.division", '"close"', DIVISION)]),
+    "Closed": ({"division": "Closed"}, [("system.division", '"Closed"', DIVISION)]),
+    "a division that is a list": ({"division": ["closed"]}, [("system.division", '["closed"]', DIVISION)]),
+    "an empty division": (
+        {"division": ""}, [("system.division", '""', DIVISION), ("system.empty-value", "division", None)]
     ),
-    "no node": ({"number_of_nodes": "0"}, [("system.not-a-count", '"0"', "a whole number of at least 1")]),
-    "half a node": ({"number_of_nodes": 1.5}, [("system.not-a-count", "1.5", "a whole number of at least 1")]),
-    "true": ({"number_of_nodes": True}, [("system.not-a-count", "true", "a whole number of at least 1")]),
-    "other digits": (
-        {"host_processor_core_count": "٦٤"},
-        [("system.not-a-count", '"٦٤"', "a whole number of at least 1")],
-    ),
+    "a word for a count": ({"number_of_nodes": "N/A"}, [("system.not-a-count", '"N/A"', COUNT)]),
+    "no node": ({"number_of_nodes": "0"}, [("system.not-a-count", '"0"', COUNT)]),
+    "half a node": ({"number_of_nodes": 1.5}, [("system.not-a-count", "1.5", COUNT)]),
+    "true": ({"number_of_nodes": True}, [("system.not-a-count", "true", COUNT)]),
+    "other digits": ({"host_processor_core_count": "٦٤"}, [("system.not-a-count", '"٦٤"', COUNT)]),
     "a number as one": ({"number_of_nodes": 4, "host_processors_per_node": 2.0}, []),
     "cores nobody knows": ({"host_processor_core_count": "not published", "host_processor_vcpu_count": "n/a"}, []),
-    "no unit": (
-        {"accelerator_memory_capacity": "80"},
-        [("system.no-unit", '"80"', "a number with a unit of bytes, such as 80 GB")],
-    ),
+    "no unit": ({"accelerator_memory_capacity": "80"}, [("system.no-unit", '"80"', f"{BYTES} 80 GB")]),
     "a unit without number": (
-        {"host_memory_capacity": "many GB"},
-        [("system.no-unit", '"many GB"', "a number with a unit of bytes, such as 768 GB")],
+        {"host_memory_capacity": "many GB"}, [("system.no-unit", '"many GB"', f"{BYTES} 768 GB")]
     ),
-    "no bytes": (
-        {"host_memory_capacity": "16 modules"},
-        [("system.no-unit", '"16 modules"', "a number with a unit of bytes, such as 768 GB")],
+    "no bytes": ({"host_memory_capacity": "16 modules"}, [("system.no-unit", '"16 modules"', f"{BYTES} 768 GB")]),
+    "bits": ({"host_memory_capacity": "16 Gbit"}, [("system.no-unit", '"16 Gbit"', f"{BYTES} 768 GB")]),
+    "a clock in flops": (
+        {"accelerator_frequency": "275 TFLOPS"}, [("system.no-unit", '"275 TFLOPS"', f"{CLOCK} 1410 MHz")]
     ),
     "units as people write them": (
         {"host_memory_capacity": "1.5TiB", "host_storage_capacity": "2.9 T + 97gb", "host_processor_frequency": "2Ghz"},
@@ -68,14 +74,6 @@ MEANING: dict[str, tuple[dict[str, Any], Shown]] = {
         {"host_memory_capacity": "2 terabytes", "accelerator_memory_capacity": "80 GBytes", "cooling": "80"}
         | {"accelerator_on-chip_memories": "L1: 108x192KB, L2: 40MB per chip"},
         [],
-    ),
-    "bits": (
-        {"host_memory_capacity": "16 Gbit"},
-        [("system.no-unit", '"16 Gbit"', "a number with a unit of bytes, such as 768 GB")],
-    ),
-    "a clock in flops": (
-        {"accelerator_frequency": "275 TFLOPS"},
-        [("system.no-unit", '"275 TFLOPS"', "a clock with its unit, such as 1410 MHz")],
     ),
     "an accelerator that is not there": (
         {"accelerators_per_node": "0"},
@@ -161,26 +159,13 @@ def test_what_is_a_placeholder(changes: dict[str, Any], places: str, tmp_path: P
     assert found.line is not None
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "a <b>",
-        "<a> <b>",
-        "<path-1>",
-        "<env>",
-        "placeholders",
-        "TODOs",
-        "no TODO",
-        "<" * 500,
-        f"<{'a' * 500}>",
-        "<a@b.org>",
-        "<none>",
-        "< N/A >",
-        "< 5 ms >",
-        "(TBD) is what we call it",
-        "TODO. Done",
-    ],
-)
+NO_PLACEHOLDERS = [
+    "a <b>", "<a> <b>", "<path-1>", "<env>", "placeholders", "TODOs", "no TODO", "<" * 500, f"<{'a' * 500}>",
+    "<a@b.org>", "<none>", "< N/A >", "< 5 ms >", "(TBD) is what we call it", "TODO. Done",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_PLACEHOLDERS)
 def test_what_is_no_placeholder(value: str, tmp_path: Path) -> None:
     assert judge(tmp_path, hw_notes=value, other_software_stack={"a": [value]}).findings == ()
 

@@ -286,7 +286,7 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
     file: Annotated[str, _ADDED] = ""
 
     def nodes_in(self, root: Node) -> Iterator[Node]:
-        """Every part of an expression, and then of the values it names."""
+        """Yield every part of an expression, and then of the values it names."""
         ahead, seen = [root], set[str]()
         while ahead:
             for node in nodes(ahead.pop(0)):
@@ -296,16 +296,16 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
                     ahead.append(parse(self.values[node.name]))
 
     def names_in(self, expression: str) -> tuple[str, ...]:
-        """All names an expression rests on, those behind named values included, in order of appearance."""
+        """Return all names an expression rests on, those behind named values included, in order of appearance."""
         used = self.nodes_in(parse(expression))
         return tuple(dict.fromkeys(node.name for node in used if isinstance(node, expressions.Name)))
 
     def results_in(self, expression: str) -> tuple[str, ...]:
-        """The results an expression rests on."""
+        """Return the results an expression rests on."""
         return tuple(name for name in self.names_in(expression) if name in self.results)
 
     def inputs_in(self, expression: str) -> tuple[Input, ...]:
-        """The inputs an expression rests on."""
+        """Return the inputs an expression rests on."""
         return tuple(self.inputs[name] for name in self.names_in(expression) if name in self.inputs)
 
 
@@ -315,8 +315,5 @@ FORM = Form(
     title="claims.yaml: what was said of published results, for mlsub audit",
     as_written=True,
 )
-
-
-def claims_schema() -> dict[str, Any]:
-    """The JSON Schema of claims files, for editors as well."""
-    return FORM.schema()
+#: The JSON Schema of claims files, for editors as well.
+claims_schema = FORM.schema

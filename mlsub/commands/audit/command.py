@@ -66,8 +66,7 @@ def command(
 
     Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
     """
-    from mlsub.commands.audit.document import document_of
-    from mlsub.commands.audit.results import results_of
+    from mlsub.commands.audit.document import document_of, results_of
     from mlsub.commands.audit.run import audit
     from mlsub.commands.audit.verdict import ClaimVerdict
     from mlsub.present.terminal import progress_bar

@@ -1,16 +1,16 @@
-"""An audit of claims as a document; its words are the same for text, Markdown, HTML and a site."""
+"""An audit of claims as a document, whose words are the same for text, Markdown, HTML and a site, and for CI."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import msgspec
 
 from mlsub.commands.audit.claims import Input
-from mlsub.commands.audit.expression import Call, Constant, Operation, parse
+from mlsub.commands.audit.expression import Call, Constant, parse
 from mlsub.commands.audit.facts import SHORT, TITLES, ResultFacts
 from mlsub.commands.audit.quoting import Quoting, Remark, enumerated
 from mlsub.commands.audit.verdict import (
@@ -24,7 +24,8 @@ from mlsub.commands.audit.verdict import (
     tally,
 )
 from mlsub.commands.audit.wording import decimal, fixed
-from mlsub.findings import Severity
+from mlsub.findings import Finding, Severity
+from mlsub.present.ci import CiPart, CiReport, Outcome, part
 from mlsub.present.document import (
     Column,
     Document,
@@ -41,25 +42,16 @@ from mlsub.present.document import (
     document,
     section,
 )
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """One claim in words: its id, its verdict, what it says, and rows of a label and a text."""
-
-    id: str
-    verdict: ClaimVerdict
-    headline: str
-    text: str
-    rows: tuple[tuple[str, str], ...]
+from mlsub.rules.catalogue import finding
 
 
 def title(audit: Audit) -> str:
-    """What is audited."""
+    """Return what is audited."""
     return audit.source.words or PurePath(audit.file).name
 
 
 def figure(value: Fraction | bool | str | None) -> str:
-    """A figure: six decimals, but no more than it has where these are up to three."""
+    """Return a figure: six decimals, but no more than it has where these are up to three."""
     if value is None or isinstance(value, (bool, str)):
         return "unknown" if value is None else str(value).lower() if isinstance(value, bool) else value
     return decimal(value) if (1000 * value).denominator == 1 else fixed(value)
@@ -69,7 +61,7 @@ RESULT_HEADS = ("result", "round", "submitter", "system", "benchmark", "division
 
 
 def result_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """A row for each result: what it is, its minutes on every basis, and what is odd about it."""
+    """Return a row for each result: what it is, its minutes on every basis, and what is odd about it."""
     return [tuple(_result(result)) for result in audit.results]
 
 
@@ -83,7 +75,7 @@ def _result(result: ResultFacts) -> Iterator[str]:
 
 
 def input_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """A row for each input: value, uncertainty, source."""
+    """Return a row for each input: value, uncertainty, source."""
     return [_input(given) for given in audit.inputs]
 
 
@@ -95,16 +87,15 @@ def _input(given: Input) -> tuple[str, ...]:
     return (given.name, decimal(given.amount), decimal(given.spread), given.unit or "-", source)
 
 
-def entries(audit: Audit) -> list[Entry]:
-    """Every claim in words, in the order of the file."""
-    return [_entry(judged, {given.name: given for given in audit.inputs}) for judged in audit.claims]
+def headline(judged: Judged) -> str:
+    """Return the verdict on a claim in words."""
+    only_for = f": {judged.only_for}" if judged.only_for else ""
+    return f"{judged.verdict.value}{only_for}{', proposed' if judged.claim.proposed else ''}"
 
 
-def _entry(judged: Judged, inputs: Mapping[str, Input]) -> Entry:
-    claim = judged.claim
-    headline = judged.verdict.value + (f": {judged.only_for}" if judged.only_for else "")
-    headline += ", proposed" if claim.proposed else ""
-    return Entry(claim.id, judged.verdict, headline, claim.text, tuple(_rows(judged, inputs)))
+def rows_of(judged: Judged, audit: Audit) -> list[tuple[str, str]]:
+    """Return what there is to say of a claim: labels and texts, in the order in which they are shown."""
+    return list(_rows(judged, {given.name: given for given in audit.inputs}))
 
 
 def _rows(judged: Judged, inputs: Mapping[str, Input]) -> Iterator[tuple[str, str]]:
@@ -133,15 +124,16 @@ def _near(near: Near) -> str:
 
 
 def _is_part(expression: str) -> bool:
-    """Whether people say a figure as a percentage: reduction(a, b), or 1 - a / b."""
+    """Return whether people say a figure as a percentage: reduction(a, b), or 1 - a / b."""
     tree = parse(expression)
-    if isinstance(tree, Operation) and tree.sign == "-":
-        return any(isinstance(side, Constant) and side.value == 1 for side in (tree.left, tree.right))
-    return isinstance(tree, Call) and tree.function in ("reduction", "speedup")
+    if not isinstance(tree, Call):
+        return False
+    less = tree.function == "-" and len(tree.arguments) > 1 and Constant(Fraction(1)) in tree.arguments
+    return less or tree.function in ("reduction", "speedup")
 
 
 def _figure(judged: Judged, inputs: Mapping[str, Input], *, several: bool) -> Iterator[tuple[str, str]]:
-    """What is stated, and what it comes to; ``several``: with the expression of each of several figures."""
+    """Yield what is stated, and what it comes to; ``several``: with the expression of each of several figures."""
     stated, readings = judged.claim.figure, judged.readings
     if stated is None:
         return
@@ -178,12 +170,12 @@ def _break_even(one: BreakEven, sign: str) -> str:
 
 
 def rounded(value: Fraction) -> str:
-    """A break-even value: whole from a thousand on, else six decimals."""
+    """Return a break-even value: whole from a thousand on, else six decimals."""
     return fixed(value, 0) if abs(value) >= 1000 else decimal(value)
 
 
 def _margin(judged: Judged, sign: str) -> str | None:
-    """How far the figure is from the nearer end of what is accepted; None where break-even values say more."""
+    """Return how far the figure is from the nearer end of what is accepted; None where break-even values say more."""
     value, window = judged.computed, judged.accepted
     if value is None or window is None or isinstance(value, bool) or judged.break_even:
         return None
@@ -196,7 +188,7 @@ def _margin(judged: Judged, sign: str) -> str | None:
 
 
 def summary(audit: Audit) -> str:
-    """How many claims have which verdict; those that are only proposed apart."""
+    """Return how many claims have which verdict; those that are only proposed apart."""
     counts = [_counted(audit.verdicts, "claim")] if audit.verdicts else []
     if audit.proposed:
         counts.append(f"{_counted(audit.proposed, 'proposed claim')}; remove proposed: true to confirm one")
@@ -211,7 +203,7 @@ def _counted(verdicts: Mapping[str, int], noun: str) -> str:
 
 
 def shares(audit: Audit) -> tuple[Share, ...]:
-    """The same as parts of a bar, each verdict in its own colour, those of proposed claims among them."""
+    """Return the same as parts of a bar, each verdict in its own colour, those of proposed claims among them."""
     colours = {verdict.value: colour for colour, verdict in enumerate(ClaimVerdict)}
     return tuple(Share(verdict, count, colours[verdict]) for verdict, count in tally(audit.claims).items())
 
@@ -231,10 +223,10 @@ _FINDINGS = (Column("where"), Column("rule", when_narrow="keep"), Column("findin
 
 
 def document_of(audit: Audit, *, with_footnotes: bool = False) -> Document:
-    """The document; ``with_footnotes`` adds the footnote of each claim."""
+    """Return the document; ``with_footnotes`` adds the footnote of each claim."""
     return document(
         f"Claims of {title(audit)}",
-        *map(_claim, entries(audit)),
+        *(_claim(judged, audit) for judged in audit.claims),
         section("Results, in minutes", _table(RESULT_HEADS, result_rows(audit))),
         section("Inputs", _table(INPUT_HEADS, input_rows(audit))),
         _quoted(audit.messaging),
@@ -244,13 +236,13 @@ def document_of(audit: Audit, *, with_footnotes: bool = False) -> Document:
     )
 
 
-def _claim(entry: Entry) -> Section:
-    meaning: Meaning = "bad" if entry.verdict in AGAINST else "good" if entry.verdict is ClaimVerdict.HOLDS else "note"
-    facts = tuple(
-        (label, Lines(tuple(text for _, text in group))) for label, group in groupby(entry.rows, key=lambda row: row[0])
-    )
-    blocks = (Text(entry.text), Facts(facts))
-    return Section(f"{entry.id}: {entry.headline}", blocks, meaning=meaning, anchor=entry.id, kind=entry.verdict.value)
+def _claim(judged: Judged, audit: Audit) -> Section:
+    verdict, id_ = judged.verdict, judged.claim.id
+    meaning: Meaning = "bad" if verdict in AGAINST else "good" if verdict is ClaimVerdict.HOLDS else "note"
+    groups = groupby(rows_of(judged, audit), key=lambda row: row[0])
+    facts = tuple((label, Lines(tuple(text for _, text in group))) for label, group in groups)
+    blocks = (Text(judged.claim.text), Facts(facts))
+    return Section(f"{id_}: {headline(judged)}", blocks, meaning=meaning, anchor=id_, kind=verdict.value)
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
@@ -268,7 +260,7 @@ def _quoted(messaging: Quoting) -> Section | None:
 
 
 def _footnotes(messaging: Quoting) -> Section | None:
-    """The footnote of each claim that quotes results, and what is missing in it."""
+    """Return the footnote of each claim that quotes results, and what is missing in it."""
     written = (
         section(
             one.claim,
@@ -281,7 +273,7 @@ def _footnotes(messaging: Quoting) -> Section | None:
 
 
 def _where(remark: Remark) -> str:
-    """The claim's id, or the document with its line."""
+    """Return the claim's id, or the document with its line."""
     if remark.claim is not None:
         return remark.claim
     return remark.document if remark.line is None else f"{remark.document}:{remark.line}"
@@ -292,7 +284,7 @@ def _words(remark: Remark) -> str:
 
 
 def _closing(messaging: Quoting) -> Iterator[str]:
-    """What was applied, what could not be checked, what is left to people, and where there is more."""
+    """Yield what was applied, what could not be checked, what is left to people, and where there is more."""
     applied: dict[str, list[str]] = {}
     for name, text in messaging.rules.items():
         applied.setdefault(f"{text.title} ({text.name})", []).append(name)
@@ -314,3 +306,57 @@ def _unchecked(messaging: Quoting) -> dict[tuple[str, str], list[str]]:
         if one.claim is not None:
             claims.append(one.claim)
     return found
+
+
+def results_of(audit: Audit, *, strict: bool = False) -> CiReport:
+    """A part for each claim, then one for each document; ``strict`` says that doubtful claims and remarks count."""
+    return CiReport("audit", tuple(_parts(audit, strict=strict)))
+
+
+def _parts(audit: Audit, *, strict: bool) -> Iterator[CiPart]:
+    def outcome(found: Finding) -> Outcome:
+        if found.rule == f"claim.{ClaimVerdict.NOT_CHECKED}":
+            return Outcome.NOT_CHECKED
+        against = found.rule in {f"claim.{verdict}" for verdict in AGAINST}
+        return Outcome.COUNTS if against or (strict and found.severity is not Severity.INFO) else Outcome.BESIDE
+
+    for judged in audit.claims:
+        claim = judged.claim
+        remarks = [one for one in audit.messaging.findings if one.claim == claim.id]
+        # What is only proposed counts in a strict audit alone.
+        beside = claim.proposed and not strict
+        found = [*_verdict_finding(judged, audit), *remarks]
+        yield part(f"{claim.id}: {claim.text}", found, (lambda _: Outcome.BESIDE) if beside else outcome)
+    documents: dict[str, list[Finding]] = {}
+    for one in audit.messaging.findings:
+        if one.claim is None:
+            documents.setdefault(one.document, []).append(_of_document(one, audit.file))
+    yield from (part(name, found, outcome) for name, found in documents.items())
+
+
+def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
+    """Yield the verdict on a claim as a finding, unless it holds."""
+    if judged.verdict is ClaimVerdict.HOLDS:
+        return
+    claim, rows = judged.claim, dict[str, list[str]]()
+    for label, text in rows_of(judged, audit):
+        rows.setdefault(label, []).append(text)
+    found = [text for label in ("why", "differs", "computed", "said") for text in rows.get(label, ())]
+    hold = f". What would hold: {'; '.join(rows['what would hold'])}" if "what would hold" in rows else ""
+    yield finding(
+        f"claim.{judged.verdict}",
+        audit.file,
+        f"{claim.id} {headline(judged)}: {claim.text}{hold}",
+        line=claim.line,
+        expected="; ".join(rows.get("stated", ())) or None,
+        actual="; ".join(found) or None,
+        source="; ".join(rows["source"]),
+    )
+
+
+def _of_document(remark: Remark, file: str) -> Finding:
+    """A remark on a document at its place: in its file where that lies beside the claims, else in the claims file."""
+    beside = Path(file).parent / remark.path
+    if "\0" not in remark.path and beside.is_file():
+        return msgspec.structs.replace(remark, path=str(beside))
+    return msgspec.structs.replace(remark, path=file, line=None, message=f"{remark.document}: {remark.message}")

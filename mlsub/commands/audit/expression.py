@@ -1,7 +1,7 @@
 """Expressions over results: parsed into a checked tree, never run as code.
 
 ``minutes(a) * price / (minutes(b) * 149995)``: numbers, names, text in quotes, ``+ - * /``, comparisons, ``and or not``
-and the functions of :mod:`mlsub.commands.audit.functions`. Numbers are exact fractions.
+and the functions of :mod:`mlsub.commands.audit.evaluate`. Numbers are exact fractions.
 """
 
 from __future__ import annotations
@@ -41,52 +41,34 @@ class Name(msgspec.Struct, frozen=True):
     column: int
 
 
-class Negated(msgspec.Struct, frozen=True):
-    """Minus something, or not something, by ``sign``."""
-
-    sign: str
-    of: Node
-
-
-class Operation(msgspec.Struct, frozen=True):
-    """Two sides and one of ``+ - * / < <= > >= == != and or``."""
-
-    sign: str
-    left: Node
-    right: Node
-    column: int
-
-
 class Call(msgspec.Struct, frozen=True):
-    """A function, its arguments, and the texts given by name."""
+    """A function or the sign of an operation, its arguments, and the texts given by name.
+
+    ``-`` and ``not`` with one argument stand before it; the other signs stand between two.
+    """
 
     function: str
     arguments: tuple[Node, ...]
-    named: tuple[tuple[str, str], ...]
-    column: int
+    named: tuple[tuple[str, str], ...] = ()
+    column: int = 1
 
 
-Node = Constant | Name | Negated | Operation | Call
+Node = Constant | Name | Call
 
 
 def nodes(root: Node) -> Iterator[Node]:
-    """A tree and all parts of it, in order of appearance."""
+    """Yield a tree and all parts of it, in order of appearance."""
     todo = [root]
     while todo:
         node = todo.pop()
         yield node
-        match node:
-            case Negated():
-                todo.append(node.of)
-            case Operation():
-                todo += [node.right, node.left]
-            case Call():
-                todo += reversed(node.arguments)
+        if isinstance(node, Call):
+            todo += reversed(node.arguments)
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Node:
-    """The tree of an expression; names, functions and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
+    """Return the tree of an expression; names, functions and kinds are checked by :mod:`mlsub.commands.audit.kinds`.
 
     Raises:
         ExpressionError: the text does not read as an expression, or is beyond the bounds.
@@ -103,15 +85,12 @@ def _node(skeleton: Skeleton, node: ast.expr) -> Node:
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _node(skeleton, operand)
         case ast.UnaryOp(op=op, operand=operand):
-            return Negated("not" if isinstance(op, ast.Not) else "-", _node(skeleton, operand))
-        case ast.BinOp(left=left, right=right):
-            return _joined(skeleton, [left, right])
+            return Call("not" if isinstance(op, ast.Not) else "-", (_node(skeleton, operand),))
         case ast.BoolOp(values=values):
             return _joined(skeleton, values)
-        case ast.Compare(left=left, comparators=[right, *more]):
-            if more:
-                column = skeleton.sign(right).column
-                raise ExpressionError("comparisons cannot be chained; join two with 'and'", column)
+        case ast.Compare(comparators=[right, _, *_]):
+            raise ExpressionError("comparisons cannot be chained; join two with 'and'", skeleton.sign(right).column)
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
             return _joined(skeleton, [left, right])
         case ast.Call():
             name = skeleton.function(node)
@@ -133,7 +112,7 @@ def _joined(skeleton: Skeleton, operands: list[ast.expr]) -> Node:
     tree = _node(skeleton, operands[0])
     for before, after in pairwise(operands):
         sign = skeleton.sign(before)
-        tree = Operation(sign.text, tree, _node(skeleton, after), sign.column)
+        tree = Call(sign.text, (tree, _node(skeleton, after)), (), sign.column)
     return tree
 
 
@@ -145,11 +124,14 @@ def _named(skeleton: Skeleton, function: str, argument: ast.keyword) -> tuple[st
 
 
 #: How tightly each sign binds; what stands in brackets binds looser than what it is in.
-_BINDING = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6}
+_BINDING = {
+    **{"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6},
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 4),
+}
 
 
 def spelled(node: Node) -> str:
-    """A tree as an expression that reads as the same tree."""
+    """Return a tree as an expression that reads as the same tree."""
     match node:
         case Constant(bool() as value):
             return str(value).lower()
@@ -160,11 +142,12 @@ def spelled(node: Node) -> str:
                 return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
         case Name(name):
             return name
-        case Negated(sign, of):
-            return f"{sign} {_within(of, _BINDING['not'])}" if sign == "not" else f"-{_within(of, 7)}"
-        case Operation(sign, left, right):
-            binding = _BINDING.get(sign, 4)
-            return f"{_within(left, binding)} {sign} {_within(right, binding + 1)}"
+        case Call("not", (of,)):
+            return f"not {_within(of, _BINDING['not'])}"
+        case Call("-", (of,)):
+            return f"-{_within(of, _BINDING['*'] + 1)}"
+        case Call(sign, (left, right)) if sign in _BINDING:
+            return f"{_within(left, _BINDING[sign])} {sign} {_within(right, _BINDING[sign] + 1)}"
         case Call(function, arguments, named):
             given = [*map(spelled, arguments), *(f"{name}={spelled(Constant(value))}" for name, value in named)]
             return f"{function}({', '.join(given)})"
@@ -172,5 +155,6 @@ def spelled(node: Node) -> str:
 
 
 def _within(node: Node, binding: int) -> str:
-    loose = isinstance(node, Operation | Negated) and _BINDING.get(node.sign, 4) < binding
+    """Return a part of an operation, in brackets where it binds looser."""
+    loose = isinstance(node, Call) and _BINDING.get(node.function, binding) < binding
     return f"({spelled(node)})" if loose else spelled(node)

@@ -13,7 +13,6 @@ logged. (MLCommons logging issue 210 mentions timestamps updated by hand.)
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.claims import Result
-from mlsub.commands.audit.places import RoundFolder, folder_of
+from mlsub.commands.audit.places import RoundFolder, folder_of, product
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import USUAL
 from mlsub.io.errors import MlsubError
@@ -33,7 +32,7 @@ from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.systems.description import read_description
-from mlsub.systems.fields import category, count
+from mlsub.systems.fields import category
 from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
@@ -111,13 +110,8 @@ class Facts(ResultFacts, frozen=True, kw_only=True):
         """The runs that reached the target."""
         return [log.run for log in self.logs if log.run.converged]
 
-    def text(self, field: str) -> str | None:
-        """A field of the description, where it is text."""
-        value = self.description.get(field)
-        return value if isinstance(value, str) else None
-
     def hyperparameters(self, name: str) -> tuple[Any, ...]:
-        """The distinct values of a logged hyperparameter over the runs, in the order of the runs."""
+        """Return the distinct values of a logged hyperparameter over the runs, in the order of the runs."""
         distinct: dict[str, Any] = {}
         for log in self.logs:
             if name in log.run.hyperparameters:
@@ -127,12 +121,12 @@ class Facts(ResultFacts, frozen=True, kw_only=True):
 
 
 def score_words(basis: str) -> str:
-    """A basis in words: the published score."""
+    """Return a basis in words: the published score."""
     return f"score {SHORT[basis]}" if basis == "rcp_mean" else f"{SHORT[basis]} score"
 
 
 def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
-    """The bases that decide, in the order in which they are shown.
+    """Return the bases that decide, in the order in which they are shown.
 
     Args:
         facts: those of the results in an expression.
@@ -151,7 +145,7 @@ def gather(
     settings: Settings = AS_FOUND,
     checked: Sequence[Checked] = (),
 ) -> dict[str, Facts]:
-    """What there is of each result, by its name; the logs of a round are read in one go.
+    """Return what there is of each result, by its name; the logs of a round are read in one go.
 
     Args:
         results: those that claims name.
@@ -181,7 +175,7 @@ def gather(
 
 
 def _named(result: Result, folder: Path | None) -> dict[str, Any]:
-    """What the claims file and the folders say."""
+    """Return what the claims file and the folders say."""
     below = 3 if result.scaling else 2
     return {
         "result": result,
@@ -216,11 +210,23 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         reason = f"the file says division {result.division}, the system description {division}"
         return _missing(result, entry.folder, reason)
     file = entry.folder.parents[3 if entry.scaling_type else 2] / "systems" / f"{entry.system}.json"
+    content = read_description(file, file.name, round_).content or {}
+    text = {name: value for name, value in content.items() if isinstance(value, str)}
     found = Facts(
         **_named(result, entry.folder),
         division=division,
         found=True,
         path=entry.path,
+        system_name=text.get("system_name") or None,
+        accelerator_model_name=text.get("accelerator_model_name"),
+        host_processor_model_name=text.get("host_processor_model_name"),
+        framework=text.get("framework"),
+        notes=text.get("notes"),
+        category=category(text["status"]) if "status" in text else None,
+        # Host processors do the computing where there are no accelerators.
+        chips=product(content, "number_of_nodes", "accelerators_per_node")
+        or product(content, "number_of_nodes", "host_processors_per_node")
+        or None,
         division_in_logs=tuple(sorted({log.division for log in entry.logs if log.division})),
         runs=len(entry.logs),
         converged=entry.converged,
@@ -230,24 +236,10 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         scaling_json=exact(entry.score.scaling) if entry.score.scaling_file else None,
         published_source=result.published.source if result.published else None,
         run_minutes=tuple(_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in entry.logs),
-        description=read_description(file, file.name, round_).content or {},
+        description=content,
         logs=entry.logs,
     )
-    return msgspec.structs.replace(
-        found,
-        system_name=found.text("system_name") or None,
-        category=category(status) if (status := found.text("status")) is not None else None,
-        # Host processors do the computing where there are no accelerators.
-        chips=product(found.description, "number_of_nodes", "accelerators_per_node")
-        or product(found.description, "number_of_nodes", "host_processors_per_node")
-        or None,
-        notes=found.text("notes"),
-        accelerator_model_name=found.text("accelerator_model_name"),
-        host_processor_model_name=found.text("host_processor_model_name"),
-        framework=found.text("framework"),
-        minutes=_scores(found, entry),
-        remarks=tuple(_remarks(found)),
-    )
+    return msgspec.structs.replace(found, minutes=_scores(found, entry), remarks=tuple(_remarks(found)))
 
 
 def _minutes(milliseconds: float | None) -> Fraction | None:
@@ -255,7 +247,7 @@ def _minutes(milliseconds: float | None) -> Fraction | None:
 
 
 def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
-    """The time to train on each basis; None where there is none."""
+    """Return the time to train on each basis; None where there is none."""
     table = facts.result.published.amount if facts.result.published else None
     mean = _olympic_mean(entry, facts.run_minutes)
     if mean is None:
@@ -272,7 +264,7 @@ def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
 
 
 def _olympic_mean(entry: Entry, minutes: Sequence[Fraction | None]) -> Fraction | None:
-    """The olympic mean as the official tool has it, but exact."""
+    """Return the olympic mean as the official tool has it, but exact."""
     if entry.score.unscaled is None:
         return None
     try:
@@ -287,7 +279,7 @@ def _olympic_mean(entry: Entry, minutes: Sequence[Fraction | None]) -> Fraction 
 
 
 def edit_factor(lengths: Sequence[tuple[float, float]]) -> Fraction | None:
-    """The factor that all runs of these lengths were multiplied by, as ``mlsub review`` finds it, or None."""
+    """Return the factor that all runs of these lengths were multiplied by, as ``mlsub review`` finds it, or None."""
     stretch = stretch_of_lengths(lengths)
     # The decimals that somebody wrote down, not what binary makes of them.
     return None if stretch is None else Fraction(repr(stretch.factor))
@@ -311,7 +303,7 @@ def _rcp_factor(entry: Entry) -> Fraction | None:
 
 
 def _remarks(facts: Facts) -> Iterator[str]:
-    """What a reader of its figures should know of a result."""
+    """Yield what a reader of its figures should know of a result."""
     if facts.edit_factor is not None:
         yield f"all its times were multiplied by {fixed(facts.edit_factor)} after the runs"
     if facts.rcp == "fail":
@@ -328,21 +320,13 @@ def _remarks(facts: Facts) -> Iterator[str]:
 
 
 def exact(value: float) -> Fraction:
-    """The fraction a double stands for: the simplest one within its precision, or else its own bits.
+    """Return the fraction a double stands for: the simplest one within its precision, or else its own bits.
 
     A mean of whole numbers comes out as that mean and 14.1 as 141/10.
 
     Raises:
-        ValueError: it is not finite.
+        ValueError, OverflowError: it is not finite.
     """
-    if not math.isfinite(value):
-        raise ValueError("not a finite number")
     bits = Fraction(value)
     near = bits.limit_denominator(1_000_000)
     return near if float(near) == value else bits
-
-
-def product(description: Mapping[str, Any], *fields: str) -> int | None:
-    """The product of counts of a system description; None where one is not there."""
-    counts = [count(description.get(field)) for field in fields]
-    return None if None in counts else math.prod(one or 0 for one in counts)

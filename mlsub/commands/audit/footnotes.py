@@ -55,13 +55,13 @@ _REACH = 200
 
 
 def cites_results(text: str) -> bool:
-    """Whether a document gives IDs of results, and so is about results."""
+    """Return whether a document gives IDs of results, and so is about results."""
     lines = (line for line in text.splitlines() if "mlperf" in line.lower())
     return any(FOOTNOTE_LINE.search(line) and _IDS.search(line) for line in lines)
 
 
 def no_footnote(text: Text) -> Hit:
-    """A document about results without any footnote: one finding, which names all that belongs in it."""
+    """Return the finding on a document about results without any footnote, which names all that belongs in it."""
     all_of_it = f"suite, version, division, benchmark, retrieval, result ID, and: {text.legend}"
     return Hit("R03", "there is no footnote on the results", expected=all_of_it)
 
@@ -89,7 +89,7 @@ def noted_hits(message: Message) -> Iterator[Hit]:
 
 
 def _identity(footnote: str, operands: Sequence[ResultFacts]) -> Iterator[tuple[object, str]]:
-    """Whether each part of the results' identity is in a footnote, and what that part is called."""
+    """Yield whether each part of the results' identity is in a footnote, and what that part is called."""
     said = flat(footnote)
     benchmarks = dict.fromkeys(operand.benchmark for operand in operands if operand.benchmark)
     named = {name for name in benchmarks or names() if mentions(said, benchmark_words(name))}
@@ -133,7 +133,7 @@ def _ids(footnote: str, operands: Sequence[ResultFacts], publisher: str | None) 
 
 
 def _ids_of(text: str) -> dict[str, str]:
-    """The IDs in a text, each with the round that it names: ``1.0`` of ``1.0-1025``."""
+    """Return the IDs in a text, each with the round that it names: ``1.0`` of ``1.0-1025``."""
     return {match[0]: match[0].split("-")[0] for match in _IDS.finditer(text)}
 
 
@@ -164,7 +164,7 @@ def _called(operands: Iterable[ResultFacts]) -> str:
 
 def trademark_hits(footnote: str, document: str | None, text: Text) -> Iterator[Hit]:
     """R06: the older text wants a clear reference to the trademark, today's wants its own words."""
-    said = (flat(footnote), flat_document(document))
+    said = (flat(footnote), flat_document(document or ""))
     if any(flat(text.legend) in where for where in said):
         return
     if not any("trademark" in where for where in said):
@@ -174,12 +174,12 @@ def trademark_hits(footnote: str, document: str | None, text: Text) -> Iterator[
 
 
 def footnotes(messages: Sequence[Message], wanted: str = AUTO) -> tuple[Written, ...]:
-    """The footnote of each claim that quotes results, under the text that binds its document."""
+    """Return the footnote of each claim that quotes results, under the text that binds its document."""
     return tuple(footnote_of(one, text_for(one.document.date, wanted)) for one in messages if one.compared)
 
 
 def footnote_of(message: Message, text: Text) -> Written:
-    """The footnote of one claim under a text; what nobody has noted yet stands in brackets, and is missing."""
+    """Return the footnote of one claim under a text; what nobody has noted yet stands in brackets, and is missing."""
     missing: list[str] = []
 
     def noted(what: str, otherwise: str, lacks: str) -> str:

@@ -8,13 +8,11 @@ from fractions import Fraction
 import msgspec
 
 from mlsub.commands.audit.claims import Claim, Reading
-from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.evaluate import Band, NoValueError, World, evaluate
 from mlsub.commands.audit.expression import Call, parse
 from mlsub.commands.audit.facts import TITLES, Facts, deciding, score_words
-from mlsub.commands.audit.functions import Band, EvaluationError, NothingSaidError, NotThereError
-from mlsub.commands.audit.inputs import break_even
 from mlsub.commands.audit.subject import contradicts, differences, misquoted, statements, wording_differs
-from mlsub.commands.audit.verdict import Change, ClaimVerdict, Judged, Near, Outcome, Variant
+from mlsub.commands.audit.verdict import BreakEven, Change, ClaimVerdict, Judged, Near, Outcome, Variant
 from mlsub.commands.audit.wording import Interval, Stated, accepted, fits, truncated, understated
 from mlsub.io.show import readable, show
 
@@ -53,13 +51,13 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     bases: tuple[str, ...]
 
     def variant(self, world: World) -> Variant:
-        """What the reading comes to on every basis."""
+        """Return what the reading comes to on every basis."""
         outcomes: list[Outcome] = []
         for basis in (*self.bases, *(basis for basis in TITLES if basis not in self.bases)):
             try:
                 value = self._value(world, basis)
-            except NothingSaidError:
-                if basis == self.bases[0]:
+            except NoValueError as error:
+                if basis == self.bases[0] or error.verdict is not ClaimVerdict.NOT_VERIFIABLE:
                     raise
                 continue
             outcomes.append(self._outcome(basis, value))
@@ -87,7 +85,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     def _value(self, world: World, basis: str, *, spread: bool = False) -> Band | bool | None:
         answer = evaluate(parse(self.expr), world, basis, spread=spread)
         if isinstance(answer, str):
-            raise EvaluationError("text is compared with a value")
+            raise NoValueError("text is compared with a value")
         return Band(self._in_unit(answer.low), self._in_unit(answer.high)) if isinstance(answer, Band) else answer
 
     def _in_unit(self, value: Fraction) -> Fraction:
@@ -95,14 +93,14 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
             # A part p less time is p / (1 - p) more speed; a speed-up of s is s / (1 + s) less time.
             rest = 1 - value if self.turns == "reduction" else 1 + value
             if rest == 0:
-                raise EvaluationError("division by zero")
+                raise NoValueError("division by zero")
             value /= rest
         return value * self.factor
 
     def _spread(self, world: World, basis: str) -> Band | bool | None:
         try:
             return self._value(world, basis, spread=True)
-        except EvaluationError:
+        except NoValueError:
             return None
 
     def _outcome(self, basis: str, value: Band | bool | None) -> Outcome:
@@ -113,18 +111,18 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
             holds = fits(stated, value.low)
             return Outcome(basis=basis, value=value.low, holds=holds, decides=decides, truncated=cut)
         if isinstance(value, Band) or isinstance(stated.amount, Fraction):
-            raise EvaluationError("a number is compared with true or false")
+            raise NoValueError("a number is compared with true or false")
         return Outcome(basis=basis, value=bool(value), holds=value == stated.amount, decides=decides)
 
     def _inside(self, spread: Band | bool | None) -> bool:
-        """Whether all that the inputs' uncertainty allows is accepted."""
+        """Return whether all that the inputs' uncertainty allows is accepted."""
         if not isinstance(spread, Band) or self.window is None:
             return spread == self.stated.amount
         return all(fits(self.stated, end) for end in (spread.low, spread.high))
 
 
 def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial]:
-    """Every reading of the first figure of a claim.
+    """Yield every reading of the first figure of a claim.
 
     A percentage of time has two, and both decide where the claim does not say which it is.
 
@@ -134,7 +132,7 @@ def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial
         asked: bases that decide in the place of the usual.
 
     Raises:
-        NotThereError: a result is not among those given.
+        NoValueError: a result is not among those given.
     """
     stated = claim.figure
     if stated is None:
@@ -143,10 +141,11 @@ def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial
     found = labels([reading.expr for reading in claim.judged], world)
     for reading, other in zip(claim.judged, found, strict=True):
         tree = parse(reading.expr)
-        own = tree.function if stated.unit == "%" and isinstance(tree, Call) else None
-        kinds: list[str | None] = [None]
-        if own in ("reduction", "speedup"):
-            kinds = ["speedup", "reduction"] if (stated.reading or own) == "speedup" else ["reduction", "speedup"]
+        own: str | None = None
+        kinds: tuple[str | None, ...] = (None,)
+        if stated.unit == "%" and isinstance(tree, Call) and tree.function in ("reduction", "speedup"):
+            own = tree.function
+            kinds = ("speedup", "reduction") if (stated.reading or own) == "speedup" else ("reduction", "speedup")
         for kind in kinds:
             of_reading = f"reading {kind}" if kind and kind != stated.reading else None
             yield Trial(
@@ -162,7 +161,7 @@ def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial
 
 
 def verdict_of(variants: Collection[Variant]) -> tuple[ClaimVerdict, str | None]:
-    """The verdict over all readings that count, and what it holds for where that is not all of them."""
+    """Return the verdict over all readings that count, and what it holds for where that is not all of them."""
     counted = [variant for variant in variants if variant.decides]
     holding = [variant for variant in counted if variant.holds]
     if holding and len(holding) < len(counted):
@@ -188,7 +187,7 @@ _WORST = (
 
 
 def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
-    """The verdict on a claim.
+    """Return the verdict on a claim.
 
     Args:
         claim: what is claimed.
@@ -196,7 +195,7 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
         asked: bases that decide in the place of the usual.
 
     Raises:
-        EvaluationError: an expression has no value, whatever the results are.
+        NoValueError: an expression has no value, whatever the results are.
     """
     judged, *further = (_of_expression(one, world, claim.basis or asked) for one in claim.figures)
     said = statements(claim, world.file)
@@ -231,10 +230,10 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
         return msgspec.structs.replace(judged, reason=reason)
     try:
         tried = [(trial, trial.variant(world)) for trial in trials(claim, world, asked)]
-    except NotThereError as error:
-        return msgspec.structs.replace(judged, verdict=ClaimVerdict.NOT_CHECKED, reason=str(error.args[0]))
-    except NothingSaidError as error:
-        return msgspec.structs.replace(judged, reason=str(error.args[0]))
+    except NoValueError as error:
+        if error.verdict is None:
+            raise
+        return msgspec.structs.replace(judged, verdict=error.verdict, reason=str(error))
     verdict, only_for = verdict_of([variant for _, variant in tried])
     # The reading to explain further: the first that holds, else the first that counts.
     trial, best = min(tried, key=lambda one: (not one[1].decides, not one[1].holds))
@@ -246,9 +245,59 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
         basis=headline.basis,
         computed=headline.value,
         readings=tuple(variant for _, variant in tried),
-        break_even=break_even(trial.expr, headline, window, world),
+        break_even=tuple(_break_even(trial.expr, headline, window, world)),
         notes=tuple(_notes(stated, best, [variant for _, variant in tried])),
     )
+
+
+#: No claim is about more inputs than this, and each costs a few evaluations.
+MAX_INPUTS = 10
+
+
+def _break_even(expr: str, headline: Outcome, window: Interval | None, world: World) -> Iterator[BreakEven]:
+    """Yield where each uncertain input takes a reading to an end of what is accepted, the others being as stated.
+
+    Only where the figure is linear in the input, or one over it is: then the answer is exact.
+    """
+    uncertain = [given for given in world.file.inputs_in(expr) if given.spread]
+    for given in uncertain[:MAX_INPUTS]:
+        if window is None or given.amount == 0:
+            continue
+        try:
+            values = [
+                evaluate(parse(expr), world, headline.basis, instead={given.name: times * given.amount})
+                for times in (1, 2, 3)
+            ]
+        except NoValueError:
+            continue
+        heights = [value.low for value in values if isinstance(value, Band)]
+        # A figure in another unit than its expression's, a percentage say, is a multiple of it.
+        scale = Fraction(headline.value) / heights[0] if heights[0] else Fraction(1)
+        for bound in (window.low, window.high):
+            at = None if bound is None else _crossing(heights, given.amount, bound / scale)
+            if bound is not None and at is not None and at > 0:
+                yield BreakEven(
+                    input=given.name,
+                    unit=given.unit,
+                    at=at,
+                    stated=given.amount,
+                    bound=bound,
+                    within_uncertainty=given.low <= at <= given.high,
+                )
+
+
+def _crossing(heights: list[Fraction], start: Fraction, target: Fraction) -> Fraction | None:
+    """Return where a curve takes a value, by its heights at one, two and three times the start.
+
+    None where it is neither a straight line nor one over such a line.
+    """
+    curves = [(*heights, target)]
+    if target and all(heights):
+        curves.append((*(1 / height for height in heights), 1 / target))
+    for first, second, third, due in curves:
+        if third - second == second - first != 0:
+            return start + (due - first) * start / (second - first)
+    return None
 
 
 def _notes(stated: Stated, best: Variant, variants: Collection[Variant]) -> Iterator[str]:
@@ -271,8 +320,10 @@ def _near(reading: Reading, world: World) -> Near:
     expr = reading.expr
     try:
         answer = evaluate(parse(expr), world, "published")
-    except (NotThereError, NothingSaidError) as error:
-        return Near(expr=expr, label=reading.label, value=None, reason=str(error.args[0]))
+    except NoValueError as error:
+        if error.verdict is None:
+            raise
+        return Near(expr=expr, label=reading.label, value=None, reason=str(error))
     return Near(expr=expr, label=reading.label, value=answer.low if isinstance(answer, Band) else answer)
 
 
@@ -293,7 +344,7 @@ def _described(expression: str, key: str, world: World) -> str:
 
 
 def changes(claim: Claim, world: World) -> tuple[Change, ...]:
-    """What differs between the first two results of a claim, of the names that its context asks for."""
+    """Return what differs between the first two results of a claim, of the names that its context asks for."""
     expr = claim.figures[0].expr
     known = [facts for facts in (world.facts_in(expr)[:2] if expr else ()) if facts.found]
     if not claim.context or len(known) < 2:

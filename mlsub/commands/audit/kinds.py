@@ -7,16 +7,17 @@ What has no known unit (fields, hyperparameters, inputs without one) fits everyw
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache, reduce
 
 import msgspec
 
-from mlsub.commands.audit.expression import Call, Constant, Name, Negated, Node, Operation, parse
+from mlsub.commands.audit.evaluate import FUNCTIONS, OPERATIONS, Function, function_of
+from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import TITLES
-from mlsub.commands.audit.functions import FUNCTIONS, Function
 from mlsub.commands.audit.wording import Stated
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
@@ -59,7 +60,7 @@ RATIO = Unit(frozenset({()}))
 
 
 def quantities() -> dict[str, Quantity]:
-    """Every quantity by its name."""
+    """Return every quantity by its name."""
     return shipped(__file__, "units.yaml", dict[str, Quantity])
 
 
@@ -76,7 +77,7 @@ def _words() -> dict[str, Unit]:
 
 
 def misspelt(text: str | None) -> str | None:
-    """What was probably meant by a unit with a word in it that is not known; None where nothing is near."""
+    """Return what was probably meant by a unit with a word in it that is not known; None where nothing is near."""
     for word in re.findall(r"[^\W\d]{4,40}", (text or "").lower()[:200]):
         close = [] if word in _words() else get_close_matches(word, _words(), n=1, cutoff=0.8)
         if close:
@@ -85,7 +86,7 @@ def misspelt(text: str | None) -> str | None:
 
 
 def unit_named(text: str | None) -> Unit | None:
-    """The unit that people write so; None for one that is not known."""
+    """Return the unit that people write so; None for one that is not known."""
     if text is None:
         return None
     above, *below = re.split(r"(?:(?<!\s)\s++)?/\s*+|(?<!\s)\s++per\s++", text.strip().lower())
@@ -117,7 +118,7 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
 
 
 def same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit | None:
-    """What two values that are added or compared are measured in.
+    """Return what two values that are added or compared are measured in.
 
     Raises:
         ExpressionError: the one in something else than the other.
@@ -136,7 +137,7 @@ def same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit 
 
 
 def combined(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
-    """What a product or a quotient is measured in."""
+    """Return what a product or a quotient is measured in."""
     if left is None or right is None:
         return None
     if left.bare and right.bare:
@@ -153,19 +154,19 @@ def combined(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
 
 
 def _product(one: Powers, other: Powers, turn: int) -> Powers:
-    powers = dict(one)
+    powers = Counter(dict(one))
     for name, power in other:
-        powers[name] = powers.get(name, 0) + turn * power
+        powers[name] += turn * power
     return tuple(sorted((name, power) for name, power in powers.items() if power))
 
 
 def _cancels(powers: Powers) -> bool:
-    """Whether it is a ratio of counts: chips to processors, runs to epochs."""
+    """Return whether it is a ratio of counts: chips to processors, runs to epochs."""
     return all(quantities()[name].count for name, _ in powers) and not sum(power for _, power in powers)
 
 
 def _measured(unit: Unit) -> str:
-    """The unit in words."""
+    """Return the unit in words."""
     powers = min(unit.choices, key=lambda one: (-len(one), one))
     if not powers:
         return "a plain ratio" if unit.scale in (None, 1) else f"a plain ratio times {1 / unit.scale}"
@@ -203,7 +204,7 @@ class Typed(msgspec.Struct, frozen=True):
 
 
 def type_of(text: str, names: Mapping[str, Typed]) -> Typed:
-    """What an expression's value is.
+    """Return what an expression's value is.
 
     Args:
         text: as it is written.
@@ -229,83 +230,76 @@ def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
                 return names[name]
             hint = meant(name, names) if names else "; the file names none"
             raise ExpressionError(f"there is no result, input or value {name!r}{hint}", column)
-        case Negated(sign, of):
-            kind, inner = "truth" if sign == "not" else "number", _typed(of, names)
-            _demand(inner.kind, kind, f"after {sign!r}", 1)
-            return Typed(kind, inner.unit)
-        case Operation():
-            return _operation(node, _typed(node.left, names), _typed(node.right, names))
         case Call():
             return _call(node, names)
     raise TypeError(node)
 
 
-def _operation(node: Operation, left: Typed, right: Typed) -> Typed:
-    if node.sign in ("==", "!="):
-        kinds = (left.kind, right.kind)
-        if "result" in kinds:
-            raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", node.column)
-        if left.kind != right.kind and "any" not in kinds:
-            raise ExpressionError(f"{_SHOWN[left.kind]} is compared with {_SHOWN[right.kind]}", node.column)
-    else:
-        due = "truth" if node.sign in ("and", "or") else "number"
-        for side in (left, right):
-            _demand(side.kind, due, f"beside {node.sign!r}", node.column)
-    if node.sign in ("*", "/"):
-        return Typed("number", combined(node.sign, left.unit, right.unit))
-    unit = same(node.sign, left.unit, right.unit, node.column)
-    return Typed("number", unit) if node.sign in ("+", "-") else Typed("truth")
-
-
 def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
-    """What a call gives; its arguments have to be of the kinds that are due."""
-    if call.function not in FUNCTIONS:
+    """Return what a call gives; its arguments have to be of the kinds that are due."""
+    if call.function not in OPERATIONS and call.function not in FUNCTIONS:
         raise ExpressionError(f"no function {call.function!r}{meant(call.function, FUNCTIONS)}", call.column)
-    function = FUNCTIONS[call.function]
-    units: list[Unit | None] = []
-    for kind, argument in zip(_expected(call, function), call.arguments, strict=True):
-        if kind == "basis":
-            if not isinstance(argument, Name) or argument.name not in TITLES:
-                name = argument.name if isinstance(argument, Name) else ""
-                raise ExpressionError(f"{call.function} takes a basis second{meant(name, TITLES)}", call.column)
-        elif kind in ("round", "submitter"):
-            _check_text(kind, call, argument)
-        else:
-            found = _typed(argument, names)
-            _demand(found.kind, kind, f"as an argument of {call.function}", call.column)
-            units.append(found.unit)
+    function = function_of(call)
+    pairs = zip(_expected(call, function), call.arguments, strict=True)
+    found = [_argument(call, kind, argument, names) for kind, argument in pairs]
     for name, _ in call.named:
         if name not in function.named:
             hint = meant(name, function.named) if function.named else "; it takes none by name"
             raise ExpressionError(f"{call.function} takes no {name!r}{hint}", call.column)
-    if function.unit == "same":
-        return Typed(function.gives, reduce(lambda one, other: same("", one, other, call.column), units))
-    if function.unit == "trainings/price":
-        return Typed(function.gives, combined("/", combined("/", RATIO, unit_named("min")), units[1]))
-    return Typed(function.gives, RATIO if function.unit == "x" else unit_named(function.unit))
+    if call.function in ("==", "!="):
+        _check_alike(call, *(one.kind for one in found))
+    unit = _unit(call, function.unit, [one.unit for one in found])
+    return Typed(function.gives, unit if function.gives == "number" else None)
 
 
-def _check_text(kind: str, call: Call, argument: Node) -> None:
-    if not isinstance(argument, Constant) or not isinstance(argument.value, str):
-        raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
-    if kind == "round" and normalise_round(argument.value) not in known_rounds("training"):
-        known = [f"v{name}" for name in known_rounds("training")]
-        raise ExpressionError(f"there is no round {argument.value!r}{meant(argument.value, known)}", call.column)
+def _unit(call: Call, due: str | None, units: Sequence[Unit | None]) -> Unit | None:
+    """Return the unit of what a call gives, by that of its arguments."""
+    if due == "same":
+        return reduce(lambda one, other: same(call.function, one, other, call.column), units)
+    if due in ("*", "/"):
+        return combined(due, *units)
+    if due == "trainings/price":
+        return combined("/", combined("/", RATIO, unit_named("min")), units[1])
+    return RATIO if due == "x" else unit_named(due)
+
+
+def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed]) -> Typed:
+    """Return an argument, which has to be of the kind that is due."""
+    if kind == "basis":
+        if not isinstance(argument, Name) or argument.name not in TITLES:
+            name = argument.name if isinstance(argument, Name) else ""
+            raise ExpressionError(f"{call.function} takes a basis second{meant(name, TITLES)}", call.column)
+        return Typed("text")
+    if kind in ("round", "submitter"):
+        if not isinstance(argument, Constant) or not isinstance(argument.value, str):
+            raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
+        if kind == "round" and normalise_round(argument.value) not in known_rounds("training"):
+            known = [f"v{name}" for name in known_rounds("training")]
+            raise ExpressionError(f"there is no round {argument.value!r}{meant(argument.value, known)}", call.column)
+        return Typed("text")
+    found = _typed(argument, names)
+    if kind not in (found.kind, "any") and found.kind != "any":
+        signed = "after" if len(call.arguments) == 1 else "beside"
+        where = f"{signed} {call.function!r}" if call.function in OPERATIONS else f"as an argument of {call.function}"
+        hint = "; minutes(...) is its time" if found.kind == "result" and kind == "number" else ""
+        raise ExpressionError(f"{_SHOWN[kind]} is needed {where}, not {_SHOWN[found.kind]}{hint}", call.column)
+    return found
+
+
+def _check_alike(call: Call, left: str, right: str) -> None:
+    if "result" in (left, right):
+        raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", call.column)
+    if left != right and "any" not in (left, right):
+        raise ExpressionError(f"{_SHOWN[left]} is compared with {_SHOWN[right]}", call.column)
 
 
 def _expected(call: Call, function: Function) -> list[str]:
-    """The kinds that are due, one for each argument given."""
-    takes, given = function.takes.split(), len(call.arguments)
-    fixed = [kind.lstrip("?") for kind in takes if kind != "..."]
-    least, repeats = sum(kind[0] not in "?." for kind in takes), takes[-1] == "..."
-    if given < least or (given > len(fixed) and not repeats):
-        most = "or more" if repeats else f"to {len(fixed)}" if least < len(fixed) else ""
+    """Return the kinds that are due, one for each argument given."""
+    kinds = function.kinds(len(call.arguments))
+    if kinds is None:
+        takes, least = function.takes.split(), function.least
+        most = "or more" if takes[-1] == "..." else f"to {len(takes)}" if least < len(takes) else ""
         asked = " ".join(part for part in (str(least), most) if part)
-        raise ExpressionError(f"{call.function} takes {asked} arguments ({', '.join(takes)}), not {given}", call.column)
-    return [*fixed[:given], *fixed[-1:] * (given - len(fixed))]
-
-
-def _demand(found: str, due: str, where: str, column: int) -> None:
-    if found != due and found != "any":
-        hint = "; minutes(...) is its time" if found == "result" and due == "number" else ""
-        raise ExpressionError(f"{_SHOWN[due]} is needed {where}, not {_SHOWN[found]}{hint}", column)
+        given = f"({', '.join(takes)}), not {len(call.arguments)}"
+        raise ExpressionError(f"{call.function} takes {asked} arguments {given}", call.column)
+    return kinds

@@ -43,7 +43,7 @@ class Occurrence(msgspec.Struct, frozen=True):
 
 
 def occurrences(text: str) -> Iterator[Occurrence]:
-    """Every use of the name in a text, except in the words that attribute the trademark."""
+    """Yield every use of the name in a text, except in the words that attribute the trademark."""
     for number, line in enumerate(text.splitlines(), 1):
         for match in _NAME.finditer(line):
             sign = _SIGN.match(line, match.end())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -12,8 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.audit.claims import ClaimsFile, Source
-from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.expression import Call, Name, Negated, Node, Operation, parse
+from mlsub.commands.audit.evaluate import World, function_of
+from mlsub.commands.audit.expression import Call, Name, Node, parse
 from mlsub.commands.audit.facts import score_words
 from mlsub.commands.audit.footnotes import (
     cites_results,
@@ -23,7 +22,6 @@ from mlsub.commands.audit.footnotes import (
     noted_hits,
     trademark_hits,
 )
-from mlsub.commands.audit.functions import FUNCTIONS
 from mlsub.commands.audit.marks import alteration_hits, foreign_titles, sign_hits
 from mlsub.commands.audit.quoting import (
     AUTO,
@@ -41,6 +39,7 @@ from mlsub.commands.audit.quoting import (
 )
 from mlsub.commands.audit.sentences import sentence_hits
 from mlsub.commands.audit.verdict import ClaimVerdict, Judged
+from mlsub.io.errors import reason_of
 from mlsub.io.show import plain
 from mlsub.rules.catalogue import finding
 
@@ -94,8 +93,7 @@ def check(
         wanted: the text to apply, by name, or ``auto`` for the one in force on the document's day.
         file: the claims file, which findings on sentences name.
     """
-    known = {message.document.name: message.document for message in messages}
-    known |= {document.name: document for document in documents if document.name not in known}
+    known = {document.name: document for document in (*(message.document for message in messages), *documents)}
     rules = {name: text_for(document.date, wanted) for name, document in known.items()}
     of = {name: [message for message in messages if message.document.name == name] for name in known}
     hits: list[tuple[Hit | Unchecked, str, Message | None]] = []
@@ -126,7 +124,7 @@ def _own_footnote(message: Message, text: Text) -> Iterator[Hit]:
 
 
 def _of_document(document: Document, messages: Sequence[Message], text: Text) -> Iterator[Hit | Unchecked]:
-    """The document's own footnote once for all sentences that have none of their own, and its words."""
+    """Yield what is wrong with a document: its footnote, once for all sentences without an own one, and its words."""
     served = [message for message in messages if message.compared and not message.footnote]
     quoted = any(message.compared for message in messages) or bool(document.text and cites_results(document.text))
     footnote = document.footnote or (find_footnote(document.text) if document.text else None)
@@ -149,7 +147,7 @@ def _of_document(document: Document, messages: Sequence[Message], text: Text) ->
 
 
 def _remark(hit: Hit, text: Text, document: str, file: str, message: Message | None) -> Remark | None:
-    """The hit as a finding, None where the text has no such rule."""
+    """Return the hit as a finding, None where the text has no such rule."""
     rule = guidelines().rules[hit.rule]
     if text.name not in rule.sections:
         return None
@@ -168,7 +166,7 @@ def _remark(hit: Hit, text: Text, document: str, file: str, message: Message | N
 
 
 def document_of(source: Source, name: str | None, texts: Mapping[str, str]) -> Document:
-    """A document by the claims file's name of it, else by file or title; ``texts`` has those at hand."""
+    """Return a document by the claims file's name of it, else by file or title; ``texts`` has those at hand."""
     called = name or source.file or source.title or "the document"
     try:
         day = date.fromisoformat(source.date) if source.date else None
@@ -178,7 +176,7 @@ def document_of(source: Source, name: str | None, texts: Mapping[str, str]) -> D
 
 
 def message_of(judged: Judged, world: World, texts: Mapping[str, str]) -> Message:
-    """A claim as a sentence that quotes results; ``texts`` has those of the documents, by name."""
+    """Return a claim as a sentence that quotes results; ``texts`` has those of the documents, by name."""
     claim, file = judged.claim, world.file
     expr = claim.figures[0].expr
     tree = parse(expr) if expr else None
@@ -211,10 +209,8 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
     todo, found, seen = [root], list[tuple[str, ...]](), set[str]()
     while todo:
         match todo.pop(0):
-            case Operation("and" | "or", left, right):
-                todo += [left, right]
-            case Negated("not", of):
-                todo.append(of)
+            case Call("and" | "or" | "not", arguments):
+                todo += arguments
             case Name(name) if name in file.values:
                 if name not in seen:
                     todo.append(parse(file.values[name]))
@@ -225,8 +221,8 @@ def _together(root: Node, file: ClaimsFile) -> tuple[tuple[str, ...], ...]:
 
 
 def _used(root: Node, file: ClaimsFile) -> tuple[frozenset[str], bool]:
-    """The results whose scores an expression uses, and whether it uses more of them than that."""
-    used = [(FUNCTIONS[node.function], node.arguments) for node in file.nodes_in(root) if isinstance(node, Call)]
+    """Return the results whose scores an expression uses, and whether it uses more of them than that."""
+    used = [(function_of(node), node.arguments) for node in file.nodes_in(root) if isinstance(node, Call)]
     names = {one.name for of, all_ in used if of.scores for one in all_ if isinstance(one, Name)}
     return frozenset(names & file.results.keys()), any(of.besides for of, _ in used)
 
@@ -244,7 +240,7 @@ def _untrue(judged: Judged) -> str | None:
 
 
 def text_of(source: Source, folders: Sequence[Path]) -> tuple[str | None, str | None]:
-    """The text of a document, or None and why there is none; (None, None) for one that names no file."""
+    """Return the text of a document, or None and why there is none; (None, None) for one that names no file."""
     if source.file is None:
         return None, None
     shown = plain(source.file)
@@ -257,13 +253,12 @@ def text_of(source: Source, folders: Sequence[Path]) -> tuple[str | None, str | 
         except FileNotFoundError:
             continue
         except OSError as error:
-            reason = error.strerror or os.strerror(error.errno or 0) if error.errno else None
-            return None, f"{shown}: {f'cannot be read: {reason}' if reason else error}"
+            return None, f"{shown}: {f'cannot be read: {reason_of(error)}' if error.errno else error}"
     return None, f"{shown} is not there; name its folder with --documents"
 
 
 def _read(folder: Path, path: Path) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     Raises:
         OSError: it cannot be read, or (without a number) is nothing that is read here.

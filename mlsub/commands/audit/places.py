@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from mlsub.commands.audit.claims import Result
+from mlsub.divisions import division_name
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
 from mlsub.io.show import flat
-from mlsub.submission.find import is_folder, organisation, organisations
+from mlsub.rounds import get_round
+from mlsub.submission.find import Place, Target, is_folder, organisation, organisations
+from mlsub.submission.tree import read_tree
+from mlsub.systems.description import read_description
+from mlsub.systems.fields import count
 from mlsub.workspace import Settings, find_places, in_one_line
 
 
@@ -26,7 +34,7 @@ class RoundFolder(msgspec.Struct, frozen=True):
 
 
 def round_folders(paths: Sequence[str]) -> tuple[RoundFolder, ...]:
-    """The rounds that lie at the paths; a part of an organisation stands for the whole.
+    """Return the rounds that lie at the paths; a part of an organisation stands for the whole.
 
     Raises:
         MlsubError: there is no such path, or it holds no results of a known round.
@@ -45,19 +53,37 @@ def _rounds_at(path: str) -> Iterator[RoundFolder]:
 
 
 def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
-    """The folder of a result's logs.
+    """Return the folder of a result's logs.
 
     Raises:
         MlsubError: there is none; the text says at which step it is lost.
     """
-    here = _of_round(result.usage, result.round, rounds)
     if result.path is not None:
-        return _by_path(result, here)
-    organisation = organisation_of(result.submitter or "", here, f"v{result.round}")
-    system = _step(organisation / "results", result.system or "", "system")
-    if result.scaling is not None:
-        system = _step(system, result.scaling, "scaling")
-    return _step(system, result.benchmark or "", "benchmark")
+        here = _of_round(result.usage, result.round, rounds)
+        folders = [one.base / result.path for one in here]
+        folder = next((folder for folder in folders if is_folder(folder)), None)
+        if folder is None:
+            raise MlsubError(f"no folder {result.path} below {', '.join(dict.fromkeys(str(one.base) for one in here))}")
+        return Path(os.path.abspath(folder))  # noqa: PTH100  (without "..", links keep their names)
+    folder = organisation_folder(result.submitter or "", result.usage, result.round, rounds) / "results"
+    for kind in ("system", "scaling", "benchmark"):
+        if kind != "scaling" or result.scaling is not None:
+            folder = _step(folder, getattr(result, kind) or "", kind)
+    return folder
+
+
+def organisation_folder(name: str, usage: str, round_: str, rounds: Sequence[RoundFolder]) -> Path:
+    """Return the folder of an organisation in a round, ``1.0``.
+
+    Raises:
+        MlsubError: the round or the organisation is not there.
+    """
+    here = _of_round(usage, round_, rounds)
+    for one in here:
+        if name in one.organisations:
+            return one.organisations[name]
+    known = [other for one in here for other in one.organisations]
+    raise MlsubError(f"no submitter {name!r} in v{round_}{_meant(name, known)}")
 
 
 def _of_round(usage: str, round_: str, rounds: Sequence[RoundFolder]) -> list[RoundFolder]:
@@ -68,44 +94,11 @@ def _of_round(usage: str, round_: str, rounds: Sequence[RoundFolder]) -> list[Ro
     return here
 
 
-def organisation_of(name: str, here: Sequence[RoundFolder], shown: str) -> Path:
-    """The folder of an organisation in one round.
-
-    Raises:
-        MlsubError: it has none.
-    """
-    for one in here:
-        if name in one.organisations:
-            return one.organisations[name]
-    known = [other for one in here for other in one.organisations]
-    raise MlsubError(f"no submitter {name!r} in {shown}{_meant(name, known)}")
-
-
-def submitter_folder(round_: str, submitter: str, rounds: Sequence[RoundFolder]) -> Path:
-    """The folder of an organisation in a round of training, ``1.0``.
-
-    Raises:
-        MlsubError: the round or the organisation is not there.
-    """
-    return organisation_of(submitter, _of_round("training", round_, rounds), f"v{round_}")
-
-
-def _by_path(result: Result, here: Iterable[RoundFolder]) -> Path:
-    for one in here:
-        folder = one.base / (result.path or "")
-        if is_folder(folder):
-            return Path(os.path.abspath(folder))  # noqa: PTH100  (without "..", links keep their names)
-    raise MlsubError(f"no folder {result.path} below {', '.join(dict.fromkeys(str(one.base) for one in here))}")
-
-
 def _meant(name: str, known: Sequence[str]) -> str:
-    """A did-you-mean: first a folder of the same name in another spelling."""
-    same = next((one for one in known if _bare(one) == _bare(name)), None)
+    """Return a did-you-mean: first a folder of the same name in another spelling."""
+    bare, *others = (flat(organisation(one)).replace(" ", "") for one in (name, *known))
+    same = dict(zip(reversed(others), reversed(known), strict=True)).get(bare)
     return meant(name, known) if same is None else f". Did you mean {same}?"
-
-
-def _bare(name: str) -> str:
-    return flat(organisation(name)).replace(" ", "")
 
 
 def _step(folder: Path, name: str, kind: str) -> Path:
@@ -117,3 +110,29 @@ def _step(folder: Path, name: str, kind: str) -> Path:
         known = []
     hint = _meant(name, known) if known else "; the folder is empty"
     raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")
+
+
+@lru_cache(maxsize=64)
+def result_sets(folder: Path, usage: str, round_: str) -> tuple[Mapping[str, str], ...]:
+    """Division, benchmark, folder and name of the system, and number of chips of each result of an organisation."""
+    of = get_round(usage, round_)
+    found = []
+    for entry in read_tree(Place(folder, Target.ORGANISATION), f"{folder.name}/", of).entries:
+        if entry.results:
+            description = read_description(folder / "systems" / f"{entry.system}.json", entry.system, of)
+            found.append(
+                {
+                    "division": division_name(description.division) or "",
+                    "benchmark": str(of.benchmark_in(entry.benchmark)),
+                    "system": entry.system,
+                    "name": description.text("system_name") or entry.system,
+                    "chips": str(product(description.content or {}, "number_of_nodes", "accelerators_per_node")),
+                }
+            )
+    return tuple(found)
+
+
+def product(description: Mapping[str, Any], *fields: str) -> int | None:
+    """Return the product of counts of a system description; None where one is not there."""
+    counts = [count(description.get(field)) for field in fields]
+    return None if None in counts else math.prod(one or 0 for one in counts)

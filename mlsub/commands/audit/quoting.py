@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.commands.audit.claims import SAYS, Input
 from mlsub.commands.audit.facts import ResultFacts
@@ -28,20 +29,18 @@ class Names(msgspec.Struct, frozen=True):
 
 
 def names() -> dict[str, Names]:
-    """The names of every benchmark, by the name of its folder."""
+    """Return the names of every benchmark, by the name of its folder."""
     return shipped(__file__, "names.yaml", dict[str, Names])
 
 
-@lru_cache(maxsize=8)
-def flat_document(text: str | None) -> str:
-    """A whole document, flat; kept, as every claim in it asks for it again."""
-    return flat(text or "")
+#: A whole document, flat; kept, as every claim in it asks for it again.
+flat_document = lru_cache(maxsize=8)(flat)
 
 
 @lru_cache(maxsize=4096)
 def document_mentions(text: str | None, wanted: tuple[str, ...]) -> bool:
-    """Whether a whole document has one of some names."""
-    return mentions(flat_document(text), wanted)
+    """Return whether a whole document has one of some names."""
+    return mentions(flat_document(text or ""), wanted)
 
 
 #: The words that both texts want in the footnote of an unreviewed result.
@@ -62,7 +61,7 @@ FOOTNOTE_LINE = re.compile(
 
 @lru_cache(maxsize=8)
 def find_footnote(text: str) -> str | None:
-    """The lines of a document that are footnotes of results, as one text; None where there are none."""
+    """Return the lines of a document that are footnotes of results, as one text; None where there are none."""
     lines = [line.strip() for line in text.splitlines() if FOOTNOTE_LINE.search(line) and "mlperf" in line.lower()]
     lines += [
         line.strip() for line in text.splitlines() if "unauthorized use" in line.lower() and line.strip() not in lines
@@ -75,25 +74,23 @@ def squashed(text: str) -> str:
     return "".join(c for c in text.lower() if c.isalnum())
 
 
-@lru_cache(maxsize=8)
-def squashed_document(text: str | None) -> str:
-    """A whole document, squashed; kept as well."""
-    return squashed(text or "")
+#: A whole document, squashed; kept as well.
+squashed_document = lru_cache(maxsize=8)(squashed)
 
 
 def mentions(text: str, wanted: Iterable[str]) -> bool:
-    """Whether a text that is flat already has one of some names, as words of their own."""
+    """Return whether a text that is flat already has one of some names, as words of their own."""
     return any(re.search(rf"(?<!\w){re.escape(flat(name))}(?!\w)", text) for name in wanted)
 
 
 def benchmark_words(benchmark: str) -> tuple[str, ...]:
-    """All names of a benchmark, the folder's among them."""
+    """Return all names of a benchmark, the folder's among them."""
     known = names().get(benchmark)
     return (*known.task, *known.model, benchmark) if known else (benchmark,)
 
 
 def quote(text: str) -> str:
-    """A short quotation, safe to print."""
+    """Return a short quotation, safe to print."""
     text = plain(" ".join(text.split()))
     return f"“{text}”" if len(text) <= _LONGEST else f"“{text[:_LONGEST].rstrip()}…”"
 
@@ -197,31 +194,26 @@ class Guidelines(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def guidelines() -> Guidelines:
-    """The table, guidelines.yaml."""
-    table = shipped(__file__, "guidelines.yaml", dict[str, dict[str, Any]])
-    texts = {name: msgspec.convert({"name": name, **text}, Text) for name, text in table["texts"].items()}
-    rules = {
-        number: msgspec.convert({"rule": f"claim.{number.lower()}", **rule}, Rule)
-        for number, rule in table["rules"].items()
-    }
+    """Return the table, guidelines.yaml."""
+    table = shipped(__file__, "guidelines.yaml", Guidelines)
+    texts = {name: replace(text, name=name) for name, text in table.texts.items()}
+    rules = {number: replace(rule, rule=f"claim.{number.lower()}") for number, rule in table.rules.items()}
     return Guidelines(texts, rules)
 
 
 def text_for(day: date | None, wanted: str = AUTO) -> Text:
-    """The text that binds a document: the one wanted, or the last that was in force on its day.
+    """Return the text that binds a document: the one wanted, or the last that was in force on its day.
 
     A document older than the oldest text is checked against that one, a document without a date against the newest.
     """
-    texts = list(guidelines().texts.values())
     if wanted != AUTO:
         return guidelines().texts[wanted]
-    if day is None:
-        return texts[-1]
-    return next((text for text in reversed(texts) if text.since <= day), texts[0])
+    first, *others = guidelines().texts.values()
+    return next((text for text in reversed(others) if day is None or text.since <= day), first)
 
 
 def by_hand(text: Text) -> tuple[Rule, ...]:
-    """The rules of a text that only a person can look at."""
+    """Return the rules of a text that only a person can look at."""
     return tuple(rule for rule in guidelines().rules.values() if rule.how == "human" and text.name in rule.sections)
 
 
@@ -272,7 +264,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def parts(self) -> tuple[Message, ...]:
         """The sentence once for each comparison it makes."""
-        return tuple(msgspec.structs.replace(self, scored=group, together=()) for group in self.together) or (self,)
+        return tuple(replace(self, scored=group, together=()) for group in self.together) or (self,)
 
     @property
     def compared(self) -> tuple[ResultFacts, ...]:
@@ -295,12 +287,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return noted or (find_footnote(self.document.text) if self.document.text else None)
 
     def noted(self, what: str) -> tuple[str, ...] | None:
-        """What is noted of a thing, as texts: empty where it is noted as not said, None without a note."""
+        """Return what is noted of a thing, as texts: empty where it is noted as not said, None without a note."""
         name = next((name for name in names_of(what) if name in self.says), None)
         return None if name is None else texts(self.says[name])
 
     def states(self, what: str, values: Iterable[str]) -> bool:
-        """Whether the sentence states every one of some values: disclosed, noted, or in its own words."""
+        """Return whether the sentence states every one of some values: disclosed, noted, or in its own words."""
         disclosed = {flat(name) for name in self.noted("discloses") or ()}
         if disclosed & {*names_of(what), what, f"{what}s"}:
             return True
@@ -310,17 +302,17 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def names_of(what: str) -> tuple[str, ...]:
-    """The names under which a claims file may note a thing."""
+    """Return the names under which a claims file may note a thing."""
     return _ALSO.get(what, (what,))
 
 
 def noted_as(what: str) -> str:
-    """The word under which a claims file notes a thing: the one of its names that the format has."""
+    """Return the word under which a claims file notes a thing: the one of its names that the format has."""
     return next(name for name in names_of(what) if name in SAYS)
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """A noted value as texts: a list's members, or the one there is."""
+    """Return a noted value as texts: a list's members, or the one there is."""
     values = value if isinstance(value, list | tuple) else (value,)
     return tuple(str(one) for one in values if one is not None)
 

@@ -97,7 +97,7 @@ class _Reader:
         return replace(one, name=name)
 
     def _values(self) -> dict[str, str]:
-        """The named expressions, each after those it needs."""
+        """Return the named expressions, each after those it needs."""
         found: dict[str, str] = {}
         needs: dict[str, Sequence[str]] = {}
         for name, written in self._written.values.items():
@@ -115,22 +115,23 @@ class _Reader:
         if circles:
             return {}
         for name in order:
-            self._names[name] = self._type(found[name], "values", name) or Typed("any")
+            self._names[name] = self._type(found[name], None, "values", name) or Typed("any")
         return {name: found[name] for name in order}
 
     def _claim(self, one: Claim, *here: Step) -> Claim:
         figures = _several(one.stated)
         first = figures[0].expr if figures and figures[0].expr is not None else one.expr
-        kinds: list[str | None] = []
-        stated: list[Stated] = []
-        for at, written in enumerate(figures):
-            place = (*here, "stated", *((at,) if isinstance(one.stated, tuple) else ()))
-            kind, figure = self._figure(written, one, at, *place)
-            kinds.append(kind)
-            stated += [] if figure is None else [figure]
+        found = [self._figure(written, one, at, *here) for at, written in enumerate(figures)]
+        stated = tuple(figure for figure in found if figure is not None)
         if not stated and one.expr is not None:
-            kinds.append(self._kind(_text(one.expr), None, *here, "expr"))
-        claim = replace(
+            self._type(_text(one.expr), None, *here, "expr")
+        if first is None and one.unverifiable is None and not one.same_quantity:
+            self._flaw("nothing to check it against; give expr, unverifiable or same_quantity", *here)
+        if first is not None and not figures:
+            self._flaw("expr needs stated, the value it is checked against", *here)
+        if first is not None and one.unverifiable is not None:
+            self._flaw("expr and unverifiable exclude each other; what is near goes to nearest", *here)
+        return replace(
             one,
             text=one.text or one.id,
             line=self._tree.line(*here),
@@ -138,44 +139,37 @@ class _Reader:
             expr=None if one.expr is None else _text(one.expr),
             also=self._readings(one.also, next(iter(stated), None), *here, "also"),
             nearest=self._readings(one.nearest, None, *here, "nearest", judged=False),
-            stated=tuple(stated),
+            stated=stated,
             basis=_several(one.basis),
             context=_several(one.context),
             same_quantity=tuple(self._statements(one, *here, "same_quantity")),
         )
-        if first is None and one.unverifiable is None and not one.same_quantity:
-            self._flaw("nothing to check it against; give expr, unverifiable or same_quantity", *here)
-        if first is not None and kinds[0] is not None:
-            if not figures:
-                self._flaw("expr needs stated, the value it is checked against", *here)
-            if one.unverifiable is not None:
-                self._flaw("expr and unverifiable exclude each other; what is near goes to nearest", *here)
-        return claim
 
     def _source(self, one: Claim, *here: Step) -> Source:
-        """The document of a claim: the file's, one that it names, or its own."""
+        """Return the document of a claim: the file's, one that it names, or its own."""
         name, documents, own = one.document, self._written.documents, one.source_override
         if name is not None and name not in documents:
             self._flaw(f"there is no document {name!r}{_meant(name, documents)}", *here, "document")
         base = documents.get(name or "", self._written.source)
         return base if own is None else replace(own, publisher=own.publisher or base.publisher)
 
-    def _figure(self, written: Stated, one: Claim, at: int, *place: Step) -> tuple[str | None, Stated | None]:
-        """The kind of a figure's expression, and the figure; ``at`` is its position in the claim."""
-        figure, own, here = self._checked(written, *place), written.expr is not None, place[:2]
+    def _figure(self, written: Stated, one: Claim, at: int, *here: Step) -> Stated | None:
+        """Return a figure of a claim, whose expression has to fit; ``at`` is its position in the claim."""
+        place = (*here, "stated", *((at,) if isinstance(one.stated, tuple) else ()))
+        figure, own = self._checked(written, *place), written.expr is not None
         expr = written.expr if own else one.expr
         if expr is None:
             if at and not one.unverifiable:
                 self._flaw("a further figure needs expr, what it is", *place)
-            return None, figure
-        kind = self._kind(_text(expr), figure, *(place if own else here), "expr")
-        if figure is None or kind is None:
-            return kind, figure
+            return figure
+        found = self._type(_text(expr), figure, *(place if own else here), "expr")
+        if figure is None or found is None:
+            return figure
         if at and not own:
             self._readings(one.also, figure, *here, "also")
-        if kind == "text" or (kind != "any" and (kind == "truth") != isinstance(figure.amount, bool)):
-            self._flaw(f"the expression is {kind}, what is stated is not", *here, "stated", *place[3:])
-        return kind, replace(figure, expr=_text(expr) if own else None)
+        if found.kind == "text" or (found.kind != "any" and (found.kind == "truth") != isinstance(figure.amount, bool)):
+            self._flaw(f"the expression is {found.kind}, what is stated is not", *place)
+        return replace(figure, expr=_text(expr) if own else None)
 
     def _checked(self, one: Stated, *here: Step) -> Stated | None:
         try:
@@ -190,8 +184,8 @@ class _Reader:
             place = (*here, position) if isinstance(written, tuple) else here
             reading = one if isinstance(one, Reading) else Reading(expr=one)
             text = _text(reading.expr)
-            kind = self._kind(text, stated, *place, *(("expr",) if isinstance(one, Reading) else ()))
-            if kind == "text" and judged:
+            kind = self._type(text, stated, *place, *(("expr",) if isinstance(one, Reading) else ()))
+            if kind is not None and kind.kind == "text" and judged:
                 self._flaw("a reading is a number or true or false, not text", *place)
             found.append(replace(reading, expr=text))
         return tuple(found)
@@ -226,26 +220,20 @@ class _Reader:
                 # Statements in several units cannot be compared with one another.
                 self._flaw(f"the statements have several units: {', '.join(sorted(units))}", *here)
 
-    def _kind(self, text: str, stated: Stated | None, *here: Step) -> str | None:
-        """The kind of an expression; where it is judged, its unit has to be that of what is stated."""
-        found = self._type(text, *here)
+    def _type(self, text: str, stated: Stated | None, *here: Step) -> Typed | None:
+        """Return what an expression is; where it is judged, its unit has to be that of what is stated."""
+        found = None
         try:
-            if found is not None and stated is not None:
+            found = type_of(text, self._names)
+            if stated is not None:
                 check_stated(found.unit, stated)
         except ExpressionError as error:
             self._flaw(str(error), *here)
-        return found.kind if found is not None else None
-
-    def _type(self, text: str, *here: Step) -> Typed | None:
-        try:
-            return type_of(text, self._names)
-        except ExpressionError as error:
-            self._flaw(str(error), *here)
-            return None
+        return found
 
 
 def _text(written: Any) -> str:
-    """An expression as text, whatever YAML takes it for."""
+    """Return an expression as text, whatever YAML takes it for."""
     return str(written).lower() if isinstance(written, bool) else str(written)
 
 
@@ -274,7 +262,7 @@ def _meant(text: str, known: Iterable[str]) -> str:
 
 
 def _inside(place: str, *, many: bool) -> bool:
-    """Whether a path leads to below where it begins."""
+    """Return whether a path leads to below where it begins."""
     parts = PurePosixPath(place).parts
     fits = bool(parts) and ".." not in parts and "\0" not in place and (many or len(parts) == 1)
     return fits and not place.startswith("/")

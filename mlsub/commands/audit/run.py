@@ -7,13 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from mlsub.commands.audit.alternatives import would_hold
 from mlsub.commands.audit.claims import Claim, ClaimsFile
-from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.evaluate import NoValueError, World
 from mlsub.commands.audit.facts import gather
-from mlsub.commands.audit.functions import EvaluationError
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.messaging import judge_messaging
-from mlsub.commands.audit.nearest import would_hold
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.quoting import AUTO
 from mlsub.commands.audit.read import read_claims
@@ -56,7 +55,7 @@ def read_world(
     settings: Settings = AS_FOUND,
     checked: Sequence[Checked] = (),
 ) -> World:
-    """The results that claims name, as their files have them.
+    """Return the results that claims name, as their files have them.
 
     Args:
         claims: what was said.
@@ -75,7 +74,7 @@ def read_world(
 
 
 def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[str] = (), rules: str = AUTO) -> Audit:
-    """The verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
+    """Return the verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
     judged = tuple(_judged(claim, world, bases) for claim in world.file.claims)
     return Audit(
         file=world.file.file,
@@ -92,5 +91,5 @@ def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:
     try:
         judged = judge(claim, world, bases)
         return msgspec.structs.replace(judged, would_hold=would_hold(judged, world, bases))
-    except EvaluationError as error:
+    except NoValueError as error:
         raise FileProblemsError((Problem(world.file.file, claim.line, f"{claim.id}: {error}"),)) from error

@@ -48,7 +48,7 @@ _WORD = re.compile(r"[a-z]{4,}")
 
 
 def sentence_hits(message: Message, neighbours: Sequence[Message], text: Text) -> Iterator[Hit | Unchecked]:
-    """What the rules find in one sentence under a text; ``neighbours`` are the others of its document."""
+    """Yield what the rules find in one sentence under a text; ``neighbours`` are the others of its document."""
     if message.compared:
         yield from _names(message, text)
         yield from _model_names(message)
@@ -102,7 +102,7 @@ def _named(message: Message, what: str, words: tuple[str, ...]) -> bool | None:
     """Whether a thing is named; None where only a person can tell: texts call systems otherwise than folders do."""
     said = message.noted(what)
     if what == "system":
-        around = (squashed(message.text), squashed_document(message.document.text))
+        around = (squashed(message.text), squashed_document(message.document.text or ""))
         found = any(name and name in text for name in map(squashed, words) for text in around)
         return bool(said) if said is not None else found or None
     if said == ():
@@ -184,7 +184,7 @@ def _compatibility(one: ResultFacts, other: ResultFacts) -> Iterator[Hit | Unche
 
 
 def _since(message: Message, versions: list[str]) -> bool:
-    """Whether a sentence sets its own version against another: ``since v1.0``."""
+    """Return whether a sentence sets its own version against another: ``since v1.0``."""
     said = flat(message.text)
     before = (part for name in versions for part in re.split(rf"\b{re.escape(name)}\b", said)[:-1])
     # Up to the version, no sign stands behind the word.

@@ -17,7 +17,8 @@ import msgspec
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, parse
-from mlsub.commands.audit.facts import Facts, product
+from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.places import product
 from mlsub.commands.audit.quoting import mentions, squashed, texts
 from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
@@ -46,7 +47,7 @@ _MINUTES = {"min": Fraction(1), "h": Fraction(60), "s": Fraction(1, 60)}
 
 
 def misquoted(claim: Claim) -> tuple[Difference, ...]:
-    """The figures of the text where none of those that are stated, in the same kind of unit, is among them.
+    """Return the figures of the text where none of those that are stated, in the same kind of unit, is among them.
 
     A text may say fewer digits than are stated, or more; other figures beside the right one may be of anything.
     """
@@ -65,7 +66,7 @@ def misquoted(claim: Claim) -> tuple[Difference, ...]:
 
 
 def _said(text: str) -> Iterator[tuple[str, str, Fraction, Fraction]]:
-    """Each figure of a text: as written, its kind, its value and one unit in its last digit."""
+    """Yield each figure of a text: as written, its kind, its value and one unit in its last digit."""
     for match in _FIGURE.finditer(text):
         unit = usual(match[3]) or ""
         number = match[1].replace(",", "") + (match[2] or "")
@@ -74,7 +75,7 @@ def _said(text: str) -> Iterator[tuple[str, str, Fraction, Fraction]]:
 
 
 def _stated(claim: Claim) -> dict[str, list[tuple[str, Fraction, Fraction]]]:
-    """What is stated by kind; a wording that is a figure itself, half or an order of magnitude, has no other."""
+    """Return what is stated by kind; a wording that is a figure itself, half or an order of magnitude, has no other."""
     found: dict[str, list[tuple[str, Fraction, Fraction]]] = {}
     said = [*claim.stated, *(one.stated for one in claim.same_quantity)]
     for stated in (one for one in said if one is not None):
@@ -113,7 +114,7 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
-    """What the words of a claim name and none of its results is; nothing where it names no results."""
+    """Return what the words of a claim name and none of its results is; nothing where it names no results."""
     nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
     calls = [node for node in nodes if isinstance(node, Call)]
     results = {node.name for node in nodes if isinstance(node, Name) and node.name in world.file.results}
@@ -159,13 +160,13 @@ def _called(said: Named, *, strict: bool) -> str:
 
 
 def _as_written(said: str, text: str) -> str:
-    """A name with the hyphens and signs that a sentence has in it."""
+    """Return a name with the hyphens and signs that a sentence has in it."""
     found = re.search(r"[\W_]{1,3}".join(map(re.escape, said.split())), text)
     return found[0] if found else said
 
 
 def _noted(says: dict[str, Any]) -> Iterator[Named]:
-    """What the claims file notes that the sentence says."""
+    """Yield what the claims file notes that the sentence says."""
     for value in texts(says.get("submitter")):
         yield from organisations_in(spaced(value))
     for value in texts(says.get("benchmark")):
@@ -181,7 +182,7 @@ def _noted(says: dict[str, Any]) -> Iterator[Named]:
 
 
 def _fits(said: Named, called: str, subjects: Sequence[_Subject], *, per_node: bool) -> bool:
-    """Whether a name belongs to any of the results; a count may be that of all together.
+    """Return whether a name belongs to any of the results; a count may be that of all together.
 
     ``per_node`` says that a number of chips may be that of each node.
     """
@@ -198,7 +199,7 @@ def _fits(said: Named, called: str, subjects: Sequence[_Subject], *, per_node: b
 
 
 def _of_result(facts: Facts) -> _Subject:
-    """A result by its description, and by what folders say: submitter, system, benchmark and division."""
+    """Return the names of a result, by its description and by what folders say: submitter, system, benchmark, ..."""
     said = {name: value for name, value in facts.description.items() if isinstance(value, str)}
     system, model = facts.system or "", said.get("accelerator_model_name", "")
     named_in = [one.values for field in _ACCELERATORS for one in accelerators_in(spaced(said.get(field, "")))]
@@ -245,7 +246,7 @@ def _of_result(facts: Facts) -> _Subject:
 
 
 def _folders(usage: str, folder: str, round_name: str) -> set[str]:
-    """The names of the benchmark that a folder holds in a round, and of its folders."""
+    """Return the names of the benchmark that a folder holds in a round, and of its folders."""
     found = benchmark_of(usage, round_name, folder)
     return {folder} if found is None else {found.name, *found.folders, folder}
 
@@ -272,7 +273,7 @@ def _organisations_of(called: Iterable[str]) -> frozenset[str]:
 
 
 def _of_count(call: Call) -> _Subject:
-    """What ``count('v1.0', 'ACME', benchmark='bert')`` asks for."""
+    """Return what ``count('v1.0', 'ACME', benchmark='bert')`` asks for."""
     round_, submitter = (str(one.value) if isinstance(one, Constant) else "" for one in call.arguments[:2])
     only, name = dict(call.named), normalise_round(round_) or round_
     own: dict[str, Collection[str]] = {"suite": {"training"}, "round": {name}}
@@ -284,7 +285,7 @@ def _of_count(call: Call) -> _Subject:
 
 
 def statements(claim: Claim, file: ClaimsFile) -> tuple[Said, ...]:
-    """All statements of a claim's quantity: its own, if it states one, and those beside it."""
+    """Return all statements of a claim's quantity: its own, if it states one, and those beside it."""
     if not claim.same_quantity:
         return ()
     others = {other.id: other.figure for other in file.claims}
@@ -299,12 +300,12 @@ def statements(claim: Claim, file: ClaimsFile) -> tuple[Said, ...]:
 
 
 def contradicts(said: Sequence[Said]) -> bool:
-    """Whether two statements have no value in common."""
+    """Return whether two statements have no value in common."""
     return any(not one.accepted.meets(other.accepted) for one, other in combinations(said, 2))
 
 
 def wording_differs(said: Sequence[Said]) -> Iterator[str]:
-    """A note where the same number is worded in two ways."""
+    """Yield a note where the same number is worded in two ways."""
     for one, other in combinations(said, 2):
         same = one.written.split()[-1] == other.written.split()[-1]
         if same and one.written != other.written:

@@ -165,7 +165,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tally(judged: Collection[Judged]) -> Mapping[str, int]:
-    """How many claims have which verdict, in the order of the verdicts."""
+    """Return how many claims have which verdict, in the order of the verdicts."""
     counts = {verdict.value: sum(one.verdict is verdict for one in judged) for verdict in ClaimVerdict}
     return {verdict: count for verdict, count in counts.items() if count}
 

@@ -38,12 +38,12 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def vocabulary() -> dict[str, Any]:
-    """The table, vocabulary.yaml."""
+    """Return the table, vocabulary.yaml."""
     return shipped(__file__, "vocabulary.yaml", dict[str, Any])
 
 
 def named(text: str) -> tuple[Named, ...]:
-    """Every name in a sentence that is recognised, in the order of what they are of."""
+    """Return every name in a sentence that is recognised, in the order of what they are of."""
     finders = (
         organisations_in,
         accelerators_in,
@@ -145,7 +145,7 @@ def counts_in(text: str) -> Iterator[Named]:
 
 
 def _counted(rest: str) -> tuple[str, int] | None:
-    """What a number counts, by what stands behind it, and how far that reaches; None for anything else."""
+    """Return what a number counts, by what stands behind it, and how far that reaches; None for anything else."""
     words = vocabulary()["counts"]
     units = {unit: what for what in ("chips", "nodes") for unit in words[what]}
     at, named_at = 0, 0
@@ -188,7 +188,7 @@ def _frameworks() -> Spellings:
 
 
 def _word_at(text: str, at: int, words: Iterable[str]) -> str | None:
-    """The longest of some words that stands at a place."""
+    """Return the longest of some words that stands at a place."""
     fitting = (word for word in words if text.startswith(word, at) and not text[at + len(word) :][:1].isalnum())
     return max(fitting, key=len, default=None)
 
@@ -198,6 +198,6 @@ def _starts(text: str, words: Iterable[str]) -> bool:
 
 
 def _is_rough(before: str) -> bool:
-    """Whether what stands before a number makes it a rough one; a word there stands alone."""
+    """Return whether what stands before a number makes it a rough one; a word there stands alone."""
     padded = f" {before.rstrip()}"
     return any(padded.endswith(f" {word}" if word.isalpha() else word) for word in vocabulary()["counts"]["rough"])

@@ -45,12 +45,12 @@ class Interval(msgspec.Struct, frozen=True):
         return above and (self.high is None or value < self.high or (self.high_included and value == self.high))
 
     def meets(self, other: Interval) -> bool:
-        """Whether some value lies in both."""
+        """Return whether some value lies in both."""
         both = (self, other)
         return not any(one._below(another) for one in both for another in both)
 
     def _below(self, other: Interval) -> bool:
-        """Whether every value is less than every one of the other; one without values is below itself."""
+        """Return whether every value is less than every one of the other; one without values is below itself."""
         if self.high is None or other.low is None:
             return False
         return self.high < other.low or (self.high == other.low and not (self.high_included and other.low_included))
@@ -76,13 +76,13 @@ class Wording(msgspec.Struct, frozen=True):
 
 
 def wordings() -> dict[str, Wording]:
-    """Every wording by its name."""
+    """Return every wording by its name."""
     return shipped(__file__, "wording.yaml", dict[str, Wording])
 
 
 @lru_cache(maxsize=1)
 def phrases() -> dict[str, str]:
-    """The name of the wording behind each phrase, names themselves included."""
+    """Return the name of the wording behind each phrase, names themselves included."""
     found = {name: name for name in wordings()}
     for name, wording in wordings().items():
         found.update(dict.fromkeys(wording.also, name))
@@ -112,7 +112,7 @@ def step_of(text: str) -> Fraction:
 
 
 def plus_minus(text: str, value: Fraction) -> Fraction:
-    """An uncertainty, ``15000`` or ``5%``, in the unit of its value.
+    """Return an uncertainty, ``15000`` or ``5%``, in the unit of its value.
 
     Raises:
         NumberError: it is none, or negative.
@@ -124,7 +124,7 @@ def plus_minus(text: str, value: Fraction) -> Fraction:
 
 
 def wording_named(text: str) -> str:
-    """The name of the wording that a phrase means.
+    """Return the name of the wording that a phrase means.
 
     Raises:
         NumberError: there is none.
@@ -166,7 +166,7 @@ class Stated(Part, frozen=True, kw_only=True):
     expr: Annotated[Expr | None, Meta(description="What this figure is, where it is not the claim's expr.")] = None
 
     def checked(self) -> Stated:
-        """The same with the usual names of wording and unit.
+        """Return the same with the usual names of wording and unit.
 
         Raises:
             NumberError: the value is not a number, or the wording is unknown.
@@ -212,9 +212,8 @@ class Stated(Part, frozen=True, kw_only=True):
     @property
     def margin(self) -> Fraction:
         """The tolerance as a part of one: the stated one, or the wording's own."""
-        if self.tolerance is None:
-            return percent(self.rule.tolerance)
-        return plus_minus(f"{str(self.tolerance).removesuffix('%')}%", Fraction(1))
+        tolerance = self.rule.tolerance if self.tolerance is None else str(self.tolerance)
+        return plus_minus(f"{tolerance.removesuffix('%')}%", Fraction(1))
 
     @property
     def words(self) -> str:
@@ -225,7 +224,7 @@ class Stated(Part, frozen=True, kw_only=True):
 
 
 def accepted(stated: Stated) -> Interval | None:
-    """The values a statement of a number allows, in its own unit; None for a truth."""
+    """Return the values a statement of a number allows, in its own unit; None for a truth."""
     if isinstance(stated.amount, bool):
         return None
     rule, value = stated.rule, stated.amount
@@ -253,29 +252,20 @@ def halfway(stated: Stated) -> Fraction | None:
 
 
 def fits(stated: Stated, number: Fraction) -> bool:
-    """Whether a statement allows a number, rounded or with its digits cut off."""
+    """Return whether a statement allows a number, rounded or with its digits cut off."""
     return any(one is not None and number in one for one in (accepted(stated), truncated(stated))) or (
         number == halfway(stated)
     )
 
 
 def understated(stated: Stated, value: Fraction) -> bool:
-    """Whether a value lies so far beyond that the statement does not do it justice."""
+    """Return whether a value lies so far beyond that the statement does not do it justice."""
     factor = stated.rule.understated
     return factor is not None and not isinstance(stated.amount, bool) and value > Fraction(factor) * stated.amount
 
 
-def percent(text: str) -> Fraction:
-    """``5%`` as a part of one.
-
-    Raises:
-        ValueError: it is not a percentage.
-    """
-    return Fraction(text.strip().removesuffix("%").strip()) / 100
-
-
 def decimal(value: Fraction, digits: int = 6) -> str:
-    """A fraction as people write it: all its digits where they are few, else rounded; thousands with commas."""
+    """Return a fraction as people write it: all its digits where they are few, else rounded; thousands with commas."""
     text = fixed(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
 

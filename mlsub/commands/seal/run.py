@@ -34,7 +34,7 @@ from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import find, folders, is_organisation
 from mlsub.submission.report import Report
-from mlsub.submission.unfilled import unfilled_in
+from mlsub.submission.templates import unfilled_in
 from mlsub.workspace import Settings, check_paths
 
 #: Rules that are named of many.

@@ -7,24 +7,23 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from mlsub.commands.audit.alternatives import folded
 from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.document import (
     INPUT_HEADS,
     RESULT_HEADS,
-    Entry,
     basis_words,
-    entries,
+    headline,
     input_rows,
     result_rows,
+    rows_of,
     shares,
     summary,
     title,
 )
-from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.evaluate import NoValueError, World
 from mlsub.commands.audit.expression import parse
 from mlsub.commands.audit.facts import SHORT
-from mlsub.commands.audit.functions import NO_VALUE
-from mlsub.commands.audit.inputs import folded
 from mlsub.commands.audit.judge import Trial, trials
 from mlsub.commands.audit.verdict import Audit, Judged, Variant
 from mlsub.commands.audit.wording import halfway, truncated
@@ -64,8 +63,7 @@ def claims_page(audits: Sequence[tuple[Audit, World]]) -> Page:
 def _sections(audit: Audit, world: World, place: int) -> Iterator[Section]:
     name = clean(title(audit), 200)
     words = (clean(f"{summary(audit)}."), basis_words(audit))
-    both = zip(entries(audit), audit.claims, strict=True)
-    cards = tuple(_card(entry, judged, audit, world, place) for entry, judged in both)
+    cards = tuple(_card(judged, audit, world, place) for judged in audit.claims)
     yield Section(key=f"claims-{place}", title=name, words=words, shares=shares(audit), cards=cards)
     below = (
         (f"results-{place}", "Results, in minutes", RESULT_HEADS, result_rows(audit)),
@@ -92,17 +90,17 @@ def _number(cell: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _card(entry: Entry, judged: Judged, audit: Audit, world: World, place: int) -> Card:
-    rows: dict[str, list[str]] = {}
-    for label, text in entry.rows:
+def _card(judged: Judged, audit: Audit, world: World, place: int) -> Card:
+    claim, rows = judged.claim, dict[str, list[str]]()
+    for label, text in rows_of(judged, audit):
         rows.setdefault(label, []).append(clean(text, 600))
     lines = [(figure, _number_line(figure)) for figure in (judged, *judged.further)]
     return Card(
-        key=f"claim-{place}-{entry.id}",
-        id=clean(entry.id, 100),
-        kind=entry.verdict.value,
-        headline=clean(entry.headline, 300),
-        text=clean(entry.text),
+        key=f"claim-{place}-{claim.id}",
+        id=clean(claim.id, 100),
+        kind=judged.verdict.value,
+        headline=clean(headline(judged), 300),
+        text=clean(claim.text),
         charts=tuple(line for _, line in lines if line is not None),
         tryout=_tryout(lines, audit, world),
         first=tuple((label, tuple(texts)) for label, texts in rows.items() if label in _FIRST),
@@ -190,7 +188,7 @@ def _tryout(lines: Sequence[tuple[Judged, Chart | None]], audit: Audit, world: W
 
 
 def _figure(trial: Trial, world: World) -> dict[str, Any] | None:
-    """Return a reading as a function of inputs, see :mod:`mlsub.commands.audit.inputs`, and what is accepted.
+    """Return a reading as a function of inputs, see :mod:`mlsub.commands.audit.alternatives`, and what is accepted.
 
     The value is turned from a reduction to a speed-up or back (``turns``), and multiplied by ``factor``; ``accepts``
     are intervals of low, high and whether each end belongs to them, or a truth.
@@ -199,7 +197,7 @@ def _figure(trial: Trial, world: World) -> dict[str, Any] | None:
     try:
         tree = folded(parse(trial.expr), world, trial.bases[0])
         accepts = stated.amount if isinstance(stated.amount, bool) else list(_accepts(trial))
-    except (*NO_VALUE, OverflowError):
+    except (NoValueError, OverflowError):
         return None
     if tree is None:
         return None

@@ -25,7 +25,7 @@ from mlsub.rules.load import benchmark
 from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report
-from mlsub.submission.unfilled import Unfilled, unfilled_in
+from mlsub.submission.templates import Unfilled, unfilled_in
 from mlsub.workspace import AS_FOUND, Settings, check_paths, in_one_line
 
 #: As mlsub seal names its files beside a package.

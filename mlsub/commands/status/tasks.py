@@ -15,8 +15,7 @@ from mlsub.findings import Finding, Severity
 from mlsub.packing.pack import Packing
 from mlsub.packing.plan import UNFILLED, Plan
 from mlsub.submission.find import is_folder
-from mlsub.submission.listing import content_of
-from mlsub.submission.unfilled import Unfilled, may_be_unfilled, unfilled_of
+from mlsub.submission.templates import Unfilled, content_of, may_be_unfilled, unfilled_of
 from mlsub.systems.fields import is_placeholder
 
 What = Literal["description", "plan", "runs", "rejected", "fill-in", "template", "code"]

@@ -127,8 +127,8 @@ def _scaling(file: Path) -> None:
 
 def _flags(file: Path) -> None:
     for round_ in _ROUNDS:
-        for root in (False, True):
-            _sound(read_flags(file.parent, "x", round_, root=root).findings, file.read_bytes())
+        for place in ("folders", "root", "results"):
+            _sound(read_flags(file.parent, "x", round_, place).findings, file.read_bytes())
 
 
 def _power(file: Path) -> None:

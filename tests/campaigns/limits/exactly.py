@@ -156,7 +156,7 @@ def _scaled(folder: Path, factor: int) -> object:
 
 
 def _flags(folder: Path) -> Iterable[Finding]:
-    return read_flags(folder, "x", get_round("training", "4.0"), root=False).findings
+    return read_flags(folder, "x", get_round("training", "4.0")).findings
 
 
 def _bracketed(_: Path, levels: int) -> object:

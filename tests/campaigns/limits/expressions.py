@@ -55,7 +55,7 @@ MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/io/show.py:spellings": _made("io.show:spellings", (("dgx a100", ("a",)), ("tpu", ("b",)))),
     "mlsub/log/reader.py:_record": _made("log.reader:_record", b":::MLLOG "),
     "mlsub/rules/arithmetic.py:token": _made("rules.formula:FORMULAS.token"),
-    "mlsub/submission/listing.py:_line": _made("submission.listing:_line"),
+    "mlsub/submission/listing.py:_line": _made("submission.templates:_line"),
     "mlsub/submission/listing.py:_patterns": None,
     "mlsub/systems/fields.py:_placeholder": _made("systems.fields:_placeholder"),
     "mlsub/systems/fields.py:is_meaningful": None,
@@ -142,12 +142,13 @@ def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | byte
 
 def _of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
-    from mlsub.submission.listing import _patterns
+    from mlsub.io.data import shipped
+    from mlsub.submission import listing
     from mlsub.systems.fields import fields, pattern_of
 
-    for table in ("folders", "files"):
-        for kind, pattern in _patterns(table).items():
-            yield Expression(f"mlsub/submission/strays.yaml:{kind}", pattern, False)
+    for kinds in shipped(listing.__file__, "strays.yaml", dict[str, dict[str, str]]).values():
+        for kind, pattern in kinds.items():
+            yield Expression(f"mlsub/submission/strays.yaml:{kind}", re.compile(pattern), False)
     for name, field in fields().fields.items():
         if (text := pattern_of(field)) is not None:
             yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text))

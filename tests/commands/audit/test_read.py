@@ -158,28 +158,6 @@ def test_statements_of_one_quantity_have_one_unit(tmp_path: Path) -> None:
     assert problems(tmp_path, text) == ["9: claims.mcmc.same_quantity: the statements have several units: h, x"]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "1: expected a mapping with claims_version, source and claims"),
-        (b"\xff\xfe", "1: cannot be read: not UTF-8 text"),
-        (b"a: \0", "1: not YAML: special characters are not allowed"),
-        (b"a: &x 1\nb: *x\n", "2: aliases (*name) are not allowed in claims files"),
-        (b"[" * 1_000_000, "1: not YAML: nested too deeply"),
-        (
-            b"claims_version: 1\nsource: {title: x}\nclaims: [{id: a, unverifiable: x}]\nclaims_version: 1\n",
-            "4: 'claims_version' is given twice, first on line 1",
-        ),
-    ],
-)
-def test_hostile_files(content: bytes, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "claims.yaml"
-    file.write_bytes(content)
-    with pytest.raises(FileProblemsError) as caught:
-        read_claims(file)
-    assert f"{caught.value.problems[0].line}: {caught.value.problems[0].message}" == message
-
-
 @given(st.text(alphabet="()+-*/<>=!,.'\"ab1 andortminutes", max_size=200))
 def test_parsing_ends_in_a_tree_or_an_error_with_its_place(text: str) -> None:
     try:

@@ -164,14 +164,6 @@ def test_a_claim_without_results_or_with_one_that_is_not_there_is_left_alone(pla
         (place / "v1.0" / "Elsewhere").rename(place / "v1.0" / "NVIDIA")
 
 
-@pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
-@pytest.mark.parametrize("file", ["submissions/graphcore-v1.0", "submissions/graphcore-v1.1", "../shared/claims"])
-def test_no_founding_claim_is_about_something_else(file: str) -> None:
-    repository = Path(__file__).resolve().parents[3]
-    found = audit(repository / file / "claims.yaml", [str(shared.CORPUS)], settings=Settings(jobs=1))
-    assert {one.claim.id: said(one) for one in found.claims if one.differences} == {}
-
-
 #: How people write the benchmarks -> their folders.
 BENCHMARKS = {
     "FLUX.1": "flux1",

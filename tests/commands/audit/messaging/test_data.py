@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 
 import click
@@ -18,7 +17,6 @@ from mlsub.commands.audit.quoting import (
     names,
     text_for,
 )
-from mlsub.io.show import flat
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rounds.benchmarks import Compatible, compatible, group_of, published
 from mlsub.rules.catalogue import catalogue
@@ -58,34 +56,6 @@ def test_what_guidelines_takes() -> None:
     [option] = [one for one in command.params if one.name == "rules"]
     assert isinstance(option.type, click.Choice)
     assert tuple(option.type.choices) == (AUTO, *guidelines().texts) == ("auto", "2021-06", "2025-07")
-
-
-@pytest.mark.parametrize(
-    ("benchmark", "one", "other", "answer"),
-    [
-        ("resnet", "0.6", "4.0", "yes"),
-        ("bert", "1.0", "5.0", "yes"),
-        ("bert", "0.7", "1.0", "no"),
-        ("rnnt", "1.0", "1.1", "no"),
-        ("rnnt", "1.1", "3.1", "yes"),
-        ("ssd", "1.1", "2.0", "no"),
-        ("retinanet", "5.0", "5.1", "yes"),
-        ("ssd", "2.0", "5.0", "yes"),
-        ("gnn", "4.0", "5.1", "yes"),
-        ("dlrm_dcnv2", "6.0", "6.1", "no"),
-        ("bert", "1.0", "1.0", "yes"),
-        ("bert", "1.0", "99.0", "unknown"),
-        ("digits", "1.0", "1.1", "unknown"),
-    ],
-)
-def test_which_rounds_may_be_compared(benchmark: str, one: str, other: str, answer: str) -> None:
-    assert compatible("training", benchmark, one, other).value == answer
-
-
-def test_hpc_beyond_its_table_is_unknown() -> None:
-    assert compatible("hpc", "deepcam", "0.7", "1.0") is Compatible.YES
-    assert compatible("hpc", "cosmoflow", "1.0", "2.0") is Compatible.NO
-    assert compatible("hpc", "cosmoflow", "2.0", "3.0") is Compatible.UNKNOWN
 
 
 _ROUNDS = [(usage, name) for usage in ("training", "hpc") for name in known_rounds(usage)]
@@ -141,8 +111,3 @@ def test_every_benchmark_has_a_name() -> None:
     everything = {b for usage in usages() for name in known_rounds(usage) for b in get_round(usage, name).benchmarks}
     assert set(names()) == everything
     assert all(known.task for known in names().values())
-
-
-def test_words_are_compared_without_signs_and_hyphens() -> None:
-    assert flat("  ResNet-50 on MLPerf™\u00a0 (TM)x") == "resnet 50 on mlperf x"
-    assert not re.search(r"\s\s", flat("a -  b"))

@@ -214,19 +214,15 @@ def test_the_findings_stand_apart_in_every_format(tmp_path: Path) -> None:
         "\n"
     )
     assert "Footnotes" not in text
-    document = json.loads(answer("audit", found))
-    assert [(one["rule"], one["claim"], one["document"]) for one in document["messaging"]["findings"]] == [
-        ("claim.r03", None, "post.txt"),
-        ("claim.r04", None, "post.txt"),
-        ("claim.r06", None, "post.txt"),
+    document = json.loads(answer("audit", found))["messaging"]
+    assert [(one["rule"][-3:], one["claim"], one["document"]) for one in document["findings"]] == [
+        (rule, None, "post.txt") for rule in ("r03", "r04", "r06")
     ]
-    assert document["messaging"]["rules"]["post.txt"]["name"] == "2021-06"
-    assert document["messaging"]["footnotes"][0]["missing"] == ["source and date of retrieval"]
+    assert document["rules"]["post.txt"]["name"] == "2021-06"
+    assert document["footnotes"][0]["missing"] == ["source and date of retrieval"]
     markdown = render(found, "markdown", footnotes=True)
     assert "## How results are quoted" in markdown and "| post.txt | R03 |" in markdown
     assert "## Footnotes" in markdown and "### plain\n\nMLPerf™ Training v1.1 Closed" in markdown
-    page = render(found, "html", footnotes=True)
-    assert "<h2>How results are quoted: 3 findings</h2>" in page and "<h2>Footnotes" in page
     assert "By hand" not in text
     later = render(audited(tmp_path, SMALL, wanted="2025-07"), "text")
     assert "By hand: R08 Footnotes are text, and legible; R21" in later

@@ -1,4 +1,4 @@
-"""What would be true: the nearest statements that hold, results near those of a claim, and break-even values."""
+"""What would be true: statements that hold near those that fail, results near those of a claim, other inputs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from fractions import Fraction
 from itertools import islice
+from typing import TypeAlias
 
 import msgspec
 
 from mlsub.commands.audit.claims import Claim, Result
-from mlsub.commands.audit.evaluate import World, evaluate
-from mlsub.commands.audit.expression import Call, Constant, Name, Node, Operation, parse, spelled
+from mlsub.commands.audit.evaluate import OPERATIONS, Answer, Band, NoValueError, World, evaluate
+from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse, spelled
 from mlsub.commands.audit.facts import Facts, gather
-from mlsub.commands.audit.functions import NO_VALUE, Answer, Band, result_sets
 from mlsub.commands.audit.judge import Trial, trials, verdict_of
-from mlsub.commands.audit.places import RoundFolder
+from mlsub.commands.audit.places import result_sets
 from mlsub.commands.audit.verdict import ClaimVerdict, Instead, Judged, Outcome, Variant
 from mlsub.commands.audit.wording import Stated, decimal, fits, fixed, understated
 from mlsub.io.show import show
@@ -60,19 +60,23 @@ def _of_figure(claim: Claim, judged: Judged, world: World, asked: Collection[str
     stated = claim.figure
     if stated is None:
         return
+    tried = list(trials(claim, world, asked))
     if isinstance(stated.amount, bool):
-        yield from _parts(claim, world, asked)
+        if stated.amount:
+            yield from _parts(tried, world)
         return
     counted = [one for one in judged.readings if one.decides]
     yield from _reworded(stated, counted)
-    yield from (_read(stated, one) for one in judged.readings if not one.decides and one.holds)
-    yield from islice(_turned(stated, list(trials(claim, world, asked)), world), 1)
+    for one in judged.readings:
+        if not one.decides and one.holds:
+            yield Instead(how="reading", statement=f"{stated.words}{_labels([one])}", value=one.deciding[0].value)
+    yield from islice(_turned(stated, tried, world), 1)
     yield from _of_other_results(claim, stated, world, asked)
     yield from (_figure(stated, one) for one in counted)
 
 
 def _reworded(stated: Stated, counted: Sequence[Variant]) -> Iterator[Instead]:
-    """The same number in the closest wording that holds, for all readings or for some."""
+    """Yield the same number in the closest wording that holds, for all readings or for some."""
     for wording in _WORDINGS:
         other = msgspec.structs.replace(stated, wording=wording, tolerance=None)
         holding = [one for one in counted if all(_allows(other, outcome) for outcome in one.deciding)]
@@ -83,7 +87,7 @@ def _reworded(stated: Stated, counted: Sequence[Variant]) -> Iterator[Instead]:
 
 
 def _allows(stated: Stated, outcome: Outcome) -> bool:
-    """Whether a wording allows a figure, and says something of it."""
+    """Return whether a wording allows a figure, and says something of it."""
     value = outcome.value
     if isinstance(value, bool) or isinstance(stated.amount, bool) or not fits(stated, value):
         return False
@@ -91,24 +95,18 @@ def _allows(stated: Stated, outcome: Outcome) -> bool:
 
 
 def _labels(variants: Sequence[Variant]) -> str:
-    names = ", ".join(one.label or one.expr for one in variants)
-    return f" ({names})"
-
-
-def _read(stated: Stated, one: Variant) -> Instead:
-    """A percentage in the other sense."""
-    return Instead(how="reading", statement=f"{stated.words}{_labels([one])}", value=one.deciding[0].value)
+    return f" ({', '.join(one.label or one.expr for one in variants)})"
 
 
 def _turned(stated: Stated, tried: Sequence[Trial], world: World) -> Iterator[Instead]:
-    """The comparison the other way round."""
+    """Yield the comparison the other way round."""
     for trial in tried:
         tree = _swapped(parse(trial.expr))
         if tree is None or not trial.decides:
             continue
         try:
             variant = msgspec.structs.replace(trial, expr=spelled(tree)).variant(world)
-        except NO_VALUE:
+        except NoValueError:
             continue
         if variant.holds:
             statement = f"{stated.words} the other way round: {spelled(tree)}"
@@ -116,23 +114,21 @@ def _turned(stated: Stated, tried: Sequence[Trial], world: World) -> Iterator[In
 
 
 def _swapped(tree: Node) -> Node | None:
-    if isinstance(tree, Call) and tree.function in ("ratio", "reduction", "speedup"):
+    if isinstance(tree, Call) and tree.function in ("ratio", "reduction", "speedup", "/"):
         return msgspec.structs.replace(tree, arguments=tree.arguments[::-1])
-    if isinstance(tree, Operation) and tree.sign == "/":
-        return msgspec.structs.replace(tree, left=tree.right, right=tree.left)
     return None
 
 
 def _of_other_results(claim: Claim, stated: Stated, world: World, asked: Collection[str]) -> Iterator[Instead]:
-    """The statement as it is, of a result in another round or in the other division."""
+    """Yield the statement as it is, of a result in another round or in the other division."""
     names = tuple(dict.fromkeys(name for one in claim.judged for name in world.file.results_in(one.expr)))
     used = {_key(world.facts[name]) for name in names}
     for name in names[:_RESULTS]:
         for facts in nearby(name, world).values():
-            other = world.with_results({name: facts})
+            other = msgspec.structs.replace(world, facts={**world.facts, name: facts}, known={})
             try:
                 found = [trial.variant(other) for trial in trials(claim, other, asked)]
-            except NO_VALUE:
+            except NoValueError:
                 continue
             # A result beside itself says nothing.
             if _key(facts) not in used and verdict_of(found)[0] in _HOLDS:
@@ -157,7 +153,7 @@ def _where(facts: Facts, before: Facts) -> str:
 
 
 def _figure(stated: Stated, one: Variant) -> Instead:
-    """The figure itself on every basis that a statement may be about, with the digits of what is stated."""
+    """Return the figure itself on every basis that a statement may be about, with the digits of what is stated."""
     said: dict[str, str] = {}
     for outcome in one.bases:
         if outcome.basis in _SAID and isinstance(outcome.value, Fraction):
@@ -169,7 +165,7 @@ def _figure(stated: Stated, one: Variant) -> Instead:
 
 
 def _rounded(stated: Stated, outcome: Outcome) -> str:
-    """A figure with as many digits as are stated, or as few more as set it apart where that does not hold."""
+    """Return a figure with as many digits as are stated, or as few more as set it apart where that does not hold."""
     least = len(str(stated.step.denominator)) - 1
     for digits in range(least, _DIGITS + 1):
         text = fixed(Fraction(outcome.value), digits)
@@ -179,32 +175,32 @@ def _rounded(stated: Stated, outcome: Outcome) -> str:
     return msgspec.structs.replace(stated, value=text, wording="exact").words
 
 
-def _parts(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Instead]:
-    """Of a condition of several parts: those that hold, and the sides of each that does not."""
-    stated = claim.figure
-    for trial in (one for one in trials(claim, world, asked) if one.decides):
-        for part in _joined(parse(trial.expr)) if stated is not None and stated.amount is True else ():
+def _parts(tried: Sequence[Trial], world: World) -> Iterator[Instead]:
+    """Of a condition of several parts: the sides of each that does not hold."""
+    for trial in (one for one in tried if one.decides):
+        for part in _joined(parse(trial.expr)):
             try:
                 if evaluate(part, world, trial.bases[0]) is False:
                     yield Instead(how="part", statement=_sides(part, world, trial.bases[0]))
-            except NO_VALUE:
+            except NoValueError:
                 continue
 
 
 def _joined(tree: Node) -> Iterator[Node]:
-    """The parts that ``and`` joins."""
-    if isinstance(tree, Operation) and tree.sign == "and":
-        yield from _joined(tree.left)
-        yield from _joined(tree.right)
+    """Yield the parts that ``and`` joins."""
+    if isinstance(tree, Call) and tree.function == "and":
+        for part in tree.arguments:
+            yield from _joined(part)
     else:
         yield tree
 
 
 def _sides(part: Node, world: World, basis: str) -> str:
-    """What a comparison that is not true compares."""
-    if not isinstance(part, Operation) or part.sign in ("and", "or"):
-        return f"not {spelled(part)}" if isinstance(part, Call | Name) else f"not ({spelled(part)})"
-    sides = (side for side in (part.left, part.right) if not isinstance(side, Constant))
+    """Return what a comparison that is not true compares."""
+    if not isinstance(part, Call) or part.function not in OPERATIONS or part.function in ("and", "or", "not"):
+        bracketed = isinstance(part, Call) and part.function in OPERATIONS
+        return f"not ({spelled(part)})" if bracketed else f"not {spelled(part)}"
+    sides = (side for side in part.arguments if not isinstance(side, Constant))
     return ", ".join(f"{spelled(side)} is {_shown(evaluate(side, world, basis))}" for side in sides)
 
 
@@ -217,31 +213,30 @@ _ROUNDS, _SYSTEMS, _MOST = 2, 2, 6
 
 
 def nearby(name: str, world: World) -> dict[str, Facts]:
-    """The results near one, by a name for each, the nearest rounds first; those without a score are left out.
+    """Return the results near one, by a name for each, the nearest rounds first; those without a score are left out.
 
     Args:
         name: the result's name in the claims file; one that is given by its path, or of HPC, has none.
         world: what was found of the results, and where others lie.
     """
-    if name not in world.near:
-        world.near[name] = _gathered(name, world)
-    return world.near[name]
-
-
-def _gathered(name: str, world: World) -> dict[str, Facts]:
     result = world.facts[name].result
     if result.usage != "training" or None in (result.submitter, result.system, result.benchmark):
         return {}
-    chosen = [one for place in _places(result, world) for one in place][:_MOST]
-    wanted = [msgspec.structs.replace(one, name=f"{name}@{at}", published=None) for at, one in enumerate(chosen)]
-    found = gather(wanted, world.rounds, world.settings, world.checked)
-    return {key: facts for key, facts in found.items() if facts.found}
+    if name not in world.near:
+        chosen = [one for place in _places(result, world) for one in place][:_MOST]
+        wanted = [msgspec.structs.replace(one, name=f"{name}@{at}") for at, one in enumerate(chosen)]
+        found = gather(wanted, world.rounds, world.settings, world.checked)
+        world.near[name] = {key: facts for key, facts in found.items() if facts.found}
+    return world.near[name]
 
 
 def _places(result: Result, world: World) -> Iterator[list[Result]]:
-    """The results of the nearest rounds that have any, before, after and in the round itself, nearest first."""
+    """Yield the results of the nearest rounds that have any, before, after and in the round itself, nearest first."""
     order = known_rounds("training")
-    own = next((one for one in _in_round(result, result.round, world) if _is(one, result)), None)
+    key = (result.system, result.benchmark)
+    own = next(
+        (one for one in _in_round(result, result.round, world) if (one["system"], one["benchmark"]) == key), None
+    )
     at = order.index(result.round)
     near: dict[str, int] = {"before": 0, "after": 0}
     for name in sorted(order, key=lambda one: abs(order.index(one) - at)):
@@ -252,40 +247,73 @@ def _places(result: Result, world: World) -> Iterator[list[Result]]:
         found.sort(key=lambda one: -SequenceMatcher(None, one["system"], result.system or "").ratio())
         if found:
             near[side] += name != result.round
-            yield [
-                msgspec.structs.replace(
-                    result,
-                    round=name,
-                    submitter=one["submitter"],
-                    system=one["system"],
-                    benchmark=one["benchmark"],
-                    division=None,
-                )
-                for one in found[:_SYSTEMS]
-            ]
+            yield [_renamed(result, name, one) for one in found[:_SYSTEMS]]
+
+
+def _renamed(result: Result, round_: str, one: Mapping[str, str]) -> Result:
+    names = {key: one[key] for key in ("submitter", "system", "benchmark")}
+    return msgspec.structs.replace(result, round=round_, division=None, published=None, **names)
 
 
 def _in_round(result: Result, name: str, world: World) -> Iterator[Mapping[str, str]]:
-    """What the submitter of a result has in a round, whatever its folder is called there."""
-    for folder in (one for one in world.rounds if (one.usage, one.round) == ("training", name)):
-        yield from _of(folder, organisation(result.submitter or ""))
-
-
-def _of(folder: RoundFolder, submitter: str) -> Iterator[Mapping[str, str]]:
-    for name, path in folder.organisations.items():
-        if organisation(name) == submitter:
-            yield from ({**one, "submitter": name} for one in result_sets(path, "training", folder.round))
-
-
-def _is(one: Mapping[str, str], result: Result) -> bool:
-    return (one["system"], one["benchmark"]) == (result.system, result.benchmark)
+    """Yield what the submitter of a result has in a round, whatever its folder is called there."""
+    own = organisation(result.submitter or "")
+    for place in (one for one in world.rounds if (one.usage, one.round) == ("training", name)):
+        for submitter, path in place.organisations.items():
+            if organisation(submitter) == own:
+                yield from ({**one, "submitter": submitter} for one in result_sets(path, "training", name))
 
 
 def _alike(one: Mapping[str, str], own: Mapping[str, str], result: Result, name: str) -> bool:
-    """Whether it has the size and the benchmark, and differs in the round or the division, not in both."""
-    benchmarks = (
-        benchmark_of("training", name, one["benchmark"]),
-        benchmark_of("training", result.round, own["benchmark"]),
+    """Return whether it has the size and the benchmark, and differs in the round or the division, not in both."""
+    first, second = (
+        benchmark_of("training", round_, of["benchmark"]) for round_, of in ((name, one), (result.round, own))
     )
-    same = benchmarks[0] is not None and benchmarks[1] is not None and benchmarks[0].name == benchmarks[1].name
+    same = first is not None and second is not None and first.name == second.name
     return same and one["chips"] == own["chips"] and (one["division"] == own["division"]) == (name != result.round)
+
+
+#: A number, a truth, the name of an input (in a list of its own), or a sign and what it joins.
+Folded: TypeAlias = "float | bool | list[str | Folded]"
+#: Parts of an expression that is folded, those in the values it names among them.
+_MOST_PARTS = 200
+
+
+def folded(tree: Node, world: World, basis: str) -> Folded | None:
+    """Return what is left of an expression on one basis; None where it has no inputs, or is too long.
+
+    ``["usd"]`` is an input, ``["*", 2.5, ["usd"]]`` a product; the signs are those of expressions, ``max``, ``min``,
+    ``neg`` and ``not``.
+
+    Raises:
+        NoValueError: as for the whole expression.
+    """
+    try:
+        found = _fold(tree, world, basis, iter(range(_MOST_PARTS)))
+    except OverflowError:
+        return None
+    return found if isinstance(found, list) else None
+
+
+def _fold(node: Node, world: World, basis: str, budget: Iterator[int]) -> Folded:
+    """What is left of a part: its value, or a list where an input is in it; ``budget`` has an item for each part."""
+    if next(budget, None) is None:
+        raise OverflowError
+    match node:
+        case Name(name) if name in world.file.inputs:
+            return [name]
+        case Name(name) if name in world.file.values:
+            return _fold(parse(world.file.values[name]), world, basis, budget)
+        case Call("per_dollar", (result, price)):
+            minutes = _fold(Call("minutes", (result,)), world, basis, budget)
+            return ["/", 1.0, ["*", minutes, _fold(price, world, basis, budget)]]
+        case Call(sign, arguments) if sign in OPERATIONS or sign in ("max", "min"):
+            parts = [_fold(one, world, basis, budget) for one in arguments]
+            if any(isinstance(one, list) for one in parts):
+                return ["neg" if sign == "-" and len(parts) == 1 else sign, *parts]
+    value = evaluate(node, world, basis)
+    if isinstance(value, Band):
+        return float(value.low)
+    if isinstance(value, bool):
+        return value
+    raise OverflowError
