@@ -18,8 +18,7 @@ from mlsub.emit.errors import EmitError, LogInUseError
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.io.write import CANNOT_SYNC, sync_folder
-from mlsub.log.event import Event, decode
-from mlsub.log.reader import open_log, read_records
+from mlsub.log.events import read_events
 
 #: Far above what a first record has.
 _MAX_TORN = 1 << 20
@@ -198,7 +197,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 #: Seeds stand at the beginning of a log; siblings beyond so many are not looked at.
-_HEAD_LINES = 4000
+_HEAD_RECORDS = 4000
 _MAX_SIBLINGS = 200
 
 
@@ -216,13 +215,7 @@ def earlier_seeds(log: Path) -> dict[int, str]:
 
 
 def _seeds_of(file: Path) -> Iterator[int]:
-    try:
-        with open_log(file) as stream:
-            for line, text, hidden, too_long in islice(read_records(stream), _HEAD_LINES):
-                if hidden or too_long or b'"seed"' not in text:
-                    continue
-                event = decode(line, text)
-                if isinstance(event, Event) and event.key == "seed" and type(event.value) is int:
-                    yield event.value
-    except (MlsubError, OSError):
-        return
+    with contextlib.suppress(MlsubError, OSError):
+        for event in islice(read_events(file), _HEAD_RECORDS):
+            if event.key == "seed" and type(event.value) is int:
+                yield event.value
