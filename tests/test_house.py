@@ -24,7 +24,7 @@ def entries() -> list[str]:
 
 def test_few_packages_each_described_in_one_line() -> None:
     described = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
-    missing = [name for name in entries() if f"| `{name}{'' if name.endswith('.py') else '/'}` |" not in described]
+    missing = [name for name in entries() if f"\n- `{name}{'' if name.endswith('.py') else '/'}`: " not in described]
     assert missing == []
     assert len(entries()) <= 19
 

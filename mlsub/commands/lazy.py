@@ -153,11 +153,3 @@ class LazyGroup(_Common, click.Group):
         command = import_module(self.modules[cmd_name]).command
         assert isinstance(command, click.Command)  # noqa: S101  (our own modules)
         return command
-
-
-def commands_below(command: click.Command, ctx: click.Context) -> list[tuple[str, click.Command]]:
-    """The commands of a group, by name; none of any other command."""
-    if not isinstance(command, click.Group):
-        return []
-    found = [(name, command.get_command(ctx, name)) for name in command.list_commands(ctx)]
-    return [(name, below) for name, below in found if below is not None and not below.hidden]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -23,128 +23,96 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: The options of the cache, which is opened by what the context has of them.
+_OF_CACHE = ("cache", "cache_dir", "cache_size")
 #: Where a setting may come from, what counts most first.
 _CLOSE = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 
-class Asked(NamedTuple):
-    """What a command is asked to read, and how to judge it.
+def ready(asked: Settings, progress: Progress | None = None) -> Settings:
+    """What a command is asked for, with its files checked and the cache open, for :mod:`mlsub.workspace`.
 
-    Attributes:
-        paths: logs, benchmark folders, systems, organisations, rounds or folders of rounds.
-        round, usage: None to read them off the folders.
-        jobs: processes that read logs, None for the usual number.
-        rules: the user's own rule file.
-        rcp: the user's own file of reference points.
-        points: which reference points of the round count: those at publication, at its deadline, or the newest.
-        train_samples: whether BERT is counted by these, or by epoch_num; None for the count that the rules ask for.
-        executor: where logs are read, None for processes of this machine.
-        cache: whether what logs showed is remembered, and believed as long as they have not changed.
-        cache_dir, cache_size: where, and how many MB of it; None for the usual.
+    Raises:
+        MlsubError: a file of rules or of reference points cannot be used.
     """
+    if found := [finding for report in _broken_points(asked) for finding in report.findings]:
+        raise MlsubError(*(f"{finding.path}: {finding.message}" for finding in found))
+    return _ready(asked, progress, check_own_rules(asked.overlay))
 
-    paths: tuple[str, ...] = ()
-    round: str | None = None
-    usage: str | None = None
-    jobs: int | None = None
-    rules: str | None = None
-    rcp: str | None = None
-    points: Which = "published"
-    train_samples: bool | None = None
-    executor: str | None = None
-    cache: bool = False
-    cache_dir: str | None = None
-    cache_size: int | None = None
 
-    @property
-    def overlay(self) -> str | None:
-        """The path of the user's own rule file.
+def _ready(asked: Settings, progress: Progress | None, overlay: str | None) -> Settings:
+    from msgspec.structs import replace
 
-        Raises:
-            FileProblemsError: it is not a rule file.
-        """
-        return check_own_rules(self.rules)
+    return replace(asked, progress=progress, overlay=overlay, cache=open_user_cache())
 
-    def settings(self, progress: Progress | None = None) -> Settings:
-        """The same for :mod:`mlsub.workspace`.
 
-        Raises:
-            MlsubError: a file of rules or of reference points cannot be used.
-        """
-        if found := [finding for report in self._broken_points() for finding in report.findings]:
-            raise MlsubError(*(f"{finding.path}: {finding.message}" for finding in found))
-        return self._settings(progress, self.overlay)
+def open_user_cache() -> Cache | None:
+    """The cache of the user; None where it is not asked for. What was reused is said when the command ends.
 
-    def _settings(self, progress: Progress | None, overlay: str | None) -> Settings:
-        from mlsub.convergence.entry import Options
-        from mlsub.workspace.places import Settings
+    Raises:
+        MlsubError: its folder cannot be one.
+    """
+    ctx = click.get_current_context()
+    if not ctx.params.get("cache", True):
+        return None
+    from mlsub.workspace.cache import open_cache
 
-        options, cache = Options(self.rcp, self.train_samples, self.points), self.open_cache()
-        return Settings(self.round, self.usage, self.jobs, progress, overlay, options, self.executor, cache)
+    size: int | None = ctx.params["cache_size"]
+    limit = None if size is None else size << 20
+    cache = open_cache(ctx.params["cache_dir"], limit, path_arguments(ctx, ctx.params))
+    if cache is not None:
+        ctx.call_on_close(lambda: _close_cache(cache, ctx))
+    return cache
 
-    def open_cache(self) -> Cache | None:
-        """The cache of the user; None where it is not asked for. What was reused is said when the command ends.
 
-        Raises:
-            MlsubError: its folder cannot be one.
-        """
-        if not self.cache:
-            return None
-        from mlsub.workspace.cache import open_cache
+def check(asked: Settings) -> list[Report]:
+    """Check the paths, as :func:`checking` does; waivers and ignores by path of the settings are applied."""
+    with checking(asked) as (_, reports):
+        found = list(reports)
+    return apply_waivers(found, asked.paths)
 
-        ctx = click.get_current_context(silent=True)
-        limit = None if self.cache_size is None else self.cache_size << 20
-        cache = open_cache(self.cache_dir, limit, path_arguments(ctx, ctx.params) if ctx else self.paths)
-        if cache is not None and ctx is not None:
-            ctx.call_on_close(lambda: _close_cache(cache, ctx))
-        return cache
 
-    def check(self) -> list[Report]:
-        """Check the paths, as :meth:`checking` does; waivers and ignores by path of the settings are applied."""
-        with self.checking() as (_, reports):
-            found = list(reports)
-        return apply_waivers(found, self.paths)
+@contextmanager
+def checking(asked: Settings) -> Iterator[tuple[int, Iterator[Report]]]:
+    """Check the paths, with progress on a terminal.
 
-    @contextmanager
-    def checking(self) -> Iterator[tuple[int, Iterator[Report]]]:
-        """Check the paths, with progress on a terminal.
+    Yields:
+        How many reports there are, and these, each as soon as it is ready and those before it are. A file of rules
+        or points that cannot be used is a report.
+    """
+    from mlsub.io.problems import FileProblemsError
+    from mlsub.present.terminal import progress_bar
+    from mlsub.workspace import check_each
 
-        Yields:
-            How many reports there are, and these, each as soon as it is ready and those before it are. A file of rules
-            or points that cannot be used is a report.
-        """
-        from mlsub.io.problems import FileProblemsError
-        from mlsub.present.terminal import progress_bar
-        from mlsub.workspace import check_each
+    try:
+        overlay, problems = check_own_rules(asked.overlay), _broken_points(asked)
+    except FileProblemsError as error:
+        problems = _broken_rules(error)
+    if problems:
+        yield len(problems), iter(problems)
+        return
+    with progress_bar() as bar:
+        count, reports = check_each(asked.paths, _ready(asked, bar, overlay))
+        with closing(reports):
+            yield count, reports if bar is None else _behind(bar, reports)
 
-        try:
-            overlay, problems = self.overlay, self._broken_points()
-        except FileProblemsError as error:
-            problems = _broken_rules(error)
-        if problems:
-            yield len(problems), iter(problems)
-            return
-        with progress_bar() as bar:
-            count, reports = check_each(self.paths, self._settings(bar, overlay))
-            with closing(reports):
-                yield count, reports if bar is None else _behind(bar, reports)
 
-    def _broken_points(self) -> list[Report]:
-        """A report that says why the file of reference points cannot be used; nothing where it can."""
-        if self.rcp is None:
-            return []
-        from pathlib import Path
+def _broken_points(asked: Settings) -> list[Report]:
+    """A report that says why the file of reference points cannot be used; nothing where it can."""
+    if asked.convergence.reference is None:
+        return []
+    from pathlib import Path
 
-        from mlsub.convergence.filecheck import check_reference_file
-        from mlsub.rules.catalogue import finding
-        from mlsub.workspace import not_checked
+    from mlsub.convergence.filecheck import check_reference_file
+    from mlsub.rules.catalogue import finding
+    from mlsub.workspace import not_checked
 
-        rule, file, found = "check.broken-reference", Path(self.rcp), []
-        for problem in check_reference_file(file):
-            if problem.severity == "error":
-                place = f"{problem.record}: " if problem.record else ""
-                found.append(finding(rule, file.name, f"{place}{problem.message}", fix=problem.fix))
-        return [not_checked(".", found)] if found else []
+    rule, file, found = "check.broken-reference", Path(asked.convergence.reference), []
+    for problem in check_reference_file(file):
+        if problem.severity == "error":
+            place = f"{problem.record}: " if problem.record else ""
+            found.append(finding(rule, file.name, f"{place}{problem.message}", fix=problem.fix))
+    return [not_checked(".", found)] if found else []
 
 
 def _broken_rules(error: FileProblemsError) -> list[Report]:
@@ -173,7 +141,9 @@ def asks(
     required: bool = True,
     reads: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """PATH..., --round and --usage, and what else is asked for; the function gets them as one ``asked``.
+    """PATH..., --round and --usage, and what else is asked for; the function gets them as ``asked``.
+
+    They become settings to work with by :func:`ready`.
 
     Args:
         paths: what the argument is called; None for a command that declares its own.
@@ -194,13 +164,13 @@ def asks(
         *_cache_options(reads=reads),
     ]
     # --rules of another command than these is something else.
-    names = [name for name in Asked._fields if rules or name != "rules"]
+    names = ("paths", "round", "usage", "jobs", "executor", "rcp", "points", "train_samples", *(("rules",) * rules))
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def called(**words: Any) -> None:
-            asked = Asked(**{name: words.pop(name) for name in names if name in words})
-            function(asked=_either(asked), **words)
+            asked = _settings(**{name: words.pop(name) for name in names if name in words})
+            function(asked=asked, **{name: words[name] for name in words if name not in _OF_CACHE})
 
         return _with_options(called, options)
 
@@ -214,15 +184,27 @@ def _with_options(function: Callable[..., None], options: Sequence[Callable[[F],
     return function
 
 
-def _either(asked: Asked) -> Asked:
-    """With one of jobs and executor where both are set: the one that was set closer to the command wins."""
-    if asked.jobs is None or asked.executor is None:
-        return asked
-    ctx = click.get_current_context()
-    jobs, executor = (_CLOSE.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor"))
-    if jobs == executor:
-        return asked
-    return asked._replace(executor=None) if jobs < executor else asked._replace(jobs=None)
+def _settings(
+    paths: tuple[str, ...] = (),
+    round: str | None = None,
+    usage: str | None = None,
+    jobs: int | None = None,
+    executor: str | None = None,
+    rules: str | None = None,
+    rcp: str | None = None,
+    points: Which = "published",
+    train_samples: bool | None = None,
+) -> Settings:
+    """What is asked for; of jobs and executor, where both are set, the one that was set closer to the command."""
+    from mlsub.convergence.entry import Options
+    from mlsub.workspace.places import Settings
+
+    if jobs is not None and executor is not None:
+        ctx = click.get_current_context()
+        near = [_CLOSE.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor")]
+        jobs, executor = (None if near[0] > near[1] else jobs), (None if near[0] < near[1] else executor)
+    options = Options(rcp, train_samples, points)
+    return Settings(round, usage, jobs, overlay=rules, convergence=options, executor=executor, paths=paths)
 
 
 def _executors(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

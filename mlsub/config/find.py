@@ -7,7 +7,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
 
 from mlsub.submission.find import is_folder, is_organisation
 
@@ -69,15 +68,8 @@ NAMES = (".mlsub.toml", "mlsub.toml", PYPROJECT)
 _DEEPEST = 64
 
 
-class Found(NamedTuple):
-    """The settings file of a call, None for none, and one that is passed over because a package brought it along."""
-
-    file: Path | None = None
-    inside: Path | None = None
-
-
-def find_settings(paths: Sequence[str]) -> Found:
-    """The settings file for paths: the nearest one, upwards from the folder that they have in common.
+def find_settings(paths: Sequence[str]) -> tuple[Path | None, Path | None]:
+    """Return the settings file for paths: the nearest one, upwards from the folder that they have in common.
 
     The search ends at the root of a repository, at the user's home, and below a folder that anyone may write to, such
     as ``/tmp``. A file in an organisation's folder, or deeper, came with the package that is checked and must not
@@ -85,15 +77,18 @@ def find_settings(paths: Sequence[str]) -> Found:
 
     Args:
         paths: what is asked for; without any, the current folder.
+
+    Returns:
+        The file, and one that is passed over because a package brought it along.
     """
     folders = list(_upwards(_common(paths)))
     there = [(at, folder / name) for at, folder in enumerate(folders) for name in NAMES if _is_file(folder / name)]
     if not there:
-        return Found()
+        return None, None
     packages = (at for at, folder in enumerate(folders) if folder != _home() and is_organisation(folder, unseen=True))
     outermost = max(packages, default=-1)
     inside = next((file for at, file in there if at <= outermost and is_settings(file, ours=False)), None)
-    return Found(next((file for at, file in there if at > outermost and is_settings(file)), None), inside)
+    return next((file for at, file in there if at > outermost and is_settings(file)), None), inside
 
 
 def is_settings(file: Path, *, ours: bool = True) -> bool:

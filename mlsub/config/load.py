@@ -14,6 +14,7 @@ from mlsub.config.model import FILES, NOT_IN_FILES, RENAMED, TABLE, WrittenSetti
 from mlsub.io.documents import read_as
 from mlsub.io.problems import FileProblemsError, Flaw, Problem
 from mlsub.io.read import read_toml, with_place
+from mlsub.io.show import plural
 from mlsub.rules.explain import suggestion
 
 #: Findings of these are never waived: why nothing was checked, and what is wrong with waivers.
@@ -49,7 +50,7 @@ class Loaded(msgspec.Struct, frozen=True):
         """What the file has that no option sets, in short."""
         waivers = len(self.written.waivers)
         said = ["per-path-ignores"] * bool(self.written.per_path_ignores)
-        return (*said, *[f"{waivers} waiver{'s' * (waivers > 1)}"] * bool(waivers))
+        return (*said, *[plural(waivers, "waiver")] * bool(waivers))
 
     def waiver(self, number: int) -> str:
         """Return the place of a waiver, such as ``mlsub.toml: waivers.0``."""

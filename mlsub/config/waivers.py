@@ -19,12 +19,8 @@ from mlsub.submission.report import Report, hide
 _ELSEWHERE = ("borrow.", "claim.", "inspect.", "merge.", "package.", "resubmit.", "seal.")
 
 
-class _Waiver(msgspec.Struct, frozen=True):
-    """A waiver that is in force, and what a finding says that it covers."""
-
-    written: WrittenWaiver
-    number: int
-    says: Suppression
+#: Waivers that are in force, each with its position in the file.
+_Waivers = list[tuple[int, WrittenWaiver]]
 
 
 def apply_waivers(
@@ -44,7 +40,7 @@ def apply_waivers(
     done = [_marked(report, loaded, valid, used) for report in reports]
     notes = list(_notes(loaded, today))
     if all(report.official is not Verdict.NOT_CHECKED for report in reports):
-        notes += _unused([waiver for waiver in valid if waiver.number not in used], loaded, paths)
+        notes += _unused([waiver for number, waiver in valid if number not in used], loaded, paths)
     if done and notes:
         at = next((at for at, one in enumerate(done) if one.official is not Verdict.NOT_CHECKED), 0)
         file = os.path.relpath(loaded.file, done[at].root)
@@ -69,17 +65,15 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _valid(loaded: Loaded, today: date) -> list[_Waiver]:
-    waivers = [_in_force(loaded, number, waiver) for number, waiver in enumerate(loaded.written.waivers)]
-    return [waiver for waiver in waivers if waiver is not None and _holds(waiver.written, today)]
+def _valid(loaded: Loaded, today: date) -> _Waivers:
+    waivers = enumerate(loaded.written.waivers)
+    return [(number, waiver) for number, waiver in waivers if _reason(waiver) and _holds(waiver, today)]
 
 
-def _in_force(loaded: Loaded, number: int, waiver: WrittenWaiver) -> _Waiver | None:
-    if not _reason(waiver):
-        return None
+def _suppression(loaded: Loaded, number: int, waiver: WrittenWaiver) -> Suppression:
+    """What a finding says that a waiver covers."""
     until = None if waiver.until is None else waiver.until.isoformat()
-    source = loaded.waiver(number)
-    return _Waiver(waiver, number, Suppression(by="waiver", reason=_reason(waiver), source=source, until=until))
+    return Suppression(by="waiver", reason=_reason(waiver), source=loaded.waiver(number), until=until)
 
 
 def _reason(waiver: WrittenWaiver) -> str:
@@ -90,20 +84,21 @@ def _holds(waiver: WrittenWaiver, today: date) -> bool:
     return waiver.until is None or waiver.until >= today
 
 
-def _marked(report: Report, loaded: Loaded, waivers: Sequence[_Waiver], used: set[int]) -> Report:
+def _marked(report: Report, loaded: Loaded, waivers: _Waivers, used: set[int]) -> Report:
     """The report with what is waived marked as such; ``used`` gets the waivers that cover something."""
-    by_rule: dict[str, list[_Waiver]] = {}
-    for waiver in waivers:
-        by_rule.setdefault(waiver.written.rule, []).append(waiver)
 
     def marked(found: Finding) -> Finding:
-        for waiver in by_rule.get(found.rule, ()):
-            if covers(waiver.written.path, seen_from(str(loaded.folder), report.root, found.path)):
-                used.add(waiver.number)
-                return msgspec.structs.replace(found, suppressed=waiver.says)
+        for number, waiver in waivers:
+            if found.rule == waiver.rule and covers(waiver.path, _seen(loaded, report, found)):
+                used.add(number)
+                return msgspec.structs.replace(found, suppressed=_suppression(loaded, number, waiver))
         return found
 
-    return msgspec.structs.replace(report, findings=tuple(map(marked, report.findings))) if by_rule else report
+    return msgspec.structs.replace(report, findings=tuple(map(marked, report.findings))) if waivers else report
+
+
+def _seen(loaded: Loaded, report: Report, found: Finding) -> str:
+    return seen_from(str(loaded.folder), report.root, found.path)
 
 
 def _notes(loaded: Loaded, today: date) -> Iterator[Finding]:
@@ -117,14 +112,14 @@ def _notes(loaded: Loaded, today: date) -> Iterator[Finding]:
             yield _note("waiver.expired", loaded, message, actual=str(waiver.until))
 
 
-def _unused(waivers: Sequence[_Waiver], loaded: Loaded, paths: Sequence[str]) -> Iterator[Finding]:
+def _unused(waivers: Sequence[WrittenWaiver], loaded: Loaded, paths: Sequence[str]) -> Iterator[Finding]:
     checked = [os.path.abspath(path) for path in paths]  # noqa: PTH100
     for waiver in waivers:
-        if waiver.written.rule.startswith(_ELSEWHERE):
+        if waiver.rule.startswith(_ELSEWHERE):
             continue
-        place = os.path.normpath(loaded.folder / fixed(waiver.written.path))
+        place = os.path.normpath(loaded.folder / fixed(waiver.path))
         if any(place == path or place.startswith(path.rstrip(os.sep) + os.sep) for path in checked):
-            message = f"There is no finding of {waiver.written.rule} in {waiver.written.path} to waive"
+            message = f"There is no finding of {waiver.rule} in {waiver.path} to waive"
             yield _note("waiver.unused", loaded, message)
 
 
@@ -140,7 +135,7 @@ def _without_ignored(report: Report, loaded: Loaded) -> Report:
     def by(found: Finding) -> str | None:
         if found.rule.startswith(UNWAIVABLE):
             return None
-        place = seen_from(str(loaded.folder), report.root, found.path)
+        place = _seen(loaded, report, found)
         unwanted = any(found.rule.startswith(rules) and covers(pattern, place) for pattern, rules in ignores.items())
         return "per-path-ignores" if unwanted else None
 

@@ -19,7 +19,8 @@ from mlsub.emit.errors import DoomedRunError, EmitError, EmitWarning, describe
 from mlsub.emit.sink import LogFile
 from mlsub.emit.values import plain_value
 from mlsub.findings import Finding, Severity
-from mlsub.judge.preflight import Given, known_keys, preflight, with_slips
+from mlsub.io.documents import Pair
+from mlsub.judge.preflight import known_keys, preflight, with_slips
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round
@@ -79,7 +80,7 @@ class Writer:
         self._seed_needed = division == CLOSED.name and round_.seeds == "required"
         self._seeds = 0
         self._known = known_keys(round_, benchmark)
-        self._unknown: dict[str, Given] = {}
+        self._unknown: dict[str, Pair] = {}
 
     def write(self, key: str, value: Any, metadata: dict[str, Any], kind: str | None = None) -> None:
         """Judge a record, and write it where this process does; only there the rules refuse.
@@ -140,7 +141,7 @@ class Writer:
         given, found = [], []
         for key, value in hyperparameters.items():
             try:
-                given.append(Given(str(key), plain_value(value)))
+                given.append(Pair(str(key), plain_value(value)))
             except EmitError as error:
                 actual = str(error).partition(" cannot")[0]
                 found.append(finding("preflight.cannot-log", self._path, f"{key} cannot be logged", actual=actual))
@@ -154,7 +155,7 @@ class Writer:
         self._rules.add((event,))
         self._seeds += event.key == "seed"
         if event.key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
-            self._unknown.setdefault(event.key, Given(event.key, event.value, event.line))
+            self._unknown.setdefault(event.key, Pair(event.key, event.value, event.line))
         if not self._rules.in_trouble(event.key):
             return []
         return self._new(self._certain())

@@ -117,14 +117,14 @@ _KINDS = {list: "a list", str: "text", bool: "true or false", type(None): "null"
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """A key and its value, with the 1-based line of the key.
+    """A key and its value, with the 1-based line of the key, None without a file.
 
     ``meant`` is the number that was meant where YAML takes an unquoted one for text (1e-4), as YAML writes it.
     """
 
     key: str
     value: Any
-    line: int
+    line: int | None = None
     meant: str | None = None
 
 
@@ -179,7 +179,7 @@ def _json_pairs(file: Path, top: str) -> tuple[Pair, ...]:
     for pair in pairs:
         if pair.key in first:
             repeated.append(Problem(shown, pair.line, f"{pair.key!r} is given twice, first on line {first[pair.key]}"))
-        first.setdefault(pair.key, pair.line)
+        first.setdefault(pair.key, pair.line or 0)
     if repeated:
         raise FileProblemsError(repeated)
     return pairs

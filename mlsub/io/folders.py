@@ -22,12 +22,11 @@ import msgspec
 
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import open_regular
+from mlsub.io.show import first_few
 from mlsub.io.write import back_up, put_folder, staging_beside, sync_file
 
 #: Digests by the path of a file, relative to the folder.
 Digests = Mapping[str, str]
-#: So many paths are named in a message.
-_SHOWN = 10
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -151,12 +150,6 @@ def back_up_foreign(place: Path, files: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(back_up(file) for file in there if file.name in foreign)
 
 
-def named(paths: Collection[str]) -> str:
-    """Return paths for a sentence: the first few, and how many more."""
-    shown = ", ".join(list(paths)[:_SHOWN])
-    return f"{shown} and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else shown
-
-
 def list_files(folder: Path) -> Iterator[str]:
     """Yield the paths, relative to a folder, of all that lies in it except folders.
 
@@ -192,7 +185,7 @@ def _record_of(place: Path) -> Path:
 def _refuse_foreign(final: Path, found: Digests, new: Digests) -> None:
     if lost := foreign_files(final, found, new):
         raise MlsubError(
-            f"{final} holds what mlsub did not write, or what was changed since: {named(lost)}. "
+            f"{final} holds what mlsub did not write, or what was changed since: {first_few(lost)}. "
             f"Move it away, or remove {final} yourself."
         )
 
@@ -247,8 +240,7 @@ def assemble(pieces: Iterable[Piece], folder: Path, way: Way = Way.COPY) -> None
             target.parent.mkdir(parents=True, exist_ok=True)
             _put(piece, target, way)
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise MlsubError(f"{piece.source or target} cannot be copied: {reason}.") from error
+            raise MlsubError(f"{piece.source or target} cannot be copied: {reason_of(error)}.") from error
 
 
 def _put(piece: Piece, target: Path, way: Way) -> None:

@@ -54,13 +54,40 @@ def read_text(path: Path, name: str | None = None, most: int = MAX_BYTES) -> str
 class Tree:
     """The nodes of a document by their paths, and what is wrong with them."""
 
-    def __init__(self, shown: str, node: yaml.MappingNode) -> None:
+    def __init__(self, shown: str, kind: str, node: yaml.MappingNode) -> None:
         self.node = node
         self.found: list[Problem] = []
-        self._shown = shown
+        self._shown, self._kind = shown, kind
+        #: The keys of a mapping as text, by the id of its node; the first of two alike counts.
         self._keys: dict[int, dict[str, tuple[yaml.Node, yaml.Node]]] = {}
-        for where, message in _repeated_keys(node):
-            self.found.append(Problem(shown, where.start_mark.line + 1, message))
+        if flaws := tuple(self._problem(*flaw) for flaw in self._read(node)):
+            raise FileProblemsError(flaws)
+
+    def _problem(self, node: yaml.Node, message: str) -> Problem:
+        return Problem(self._shown, node.start_mark.line + 1, message)
+
+    def _read(self, node: yaml.Node) -> Flaws:
+        """Note the keys of mappings, and yield what is not plain data: keys, tags, values that deny theirs."""
+        if isinstance(node, yaml.ScalarNode):
+            try:
+                _scalar(node)
+            except ValueError as error:
+                yield node, str(error)
+        elif node.tag != _COLLECTIONS[type(node)]:
+            yield node, f"the tag {_tag(node)} is not allowed in {self._kind}"
+        elif isinstance(node, yaml.MappingNode):
+            keys = self._keys[id(node)] = {}
+            for key, value in node.value:
+                if flaw := _key_flaw(key, self._kind):
+                    yield key, flaw
+                elif (first := keys.setdefault(str(key.value), (key, value))[0]) is not key:
+                    # YAML lets the later one win without a word.
+                    message = f"{key.value!r} is given twice, first on line {first.start_mark.line + 1}"
+                    self.found.append(self._problem(key, message))
+                yield from self._read(value)
+        else:
+            for item in node.value:
+                yield from self._read(item)
 
     def line(self, *path: Step) -> int:
         """Return the 1-based line of a place: of its key, or of the last place on the way that there is."""
@@ -70,11 +97,6 @@ class Tree:
         """Return a scalar as the file has it; None where there is none."""
         node = self._follow(path)[1]
         return str(node.value) if isinstance(node, yaml.ScalarNode) else None
-
-    def is_truth(self, *path: Step) -> bool:
-        """Return whether the file has true or false at a place, in any spelling of YAML."""
-        node = self._follow(path)[1]
-        return node is not None and node.tag == "tag:yaml.org,2002:bool"
 
     def content(self, *path: Step, as_written: bool = False) -> Any:
         """Return what stands at a place as plain data; None where nothing does.
@@ -86,7 +108,16 @@ class Tree:
             as_written: numbers become the text that the file has, which keeps their digits.
         """
         node = self._follow(path)[1]
-        return None if node is None else _content(node, as_written=as_written)
+        return None if node is None else self._content(node, as_written=as_written)
+
+    def _content(self, node: yaml.Node, *, as_written: bool) -> Any:
+        if isinstance(node, yaml.MappingNode):
+            pairs = self._keys[id(node)].items()
+            return {key: self._content(value, as_written=as_written) for key, (_, value) in pairs}
+        if isinstance(node, yaml.SequenceNode):
+            return [self._content(item, as_written=as_written) for item in node.value]
+        assert isinstance(node, yaml.ScalarNode)  # noqa: S101  (there is no other node)
+        return str(node.value) if as_written and _tag(node) in ("!!int", "!!float") else _scalar(node)
 
     def report(self, message: str, *path: Step) -> None:
         """Note what is wrong at a place."""
@@ -118,8 +149,6 @@ class Tree:
         line = node.start_mark.line + 1
         for step in path:
             if isinstance(node, yaml.MappingNode):
-                if id(node) not in self._keys:
-                    self._keys[id(node)] = {str(key.value): (key, value) for key, value in reversed(node.value)}
                 pair = self._keys[id(node)].get(str(step))
                 if pair is None:
                     return line, None
@@ -154,10 +183,7 @@ def read_tree(path: Path, name: str | None = None, *, kind: str, top: str) -> Tr
     node = _compose(read_text(path, name), kind, shown)
     if not isinstance(node, yaml.MappingNode):
         raise refusal(shown, 1, f"expected a mapping with {top}")
-    flaws = tuple(Problem(shown, where.start_mark.line + 1, message) for where, message in _not_plain(node, kind))
-    if flaws:
-        raise FileProblemsError(flaws)
-    return Tree(shown, node)
+    return Tree(shown, kind, node)
 
 
 #: Keys and values of a file; so many take about four seconds and 120 MB.
@@ -210,29 +236,15 @@ def _compose(text: str, kind: str, shown: str) -> yaml.Node | None:
         raise refusal(shown, loader.line + 1 if loader is not None else 1, f"not YAML: {str(error)[:200]}") from error
 
 
-def _not_plain(node: yaml.Node, kind: str) -> Flaws:
-    """What is not plain data in a tree of nodes: keys that are not text, tags, values that are not what they claim."""
-    if isinstance(node, yaml.ScalarNode):
-        try:
-            _scalar(node)
-        except ValueError as error:
-            yield node, str(error)
-    elif node.tag != _COLLECTIONS[type(node)]:
-        yield node, f"the tag {_tag(node)} is not allowed in {kind}"
-    elif isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                yield key, "a key must be text, not a list or a mapping"
-            elif key.tag == "tag:yaml.org,2002:merge":
-                yield key, f"merge keys (<<) are not allowed in {kind}"
-            elif _tag(key) not in _OF_KEYS:
-                yield key, f"the tag {_tag(key)} is not allowed in {kind}"
-            elif _has_surrogate(key.value):
-                yield key, _NO_CHARACTER
-            yield from _not_plain(value, kind)
-    else:
-        for item in node.value:
-            yield from _not_plain(item, kind)
+def _key_flaw(key: yaml.Node, kind: str) -> str | None:
+    """What keeps a node from being a key; None for text."""
+    if not isinstance(key, yaml.ScalarNode):
+        return "a key must be text, not a list or a mapping"
+    if key.tag == "tag:yaml.org,2002:merge":
+        return f"merge keys (<<) are not allowed in {kind}"
+    if _tag(key) not in _OF_KEYS:
+        return f"the tag {_tag(key)} is not allowed in {kind}"
+    return _NO_CHARACTER if _has_surrogate(key.value) else None
 
 
 #: What YAML takes an untagged key for; to the readers here it is text, as it is written.
@@ -284,34 +296,6 @@ _READS: dict[str, Any] = {
     "!!float": yaml.SafeLoader.construct_yaml_float,
     "!!null": lambda _, node: None,
 }
-
-
-def _repeated_keys(node: yaml.Node) -> Flaws:
-    """Keys that stand twice in one mapping; YAML lets the later one win without a word."""
-    if isinstance(node, yaml.MappingNode):
-        first: dict[str, int] = {}
-        for key, value in node.value:
-            text = str(key.value)
-            if text in first:
-                yield key, f"{text!r} is given twice, first on line {first[text]}"
-            first.setdefault(text, key.start_mark.line + 1)
-            yield from _repeated_keys(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _repeated_keys(item)
-
-
-def _content(node: yaml.Node, *, as_written: bool) -> Any:
-    if isinstance(node, yaml.MappingNode):
-        found: dict[str, Any] = {}
-        for key, value in node.value:
-            if str(key.value) not in found:
-                found[str(key.value)] = _content(value, as_written=as_written)
-        return found
-    if isinstance(node, yaml.SequenceNode):
-        return [_content(item, as_written=as_written) for item in node.value]
-    assert isinstance(node, yaml.ScalarNode)  # noqa: S101  (there is no other node)
-    return str(node.value) if as_written and _tag(node) in ("!!int", "!!float") else _scalar(node)
 
 
 #: Such a file is a few kilobytes; the bound keeps a hostile one from being read at all.

@@ -61,8 +61,21 @@ def message_line(text: str) -> str:
     return inert(plain(text))
 
 
+def plural(count: int, thing: str) -> str:
+    """Return ``1 finding``, ``2 findings``."""
+    return f"{count} {thing}{'s' * (count != 1)}"
+
+
+def first_few(names: Iterable[str], most: int = 10, thing: str = "") -> str:
+    """Return names for a sentence: ``a, b and 3 more``, or with a thing ``a, b and 3 more rules``."""
+    known = list(names)
+    left = len(known) - most
+    more = f" and {plural(left, f'more {thing}') if thing else f'{left} more'}" if left > 0 else ""
+    return f"{', '.join(known[:most])}{more}"
+
+
 def several(names: Sequence[str], most: int) -> str:
-    """The first of some names, and whether there are more."""
+    """Return the first of some names for a finding, and ``…`` where there are more."""
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 

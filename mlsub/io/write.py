@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from mlsub.io.errors import MlsubError, reason_of
 
-#: What a file system answers that cannot synchronise a folder, a pipe or a device, or not exchange two names.
+#: What a file system answers that cannot synchronise a folder, a pipe or a device.
 CANNOT_SYNC = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)
 _PART = re.compile(r"\.mlsub-[0-9a-f]+\.(part|new)")
 #: So many files are synchronised at the same time: file systems commit them together, in a fifth of the time.
@@ -205,8 +205,8 @@ def _tell(message: str) -> None:
 def put_folder(staging: Path, final: Path) -> None:
     """Give a finished folder its name; an earlier folder of that name is replaced and removed.
 
-    The two names are exchanged in one step. Where the system cannot do that, the old one lies beside under another name
-    for a moment; where a process is killed then, the next call of :func:`staging_beside` puts it back.
+    The old one lies beside under another name for a moment; where a process is killed then, the next call of
+    :func:`staging_beside` puts it back.
 
     Args:
         staging: the finished folder, on the same file system as ``final``.
@@ -222,39 +222,19 @@ def put_folder(staging: Path, final: Path) -> None:
         if final.is_symlink() or (final.exists() and not final.is_dir()):
             raise MlsubError(f"{final} is not a folder, or is a link. Name another, or move it away.")
         sync_tree(staging)
-        if not final.exists():
-            staging.rename(final)
-        elif _exchange(staging, final):
-            old = staging
-        else:
-            _remove_old(old, final)
+        _remove_old(old, final)
+        if replaces := final.exists():
             final.rename(old)
-            try:
-                staging.rename(final)
-            except OSError:
+        try:
+            staging.rename(final)
+        except OSError:
+            if replaces:
                 old.rename(final)
-                raise
+            raise
         sync_folder(final.parent)
         _remove_old(old, final)
     except (OSError, ValueError) as error:
         raise cannot_write(final, error) from error
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names, and return whether the system can."""
-    import ctypes
-
-    try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, OSError, TypeError):
-        return False
-    here, exchange = -100, 2
-    if rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in CANNOT_SYNC:
-        return False
-    raise OSError(number, os.strerror(number), str(one))
 
 
 def _recover_folder(final: Path) -> None:

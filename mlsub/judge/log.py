@@ -21,7 +21,7 @@ from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import IntervalFold, TraceFold
 from mlsub.review.run import audit_run
-from mlsub.rounds import Round, get_round
+from mlsub.rounds import Round
 from mlsub.rules.aspects.records import AnyOf, Count
 from mlsub.rules.catalogue import finding, reviewed
 
@@ -35,32 +35,23 @@ MAX_FINDINGS_A_RULE = 20
 MAX_SPOILED_KEYS = 1000
 
 
-class LogTask(msgspec.Struct, frozen=True):
-    """One log to judge: where it is, what to call it, and the round whose rules hold.
+def judge_log(file: str, path: str, round_: Round, *, trace: bool = False, intervals: bool = False) -> LogReport:
+    """Read a log and judge it by the rules of its round, division and benchmark. Bad input never raises.
 
-    ``overlay`` is a file of the user's own rules that hold as well. ``trace`` and
-    ``intervals`` say whether the report is to have these as well.
+    Args:
+        file: where it is.
+        path: what the report calls it.
+        round_: whose rules hold, and those of the user's own that it names.
+        trace: whether the report is to have what forensics reads of it.
+        intervals: whether it is to have its intervals.
     """
 
-    file: str
-    path: str
-    usage: str
-    round: str
-    overlay: str | None = None
-    trace: bool = False
-    intervals: bool = False
-
-
-def judge_log(task: LogTask) -> LogReport:
-    """Read a log and judge it by the rules of its round, division and benchmark. Bad input never raises."""
-    round_ = get_round(task.usage, task.round, task.overlay)
-
     def again(fold: Fold) -> None:
-        read_log(task.file, LogReader([fold], log_format=round_.log_format))
+        read_log(file, LogReader([fold], log_format=round_.log_format))
 
-    judge = LogJudge(task, round_, again=again)
+    judge = LogJudge(path, round_, again=again, trace=trace, intervals=intervals)
     try:
-        read_log(task.file, judge)
+        read_log(file, judge)
         return judge.report()
     except MlsubError as error:
         return judge.unreadable(error)
@@ -73,21 +64,32 @@ class LogJudge(LogReader):
     the log has named its benchmark.
 
     Args:
-        task: the log.
+        path: what the report calls the log.
         round_: whose rules hold.
         folds: take its events as well, after the facts of the run and before the rules.
         again: reads the log once more; None where it cannot be.
+        trace: whether the report is to have what forensics reads of it.
+        intervals: whether it is to have its intervals.
     """
 
-    def __init__(self, task: LogTask, round_: Round, folds: Sequence[Fold] = (), again: Again | None = None) -> None:
-        self._task = task
+    def __init__(
+        self,
+        path: str,
+        round_: Round,
+        folds: Sequence[Fold] = (),
+        again: Again | None = None,
+        *,
+        trace: bool = False,
+        intervals: bool = False,
+    ) -> None:
+        self._path = path
         self._round = round_
         tally = Tally()
-        self.run = RunFold(tally, ReadingFold(manner_of(task.usage, task.round, task.overlay)))
-        self.defects = Defects(task.path, tally)
+        self.run = RunFold(tally, ReadingFold(manner_of(round_.usage, round_.name, round_.overlay)))
+        self.defects = Defects(path, tally)
         self.rules = NamedRules(round_, tally, again)
-        self._trace = _Besides(TraceFold()) if task.trace else None
-        self._intervals = _Besides(IntervalFold()) if task.intervals else None
+        self._trace = _Besides(TraceFold()) if trace else None
+        self._intervals = _Besides(IntervalFold()) if intervals else None
         besides = [one for one in (self._trace, self._intervals) if one is not None]
         super().__init__([self.run, *folds, *besides, self.rules], log_format=round_.log_format, tally=tally)
         self.rules.on_named = self.ask_again
@@ -124,7 +126,7 @@ class LogJudge(LogReader):
             encoding = foreign_encoding(self._head)
             if encoding is not None and len(self._head) == _HEAD:
                 # Read in that one too: only at the end is it certain that the official parser finds nothing.
-                self._wide = _WideLog(self._task.path, self, encoding)
+                self._wide = _WideLog(self._path, self, encoding)
                 self._wide.feed(seen + piece)
 
     def close(self) -> None:
@@ -145,8 +147,8 @@ class LogJudge(LogReader):
         spoiled = frozenset(defects.spoiled_keys)
         # Behind run_stop nothing is due, so that what is missing then was never logged.
         cut_off = defects.break_off and self.run.run_stop is None and "run_stop" not in spoiled
-        found = list(rules.findings(self._task.path, spoiled, cut_off=cut_off))
-        whole = rules.findings(self._task.path, spoiled, cut_off=False) if cut_off else ()
+        found = list(rules.findings(self._path, spoiled, cut_off=cut_off))
+        whole = rules.findings(self._path, spoiled, cut_off=False) if cut_off else ()
         missing = missing_keys(one for one in whole if one not in found)
         found = [*defects.findings(cut_off=defects.break_off, missing=missing), *found]
         compliant = not defects.any and not any(f.rejects for f in found)
@@ -159,13 +161,13 @@ class LogJudge(LogReader):
 
     def unreadable(self, error: MlsubError) -> LogReport:
         """The report on a log that cannot be read, or not to its end."""
-        found = finding("log.unreadable", self._task.path, f"The log cannot be read: {error}")
+        found = finding("log.unreadable", self._path, f"The log cannot be read: {error}")
         report = self._report((found,), compliant=False, undecodable=True)
         return msgspec.structs.replace(report, trace=None, intervals=None)
 
     def _nothing_to_judge(self) -> list[Finding]:
         """Why there is no record: an empty file, a wide encoding, or none."""
-        path = self._task.path
+        path = self._path
         if not self._head:
             return [finding("log.empty", path)]
         encoding = foreign_encoding(self._head)
@@ -182,10 +184,10 @@ class LogJudge(LogReader):
 
     def _report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
-        task, run = self._task, self.run.finish()
-        review = reviewed("runs", task.path, audit_run, run, task.path, task.usage, task.round)
+        path, round_, run = self._path, self._round, self.run.finish()
+        review = reviewed("runs", path, audit_run, run, path, round_.usage, round_.name)
         return LogReport(
-            path=task.path,
+            path=path,
             compliant=compliant,
             undecodable=undecodable,
             benchmark=self.rules.name("submission_benchmark"),

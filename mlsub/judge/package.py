@@ -15,7 +15,6 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
 from mlsub.judge.entry import binding, judge_entry
-from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_organisation_seeds
 from mlsub.rounds import Round
@@ -59,13 +58,9 @@ def list_package(place: Place, root: Path, round_: Round) -> Package:
     return _too_deep(package) if place.deep else package if place.listed else _lying(package)
 
 
-def tasks_of(package: Package, round_: Round, *, trace: bool = False, intervals: bool = False) -> tuple[LogTask, ...]:
-    """The logs of a package to read, and what is wanted of them besides the verdict."""
-    return tuple(
-        LogTask(str(file), package.path_of(file), round_.usage, round_.name, round_.overlay, trace, intervals)
-        for entry in package.entries
-        for file in entry.results
-    )
+def logs_of(package: Package) -> tuple[str, ...]:
+    """The files of the logs of a package."""
+    return tuple(str(file) for entry in package.entries for file in entry.results)
 
 
 def _dangling(folder: Path) -> str | None:
@@ -286,7 +281,7 @@ def with_layout(package: Package, round_: Round) -> Package:
     return replace(package, findings=(*package.findings, *fresh))
 
 
-def single_log(path: Path, root: Path, log: LogReport, round_: Round) -> Report:
+def single_log(root: Path, log: LogReport, round_: Round) -> Report:
     """What a single log adds to a report: it is accepted if it is compliant.
 
     A log that cannot even be opened was not checked.
@@ -294,7 +289,7 @@ def single_log(path: Path, root: Path, log: LogReport, round_: Round) -> Report:
     verdict = Verdict.ACCEPTED if log.compliant else Verdict.REJECTED
     if any(f.rule == "log.unreadable" for f in log.findings):
         verdict = Verdict.NOT_CHECKED
-    organisation = locate(path).organisation
+    organisation = locate(root / log.path).organisation
     said = log.run.identity.get("submission_org")
     name = organisation.name if organisation else readable(said[:200]) if isinstance(said, str) else ""
     return Report(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from mlsub.divisions import CLOSED, DIVISIONS, division_of
 from mlsub.findings import Finding
+from mlsub.io.documents import Pair
 from mlsub.io.show import show
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
@@ -32,18 +33,6 @@ _ALIKE = 0.7
 _MOST, _LONGEST = 200, 80
 
 
-class Given(msgspec.Struct, frozen=True):
-    """A hyperparameter: ``line`` of the file that has it, None without one.
-
-    ``meant`` is how to write the number that a file has as text; None where it has none.
-    """
-
-    key: str
-    value: Any
-    line: int | None = None
-    meant: str | None = None
-
-
 class Preflight(msgspec.Struct, frozen=True):
     """What is wrong, and which keys the run has to log besides before its clock starts."""
 
@@ -55,7 +44,7 @@ def preflight(
     round_: Round,
     division: str,
     benchmark: str,
-    given: Sequence[Given],
+    given: Sequence[Pair],
     path: str,
     stated: Mapping[str, Any] | None = None,
 ) -> Preflight:
@@ -102,7 +91,7 @@ def preflight(
     )
 
 
-def with_slips(found: Sequence[Finding], unknown: Sequence[Given]) -> list[Finding]:
+def with_slips(found: Sequence[Finding], unknown: Sequence[Pair]) -> list[Finding]:
     """Findings, those of missing keys with the unknown key that stands for each, where one does."""
     missing = {key: one for one in found if (key := _missing(one))}
     meant = _meant(unknown, missing)
@@ -127,7 +116,7 @@ class _Trial:
         self.known = known_keys(round_, benchmark)
         self.required = sorted(required, key=lambda key: (PLACE.get(key, len(PLACE)), key))
 
-    def judge(self, named: Mapping[str, Given]) -> list[Finding]:
+    def judge(self, named: Mapping[str, Pair]) -> list[Finding]:
         """What the official rules and the user's own have against a log that begins with these hyperparameters.
 
         The line of a finding is the position of a hyperparameter in ``named``.
@@ -145,7 +134,7 @@ class _Trial:
 
         return list(rules.findings(self._path, frozenset(), cut_off=False, passing=passing))
 
-    def contradicted(self, named: Mapping[str, Given]) -> Iterator[Finding]:
+    def contradicted(self, named: Mapping[str, Pair]) -> Iterator[Finding]:
         """What is given otherwise than the run states it."""
         for key, value in self._stated.items():
             if key in named and named[key].value != value:
@@ -176,10 +165,10 @@ def _missing(found: Finding) -> str:
     return key if aspect == Count.name else ""
 
 
-def _meant(unknown: Sequence[Given], missing: Mapping[str, Finding]) -> dict[str, Given]:
+def _meant(unknown: Sequence[Pair], missing: Mapping[str, Finding]) -> dict[str, Pair]:
     """The missing keys that unknown ones stand for, the most alike first."""
     pairs = [(_alike(one.key, key), key, one) for one in unknown[:_MOST] for key in missing]
-    found: dict[str, Given] = {}
+    found: dict[str, Pair] = {}
     taken: set[str] = set()
     for alike, key, one in sorted(pairs, key=lambda pair: -pair[0]):
         if alike >= _ALIKE and key not in found and one.key not in taken:
@@ -192,12 +181,12 @@ def _alike(given: str, key: str) -> float:
     return SequenceMatcher(None, given[:_LONGEST].lower().replace("-", "_"), key).ratio()
 
 
-def _slip(missing: Finding, key: str, one: Given) -> Finding:
+def _slip(missing: Finding, key: str, one: Pair) -> Finding:
     """That a key is missing, with the one that stands for it."""
     return replace(missing, line=one.line, actual=show(one.key), fix=f"Did you mean {key}? Rename the key.")
 
 
-def _as_given(found: Finding, named: Mapping[str, Given]) -> Finding:
+def _as_given(found: Finding, named: Mapping[str, Pair]) -> Finding:
     """A finding with the line of the file, and what to do about a number that is text."""
     if found.line is None:
         return found
@@ -206,7 +195,7 @@ def _as_given(found: Finding, named: Mapping[str, Given]) -> Finding:
     return replace(found, line=one.line, fix=fix or found.fix)
 
 
-def _numbers_as_text(named: Mapping[str, Given], found: set[str], path: str) -> Iterator[Finding]:
+def _numbers_as_text(named: Mapping[str, Pair], found: set[str], path: str) -> Iterator[Finding]:
     """Numbers that are text where no rule looks at the value."""
     for key, one in named.items():
         fix = _as_number(one) if _is_hyperparameter(key) else None
@@ -215,7 +204,7 @@ def _numbers_as_text(named: Mapping[str, Given], found: set[str], path: str) -> 
             yield finding("preflight.number-as-text", path, message, line=one.line, actual=show(one.value), fix=fix)
 
 
-def _as_number(one: Given) -> str | None:
+def _as_number(one: Pair) -> str | None:
     """How to write a number that is text; None for anything else."""
     text = one.value
     try:
@@ -228,7 +217,7 @@ def _as_number(one: Given) -> str | None:
     return f"YAML reads {shown} as text; write {one.meant}." if one.meant else f"Write it as a number: {shown}"
 
 
-def _out_of_place(given: Sequence[Given], path: str) -> Iterator[Finding]:
+def _out_of_place(given: Sequence[Pair], path: str) -> Iterator[Finding]:
     """Keys that a run logs when it comes to them."""
     for one in given:
         if one.key in _EDGES or not before_run(one.key):
@@ -236,7 +225,7 @@ def _out_of_place(given: Sequence[Given], path: str) -> Iterator[Finding]:
             yield finding("preflight.cannot-log", path, message, line=one.line, actual=show(one.key))
 
 
-def _unknown(unknown: Sequence[Given], known: frozenset[str], path: str) -> Iterator[Finding]:
+def _unknown(unknown: Sequence[Pair], known: frozenset[str], path: str) -> Iterator[Finding]:
     """Keys that no rule names, with the optional key that each may stand for."""
     optional = [key for key in known if before_run(key) and key not in _EDGES]
     for one in unknown[:_MOST]:

@@ -85,10 +85,9 @@ class LogRules:
 
     def crash(self) -> Crash | None:
         """The first record whose quality measure the official checker cannot compare with the target."""
-        attempts = [out.attempts for out in self._official.finish().keys if out.attempts is not None]
-        for line, shown in sorted(found.incomparable for found in attempts if found.incomparable is not None)[:1]:
-            return Crash(line, f"{shown} cannot be compared with the quality target")
-        return None
+        found = [out.incomparable for out in self._official.finish().keys if out.incomparable is not None]
+        line, shown = min(found, default=(0, ""))
+        return Crash(line, f"{shown} cannot be compared with the quality target") if found else None
 
     def findings(
         self, path: str, spoiled: frozenset[str], *, cut_off: bool, passing: Passing | None = None

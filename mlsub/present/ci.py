@@ -30,16 +30,11 @@ class Outcome(StrEnum):
 
 
 class CiFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding for a machine.
-
-    ``file`` is relative to the root of the repository, with / between folders, or absolute outside of it. ``identity``
-    is a hash that stays the same where the finding moves to another line.
-    """
+    """A finding for a machine; its file is relative to the root of the repository, or absolute outside of it."""
 
     finding: Finding
     file: str
     outcome: Outcome
-    identity: str = ""
 
     @property
     def level(self) -> Severity:
@@ -70,20 +65,27 @@ class CiPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CiReport(msgspec.Struct, frozen=True):
-    """Everything that a command found; each result gets its identity here."""
+    """Everything that a command found."""
 
     command: str
     parts: tuple[CiPart, ...]
-
-    def __post_init__(self) -> None:
-        seen: Counter[str] = Counter()
-        parts = tuple(_identified(part, seen) for part in self.parts)
-        msgspec.structs.force_setattr(self, "parts", parts)
 
     @property
     def all(self) -> Iterator[CiFinding]:
         """The results of all parts."""
         return (result for part in self.parts for result in part.results)
+
+    def with_identities(self) -> Iterator[tuple[CiFinding, str]]:
+        """Yield each result with a hash that stays the same where it moves to another line.
+
+        It is made of the rule, the file, the words, and how many such came before.
+        """
+        seen: Counter[str] = Counter()
+        for result in self.all:
+            one = result.finding
+            what = "\0".join((one.rule, result.file, one.message, one.expected or ""))
+            seen[what] += 1
+            yield result, hashlib.sha256(f"{what}\0{seen[what]}".encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def complete(self) -> bool:
@@ -122,58 +124,14 @@ def part(
     return CiPart(name=name, verdict=verdict, results=tuple(results), checked=files)
 
 
-def _identified(part: CiPart, seen: Counter[str]) -> CiPart:
-    """The part, whose results have their identities: rule, file and words, and how many such came before."""
-    results = []
-    for result in part.results:
-        one = result.finding
-        what = "\0".join((one.rule, result.file, one.message, one.expected or ""))
-        seen[what] += 1
-        identity = hashlib.sha256(f"{what}\0{seen[what]}".encode("utf-8", "surrogatepass")).hexdigest()
-        results.append(msgspec.structs.replace(result, identity=identity))
-    return msgspec.structs.replace(part, results=tuple(results))
-
-
-def ci_report(command: str, reports: Iterable[Report], *, strict: bool = False) -> CiReport:
-    """The results of reports; ``strict`` says that review findings count."""
-    return CiReport(command, tuple(_report_part(report, strict=strict) for report in reports))
-
-
-def _report_part(report: Report, *, strict: bool) -> CiPart:
-    checked = (*(log.path for log in report.logs), *(system.path for system in report.systems))
-    return judged_part(
-        _file(report.root, _repository()),
-        report.official,
-        report.findings,
-        forgiven=frozenset(report.findings).difference(report.rejecting()),
-        rules=f"{report.usage} v{report.round}" if report.usage and report.round else "",
-        strict=strict,
-        root=report.root,
-        checked=checked,
-    )
-
-
-def judged_part(
-    name: str,
-    official: Verdict,
-    findings: Iterable[Finding],
-    *,
-    rules: str,
-    strict: bool,
-    root: str = ".",
-    checked: Iterable[str] = (),
-    forgiven: Container[Finding] = (),
-) -> CiPart:
-    """A part with an official verdict, by which it is decided what counts, as for the exit status.
+def judge_outcome(
+    official: Verdict, *, strict: bool, forgiven: Container[Finding] = ()
+) -> Callable[[Finding], Outcome]:
+    """Return what says of each finding under an official verdict whether it counts, as for the exit status.
 
     Args:
-        name: how to call it.
         official: the verdict.
-        findings: what was found.
-        rules: by which it was checked, empty where nobody knows.
         strict: whether review findings count.
-        root: the folder that paths are relative to.
-        checked: the paths that were checked.
         forgiven: findings that reject nothing here, official errors or not.
     """
 
@@ -185,8 +143,25 @@ def judged_part(
         counts = rejects or house or (strict and finding.kind is Kind.REVIEW)
         return Outcome.COUNTS if counts else Outcome.BESIDE
 
-    full = f"{name} ({rules})" if rules else name
-    return part(full, findings, outcome, root=root, verdict=official, checked=checked)
+    return outcome
+
+
+def ci_report(command: str, reports: Iterable[Report], *, strict: bool = False) -> CiReport:
+    """The results of reports; ``strict`` says that review findings count."""
+    return CiReport(command, tuple(_report_part(report, strict=strict) for report in reports))
+
+
+def _report_part(report: Report, *, strict: bool) -> CiPart:
+    rules = f" ({report.usage} v{report.round})" if report.usage and report.round else ""
+    forgiven = frozenset(report.findings).difference(report.rejecting())
+    return part(
+        _file(report.root, _repository()) + rules,
+        report.findings,
+        judge_outcome(report.official, strict=strict, forgiven=forgiven),
+        root=report.root,
+        verdict=report.official,
+        checked=(*(log.path for log in report.logs), *(system.path for system in report.systems)),
+    )
 
 
 def _place(root: str, path: str, verdict: Verdict | None) -> str:
@@ -215,10 +190,10 @@ def _repository() -> str:
 def _file(place: str, base: str) -> str:
     """A file as CI names it: relative to the root of the repository where it lies in it, by its name or in truth."""
     full = os.path.abspath(place)  # noqa: PTH100  (without following links)
-    if Path(full).is_relative_to(base):
-        return Path(full).relative_to(base).as_posix()
-    real, root = _resolved(full), _resolved(base)
-    return Path(real).relative_to(root).as_posix() if Path(real).is_relative_to(root) else full
+    for path, root in ((full, base), (_resolved(full), _resolved(base))):
+        if Path(path).is_relative_to(root):
+            return Path(path).relative_to(root).as_posix()
+    return full
 
 
 def _resolved(path: str) -> str:

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from mlsub.findings import Severity, Verdict
 from mlsub.io import VERSION
-from mlsub.io.show import plain
+from mlsub.io.show import plain, plural
 from mlsub.present import markdown, text
 from mlsub.present.ci import CiFinding, CiPart, CiReport, Outcome
 from mlsub.present.explanation import Explanation, explanation_document, explanations
@@ -69,8 +69,8 @@ def render(results: CiReport, format_: str) -> str:
 
 def _sarif(results: CiReport) -> str:
     """One run as JSON in plain ASCII, with what is known of its rules."""
-    found = list(results.all)
-    first = {result.finding.rule: result for result in reversed(found)}
+    found = list(results.with_identities())
+    first = {result.finding.rule: result for result, _ in reversed(found)}
     order = {rule: index for index, rule in enumerate(sorted(first))}
     known = explanations(order)
     rules = [_sarif_rule(first[rule], known.get(rule)) for rule in order]
@@ -78,7 +78,7 @@ def _sarif(results: CiReport) -> str:
         "tool": {"driver": {"name": "mlsub", "version": VERSION, "rules": rules}},
         "invocations": [{"executionSuccessful": results.complete}],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
-        "results": [_sarif_result(result, order[result.finding.rule]) for result in found],
+        "results": [_sarif_result(result, order[result.finding.rule], identity) for result, identity in found],
         "properties": {
             "command": results.command,
             "verdicts": [
@@ -123,7 +123,7 @@ def _address(sources: tuple[str, ...]) -> str | None:
     return None
 
 
-def _sarif_result(result: CiFinding, index: int) -> dict[str, Any]:
+def _sarif_result(result: CiFinding, index: int, identity: str) -> dict[str, Any]:
     one = result.finding
     place: dict[str, Any] = {"artifactLocation": _artifact(result.file)}
     if one.line is not None:
@@ -136,10 +136,7 @@ def _sarif_result(result: CiFinding, index: int) -> dict[str, Any]:
         "message": {"text": "\n".join(result.lines).replace("](", "] (")},
         "locations": [{"physicalLocation": place}],
         # GitHub reads the second alone, and would hash the line where it is not there.
-        "partialFingerprints": {
-            "mlsub/v1": result.identity,
-            "primaryLocationLineHash": f"{result.identity[:16]}:1",
-        },
+        "partialFingerprints": {"mlsub/v1": identity, "primaryLocationLineHash": f"{identity[:16]}:1"},
         "properties": {
             "kind": one.kind.value,
             "severity": one.severity.value,
@@ -172,8 +169,8 @@ def _junit(results: CiReport) -> str:
         top.append(suite)
     for element in (top, *top):
         element.set("tests", str(len(list(element.iter("testcase")))))
-        for name, plural in _JUNIT_COUNTS.items():
-            element.set(plural, str(len(list(element.iter(name)))))
+        for name, attribute in _JUNIT_COUNTS.items():
+            element.set(attribute, str(len(list(element.iter(name)))))
     indent(top)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(top, encoding="unicode")}\n'
 
@@ -224,7 +221,7 @@ def _github(results: CiReport) -> str:
         most = MOST - (name == "notice")
         lines += [_annotation(name, result) for result in of[:most]]
         if (left := len(of) - most) > 0:
-            more.append(f"{left} more {name.replace('notice', 'note')}{'s' * (left > 1)}")
+            more.append(plural(left, f"more {name.replace('notice', 'note')}"))
     if more:
         listed = " and ".join(filter(None, (", ".join(more[:-1]), more[-1])))
         where = "GitHub shows 10 of each kind in a step; --format sarif has them all."
@@ -269,16 +266,16 @@ def _property(text: str) -> str:
 
 def _gitlab(results: CiReport) -> str:
     """A list of violations as JSON in plain ASCII."""
-    return json.dumps([_violation(result) for result in results.all], indent=2) + "\n"
+    return json.dumps([_violation(*each) for each in results.with_identities()], indent=2) + "\n"
 
 
-def _violation(result: CiFinding) -> dict[str, object]:
+def _violation(result: CiFinding, identity: str) -> dict[str, object]:
     quiet = result.outcome is Outcome.COUNTS and result.level is not Severity.ERROR
     usual = _GITLAB_LEVELS[result.level]
     return {
         "description": "; ".join(result.lines),
         "check_name": result.finding.rule,
-        "fingerprint": result.identity,
+        "fingerprint": identity,
         "severity": usual if quiet else _GITLAB_OUTCOMES.get(result.outcome, usual),
         # GitLab asks for a line; a finding of a whole file is shown at its first.
         "location": {"path": plain(result.file), "lines": {"begin": result.finding.line or 1}},

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, cast
 
 from mlsub.findings import Says, Verdict
+from mlsub.io.show import first_few, plural
 from mlsub.present.document import Cell, Column, Span, Table, Text
 from mlsub.present.envelope import Answer
-from mlsub.present.findings import many
 from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of
 from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, RcpResult, Report, SystemResult
 
@@ -136,10 +136,9 @@ def without_logs(folders: Sequence[str]) -> str | None:
     """Which folders of benchmarks have no logs, and what that means for best results; None where all have some."""
     if not folders:
         return None
-    more = f" and {len(folders) - _NAMED} more" if len(folders) > _NAMED else ""
     names = ", ".join(sorted({folder.rpartition("/")[2] for folder in folders}))
     return (
-        f"{many(len(folders), 'benchmark folder')} without result logs ({', '.join(folders[:_NAMED])}{more}): "
+        f"{plural(len(folders), 'benchmark folder')} without result logs ({first_few(folders, _NAMED)}): "
         f"the best of {names} is the best of the results given"
     )
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
+from mlsub.io.show import first_few, plural
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
 from mlsub.submission.report import Choice, Detail, Report, choose
 
@@ -29,33 +30,24 @@ def shown_of(choice: Choice, detail: Detail | None, *, strict: bool = False, pag
     return msgspec.structs.replace(choice, detail=detail or ("full" if every else "usual"), strict=strict)
 
 
-class Group(NamedTuple):
-    """Findings that mean the same for a reader; ``usual``: they are shown in full if nothing else is asked for."""
-
-    name: str
-    findings: tuple[Finding, ...]
-    usual: bool
-
-
-def groups(report: Report, choice: Choice = Choice()) -> Iterator[Group]:  # noqa: B008  (frozen)
-    """The findings asked for: what is to be fixed first, what nobody has to fix last.
+def _groups(report: Report, choice: Choice) -> Iterator[tuple[str, list[Finding], bool]]:
+    """The findings asked for, by what they mean for a reader: what is to be fixed first, what nobody has to fix last.
 
     Where nothing rejects, warnings are worth reading. What is suppressed is left out unless it rejects.
+
+    Yields:
+        The name of a group, its findings, and whether they are shown in full if nothing else is asked for.
     """
     rejecting = set(report.rejecting())
     chosen = [f for f in choose(report, choice).findings if f.suppressed is None or f in rejecting]
     official = [finding for finding in chosen if finding.kind is Kind.OFFICIAL and finding not in rejecting]
     accepted = report.official is Verdict.ACCEPTED
     first = _NOT_CHECKED if report.official is Verdict.NOT_CHECKED else _TO_FIX
-    for name, findings, usual in (
-        (first, [f for f in chosen if f in rejecting], True),
-        ("your own rules", [f for f in chosen if f.kind is Kind.HOUSE], True),
-        ("official warnings", [f for f in official if f.severity is not Severity.INFO], accepted),
-        ("official notes", [f for f in official if f.severity is Severity.INFO], False),
-        ("review", [f for f in chosen if f.kind is Kind.REVIEW], False),
-    ):
-        if findings:
-            yield Group(name, tuple(findings), usual)
+    yield first, [f for f in chosen if f in rejecting], True
+    yield "your own rules", [f for f in chosen if f.kind is Kind.HOUSE], True
+    yield "official warnings", [f for f in official if f.severity is not Severity.INFO], accepted
+    yield "official notes", [f for f in official if f.severity is Severity.INFO], False
+    yield "review", [f for f in chosen if f.kind is Kind.REVIEW], False
 
 
 def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
@@ -65,9 +57,11 @@ def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
     """
     full: list[Section] = []
     counts: list[tuple[str, str]] = []
-    for name, findings, usual in groups(report, choice):
+    for name, findings, usual in _groups(report, choice):
+        if not findings:
+            continue
         if choice.detail == "full" or (usual and choice.detail == "usual"):
-            shown = Findings(findings, forgiven=name not in (_TO_FIX, _NOT_CHECKED))
+            shown = Findings(tuple(findings), forgiven=name not in (_TO_FIX, _NOT_CHECKED))
             more = " (more on a rule: mlsub explain RULE)" if name == _TO_FIX else ""
             full.append(Section(f"{name[0].upper()}{name[1:]}: {_size(findings)}{more}", (shown,)))
         else:
@@ -84,11 +78,11 @@ def _not_counted(report: Report) -> Iterator[tuple[str, str]]:
         if found.suppressed is not None:
             rules.setdefault(found.suppressed, []).append(found.rule)
     for by, names in rules.items():
-        findings = many(len(names), "finding")
+        findings = plural(len(names), "finding")
         if by.by == "waiver":
             yield "waived", f"{findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
         else:
-            yield "known", f"{findings} of {many(len(set(names)), 'rule')}, in the baseline {by.source}"
+            yield "known", f"{findings} of {plural(len(set(names)), 'rule')}, in the baseline {by.source}"
     yield from hidden(report)
 
 
@@ -96,12 +90,12 @@ def hidden(report: Report) -> Iterator[tuple[str, str]]:
     """How many findings options and settings hide; nothing where they hide none."""
     if report.hidden:
         by_what = ", ".join(f"{one.findings} by {one.by}" for one in report.hidden)
-        yield "hidden", f"{many(sum(one.findings for one in report.hidden), 'finding')} ({by_what})"
+        yield "hidden", f"{plural(sum(one.findings for one in report.hidden), 'finding')} ({by_what})"
 
 
 def _size(findings: Sequence[Finding]) -> str:
     defects = len(grouped(findings))
-    return many(defects, "finding") + (f" in {many(len(findings), 'place')}" if len(findings) > defects else "")
+    return plural(defects, "finding") + (f" in {plural(len(findings), 'place')}" if len(findings) > defects else "")
 
 
 def tally(findings: Sequence[Finding]) -> str:
@@ -111,14 +105,8 @@ def tally(findings: Sequence[Finding]) -> str:
     for finding in findings:
         worst[finding.rule] = min(_ORDER[finding.severity], worst.get(finding.rule, len(_ORDER)))
     order = sorted(counts, key=lambda rule: (worst[rule], -counts[rule], rule))
-    said = ", ".join(f"{rule} {counts[rule]}" for rule in order[:_COUNTED])
-    more = f" and {many(len(order) - _COUNTED, 'more rule')}" if len(order) > _COUNTED else ""
-    return f"{many(len(findings), 'finding')}: {said}{more}"
-
-
-def many(count: int, thing: str) -> str:
-    """``1 finding``, ``2 findings``."""
-    return f"{count} {thing}{'s' * (count != 1)}"
+    counted = first_few((f"{rule} {counts[rule]}" for rule in order), _COUNTED, "rule")
+    return f"{plural(len(findings), 'finding')}: {counted}"
 
 
 #: What a finding is called that does not count.
@@ -151,7 +139,7 @@ def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
             yield _section(group, block, None if whole else MAX_PLACES)
         if left := len(defects) - len(shown):
             rule, meaning = defects[0][0].rule, MEANINGS[defects[0][0].severity]
-            more = f"and {many(left, 'more finding')} of this rule; --format json lists all "
+            more = f"and {plural(left, 'more finding')} of this rule; --format json lists all "
             yield Section((Span(more, meaning), Span(f"[{rule}]", "code")), (), meaning)
 
 
@@ -181,7 +169,7 @@ def facts_of(group: Sequence[Finding], most: int | None = MAX_PLACES) -> Iterato
     places = list(rows(group, own=len(found) > 1, whole=most is None))
     shown = places[:most]
     more = sum(row.left_out for row in shown) + sum(row.findings for row in places[len(shown) :])
-    yield "in", Lines((*(row.words for row in shown), *([f"and {more} more place{'s' * (more > 1)}"] if more else [])))
+    yield "in", Lines((*(row.words for row in shown), *([f"and {plural(more, 'more place')}"] if more else [])))
     if first.fix is not None:
         yield "fix", first.fix
     if first.suppressed is not None:

@@ -7,24 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mlsub.io.show import plain
-from mlsub.present.document import (
-    Block,
-    Cell,
-    Code,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Section,
-    Share,
-    Span,
-    Table,
-    Tally,
-    Text,
-    Words,
-    lines_of,
-    spans,
-)
+from mlsub.present import document as doc
 from mlsub.present.findings import sections
 
 _STYLE = """
@@ -69,10 +52,10 @@ _ANCHOR = re.compile(r"[A-Za-z][\w.:-]*", re.ASCII)
 _DEEPEST = 6
 
 
-def render(document: Document) -> str:
+def render(document: doc.Document) -> str:
     """The document as a page that ends in a line feed."""
     title = _escape(document.title)
-    tallies = [block for block in document.blocks if isinstance(block, Tally)]
+    tallies = [block for block in document.blocks if isinstance(block, doc.Tally)]
     style = _STYLE + "".join(line for tally in tallies for line in _rules(tally))
     head = (
         "<!doctype html>",
@@ -91,32 +74,32 @@ def _escape(text: str) -> str:
     return html.escape(plain(text))
 
 
-def _block(block: Block, level: int) -> Iterator[str]:
+def _block(block: doc.Block, level: int) -> Iterator[str]:
     match block:
-        case Text(words):
+        case doc.Text(words):
             yield f"<p>{_words(words)}</p>"
-        case Items(items):
+        case doc.Items(items):
             yield "<ul>" + "".join(f"<li>{_words(item)}</li>" for item in items) + "</ul>"
-        case Facts(facts):
+        case doc.Facts(facts):
             yield (
                 "<dl>"
                 + "\n".join(f"<dt>{_escape(name)}</dt><dd>{_cell(value)}</dd>" for name, value in facts)
                 + "</dl>"
             )
-        case Code(text):
+        case doc.Code(text):
             yield "<pre>" + "\n".join(map(_escape, text.split("\n"))) + "</pre>"
-        case Table():
+        case doc.Table():
             yield from _table(block)
-        case Findings():
+        case doc.Findings():
             for found in sections(block):
                 yield from _section(found, level)
-        case Section():
+        case doc.Section():
             yield from _section(block, level)
-        case Tally():
+        case doc.Tally():
             yield from _tally(block)
 
 
-def _rules(tally: Tally) -> Iterator[str]:
+def _rules(tally: doc.Tally) -> Iterator[str]:
     """The colours of the kinds, and that only one is shown where it is chosen: by style alone, no script."""
     for kind, _, colour in _known(tally):
         light, dark = KINDS[colour]
@@ -126,11 +109,11 @@ def _rules(tally: Tally) -> Iterator[str]:
         yield f"@media (prefers-color-scheme: dark) {{ {of} {{ --kind: {dark}; }} }}\n"
 
 
-def _known(tally: Tally) -> Iterator[Share]:
+def _known(tally: doc.Tally) -> Iterator[doc.Share]:
     return (share for share in tally.shares if _KIND.fullmatch(share.kind) and 0 <= share.colour < len(KINDS))
 
 
-def _tally(tally: Tally) -> Iterator[str]:
+def _tally(tally: doc.Tally) -> Iterator[str]:
     shares = tuple(_known(tally))
     yield f'<fieldset class="tally">\n<legend>{_escape(tally.words)}</legend>\n{bar(shares)}'
     yield '<label><input type="radio" name="only" checked> all</label>'
@@ -140,7 +123,7 @@ def _tally(tally: Tally) -> Iterator[str]:
     yield "</fieldset>"
 
 
-def bar(shares: Sequence[Share]) -> str:
+def bar(shares: Sequence[doc.Share]) -> str:
     """A bar of kinds as long as they are many, each in the class of its colour; what it says stands beside it."""
     whole, at, parts = sum(share.number for share in shares) or 1, 0, list[str]()
     for kind, count, _ in shares:
@@ -150,7 +133,7 @@ def bar(shares: Sequence[Share]) -> str:
     return f'<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'
 
 
-def _section(section: Section, level: int) -> Iterator[str]:
+def _section(section: doc.Section, level: int) -> Iterator[str]:
     heading = f"h{min(level, _DEEPEST)}"
     look = "" if section.meaning == "plain" else f' class="{section.meaning}"'
     anchor = section.anchor
@@ -162,11 +145,11 @@ def _section(section: Section, level: int) -> Iterator[str]:
     yield "</section>"
 
 
-def _words(words: Words) -> str:
-    return "".join(map(_span, spans(words)))
+def _words(words: doc.Words) -> str:
+    return "".join(map(_span, doc.spans(words)))
 
 
-def _span(span: Span) -> str:
+def _span(span: doc.Span) -> str:
     text = _escape(span.text)
     if span.address:
         text = f'<a href="{span.address}">{text}</a>'
@@ -180,11 +163,11 @@ def _span(span: Span) -> str:
     return f'<span class="{span.meaning}">{text}</span>'
 
 
-def _cell(cell: Cell) -> str:
-    return "<br>".join(map(_words, lines_of(cell)))
+def _cell(cell: doc.Cell) -> str:
+    return "<br>".join(map(_words, doc.lines_of(cell)))
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: doc.Table) -> Iterator[str]:
     looks = [' class="number"' if column.number else "" for column in table.columns]
     heads = (
         f'<th scope="col"{look}>{_escape(column.name)}</th>' for look, column in zip(looks, table.columns, strict=True)
@@ -195,5 +178,5 @@ def _table(table: Table) -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
-def _row(row: Sequence[Cell], looks: Sequence[str]) -> str:
+def _row(row: Sequence[doc.Cell], looks: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<td{look}>{_cell(cell)}</td>" for look, cell in zip(looks, row, strict=True)) + "</tr>"

@@ -6,23 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mlsub.io.show import plain
-from mlsub.present.document import (
-    Block,
-    Cell,
-    Code,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Section,
-    Span,
-    Table,
-    Tally,
-    Text,
-    Words,
-    lines_of,
-    spans,
-)
+from mlsub.present import document as doc
 from mlsub.present.findings import sections
 
 #: What Markdown, GitHub's tables and its formulas would take for their own; ``_`` inside a word is only
@@ -34,7 +18,7 @@ _DEEPEST = 6
 _AS_CODE = ("code", "name")
 
 
-def render(document: Document) -> str:
+def render(document: doc.Document) -> str:
     """The document as a file, ending in one line feed."""
     lines = [f"# {escape(document.title)}", ""]
     for block in document.blocks:
@@ -49,23 +33,23 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", plain(text))
 
 
-def _block(block: Block, level: int) -> Iterator[str]:
+def _block(block: doc.Block, level: int) -> Iterator[str]:
     """The lines of a block, the last of them empty."""
     match block:
-        case Tally(words=words) | Text(words):
+        case doc.Tally(words=words) | doc.Text(words):
             yield _paragraph(words)
-        case Items(items):
+        case doc.Items(items):
             yield from (f"- {_paragraph(item)}" for item in items)
-        case Facts(facts):
+        case doc.Facts(facts):
             for name, value in facts:
                 yield from _fact(name, value)
-        case Code(text):
+        case doc.Code(text):
             yield from _code(text)
-        case Table():
+        case doc.Table():
             yield from _table(block)
-        case Findings():
+        case doc.Findings():
             yield from (f"- {line}" if new else f"  {line}" for new, line in _findings(block))
-        case Section():
+        case doc.Section():
             yield from (f"{'#' * min(level, _DEEPEST)} {_words(block.title)}", "")
             for inner in block.blocks:
                 yield from _block(inner, level + 1)
@@ -73,16 +57,16 @@ def _block(block: Block, level: int) -> Iterator[str]:
     yield ""
 
 
-def _words(words: Words) -> str:
-    return "".join(map(_span, _joined(spans(words))))
+def _words(words: doc.Words) -> str:
+    return "".join(map(_span, _joined(doc.spans(words))))
 
 
-def _joined(words: Sequence[Span]) -> Iterator[Span]:
+def _joined(words: Sequence[doc.Span]) -> Iterator[doc.Span]:
     """The words, code that follows code joined to it: the backticks between the two would be one run."""
-    before: Span | None = None
+    before: doc.Span | None = None
     for span in (one for one in words if one.text):
         if before is not None and _is_code(before) and _is_code(span):
-            before = Span(before.text + span.text, before.meaning)
+            before = doc.Span(before.text + span.text, before.meaning)
             continue
         if before is not None:
             yield before
@@ -91,11 +75,11 @@ def _joined(words: Sequence[Span]) -> Iterator[Span]:
         yield before
 
 
-def _is_code(span: Span) -> bool:
+def _is_code(span: doc.Span) -> bool:
     return span.meaning in _AS_CODE and bool(span.text.strip())
 
 
-def _span(span: Span) -> str:
+def _span(span: doc.Span) -> str:
     if _is_code(span):
         return _code_span(plain(span.text))
     return f"[{escape(span.text)}]({span.address})" if span.address else escape(span.text)
@@ -108,7 +92,7 @@ def _code_span(text: str) -> str:
     return f"{fence}{blank}{text}{blank}{fence}"
 
 
-def _paragraph(words: Words) -> str:
+def _paragraph(words: doc.Words) -> str:
     return _begin(_words(words))
 
 
@@ -117,9 +101,9 @@ def _begin(text: str) -> str:
     return _BEGIN.sub(lambda found: f"{found[1] or ''}\\", text.lstrip(" "), count=1)
 
 
-def _fact(name: str, value: Cell) -> Iterator[str]:
+def _fact(name: str, value: doc.Cell) -> Iterator[str]:
     """A name and its value in one line; several lines are a list of their own below the name."""
-    first, *more = lines = lines_of(value)
+    first, *more = lines = doc.lines_of(value)
     if not more:
         yield f"- {_begin(f'{escape(name)}: {_words(first)}')}"
         return
@@ -127,7 +111,7 @@ def _fact(name: str, value: Cell) -> Iterator[str]:
     yield from (f"  - {_paragraph(line)}" for line in lines)
 
 
-def _findings(block: Findings) -> Iterator[tuple[bool, str]]:
+def _findings(block: doc.Findings) -> Iterator[tuple[bool, str]]:
     for found in sections(block):
         yield True, _paragraph(found.title)
         for inner in found.blocks:
@@ -140,14 +124,14 @@ def _code(text: str) -> Iterator[str]:
     yield from (fence, *lines, fence)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: doc.Table) -> Iterator[str]:
     yield _row([escape(column.name) for column in table.columns])
     yield _row(["---:" if column.number else "---" for column in table.columns])
     for row in table.rows:
-        yield _row(["<br>".join(map(_in_table, lines_of(cell))) for cell in row])
+        yield _row(["<br>".join(map(_in_table, doc.lines_of(cell))) for cell in row])
 
 
-def _in_table(words: Sequence[Span]) -> str:
+def _in_table(words: Sequence[doc.Span]) -> str:
     """Words of a cell; a bar in code would end it."""
     parts = ((span, _span(span)) for span in _joined(words))
     return "".join(part.replace("|", "\\|") if span.meaning in _AS_CODE else part for span, part in parts)

@@ -5,24 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.io.show import plain
-from mlsub.present.document import (
-    Block,
-    Cell,
-    Code,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Meaning,
-    Section,
-    Span,
-    Table,
-    Tally,
-    Text,
-    Words,
-    lines_of,
-    spans,
-)
+from mlsub.present import document as doc
 from mlsub.present.findings import sections
 from mlsub.present.width import GAP, LEAST, Layout, breaks, cells, layout, shorten
 
@@ -34,20 +17,20 @@ _INDENT, _LEAST_ROOM = 2, 30
 #: A name wider than this part of the line stands before its value, not beside it.
 _NAMES_PART = 0.55
 
-_COLOURS: dict[Meaning, str] = {"strong": "1", "good": "32", "bad": "1;31", "note": "33", "path": "36", "code": "2"}
+_COLOURS: dict[doc.Meaning, str] = {"strong": "1", "good": "32", "bad": "1;31", "note": "33", "path": "36", "code": "2"}
 
-Line = tuple[Span, ...]
+Line = tuple[doc.Span, ...]
 Paint = Callable[[Line], str]
 
 
-def render(document: Document, width: int = FILE_WIDTH, *, colour: bool = False) -> str:
+def render(document: doc.Document, width: int = FILE_WIDTH, *, colour: bool = False) -> str:
     """The document as lines that are no longer than the width, which is taken to lie from 40 to 200."""
     paint = _coloured if colour else _colourless
     lines = _document(document, min(max(width, NARROWEST), WIDEST), paint)
     return "\n".join(map(str.rstrip, lines)) + "\n"
 
 
-def lines(block: Block, width: int = FILE_WIDTH, *, colour: bool = False) -> Iterator[str]:
+def lines(block: doc.Block, width: int = FILE_WIDTH, *, colour: bool = False) -> Iterator[str]:
     """The lines of one block, where the answer is not a document."""
     paint = _coloured if colour else _colourless
     yield from map(str.rstrip, _block(block, min(max(width, NARROWEST), WIDEST), paint))
@@ -64,70 +47,70 @@ def _coloured(line: Line) -> str:
     )
 
 
-def _document(document: Document, width: int, paint: Paint) -> Iterator[str]:
+def _document(document: doc.Document, width: int, paint: Paint) -> Iterator[str]:
     if not document.bare:
-        yield from _wrapped((Span(document.title, "strong"),), width, paint)
+        yield from _wrapped((doc.Span(document.title, "strong"),), width, paint)
     for number, block in enumerate(document.blocks):
         if number or not document.bare:
             yield ""
-        if isinstance(block, Section):
+        if isinstance(block, doc.Section):
             yield from _section(block, width, paint, 0 if document.bare else _INDENT)
         else:
             yield from _block(block, width, paint)
 
 
-def _block(block: Block, width: int, paint: Paint) -> Iterator[str]:
+def _block(block: doc.Block, width: int, paint: Paint) -> Iterator[str]:
     match block:
-        case Tally(words=words) | Text(words):
+        case doc.Tally(words=words) | doc.Text(words):
             yield from _wrapped(words, width, paint)
-        case Items(items):
+        case doc.Items(items):
             for item in items:
-                yield from _wrapped(("- ", *spans(item)), width, paint, hang=2)
-        case Facts(facts):
+                yield from _wrapped(("- ", *doc.spans(item)), width, paint, hang=2)
+        case doc.Facts(facts):
             yield from _facts(facts, width, paint)
-        case Code(text):
+        case doc.Code(text):
             for line in text.split("\n"):
-                yield from _wrapped(Span(line, "code"), width, paint)
-        case Table():
+                yield from _wrapped(doc.Span(line, "code"), width, paint)
+        case doc.Table():
             yield from _table(block, width, paint)
-        case Findings():
+        case doc.Findings():
             for found in sections(block, whole=False):
                 yield from _section(found, width, paint)
-        case Section():
+        case doc.Section():
             yield from _section(block, width, paint)
 
 
-def _section(section: Section, width: int, paint: Paint, indent: int = _INDENT) -> Iterator[str]:
+def _section(section: doc.Section, width: int, paint: Paint, indent: int = _INDENT) -> Iterator[str]:
     yield from _wrapped(_title(section), width, paint, hang=_INDENT)
     indent = indent if width - indent >= _LEAST_ROOM else 0
-    before: Block | None = None
+    before: doc.Block | None = None
     for block in section.blocks:
-        if isinstance(block, Section) or isinstance(before, Section):
+        if isinstance(block, doc.Section) or isinstance(before, doc.Section):
             yield ""
         before = block
         for line in _block(block, width - indent, paint):
             yield " " * indent + line if line else ""
 
 
-def _title(section: Section) -> Words:
+def _title(section: doc.Section) -> doc.Words:
     """A title that says nothing of its own look shows how the section came out."""
-    words = spans(section.title)
+    words = doc.spans(section.title)
     if len(words) > 1 or words[0].meaning != "plain":
         return words
-    return Span(words[0].text, "strong" if section.meaning == "plain" else section.meaning)
+    return doc.Span(words[0].text, "strong" if section.meaning == "plain" else section.meaning)
 
 
-def _facts(facts: Sequence[tuple[str, Cell]], width: int, paint: Paint) -> Iterator[str]:
+def _facts(facts: Sequence[tuple[str, doc.Cell]], width: int, paint: Paint) -> Iterator[str]:
     names = [f"{plain(name)}:" for name, _ in facts]
     side = max(map(cells, names)) + GAP - 1
     if side > width * _NAMES_PART:
         for name, (_, value) in zip(names, facts, strict=True):
-            for line in lines_of(value):
-                yield from _wrapped((Span(f"{name} "), *line), width, paint, hang=_INDENT)
+            for line in doc.lines_of(value):
+                yield from _wrapped((doc.Span(f"{name} "), *line), width, paint, hang=_INDENT)
         return
     for name, (_, value) in zip(names, facts, strict=True):
         begin = name + " " * (side - cells(name))
-        values = lines_of(value)
+        values = doc.lines_of(value)
         hang = _INDENT if len(values) > 1 else 0
         for line in values:
             for number, part in enumerate(_lines(line, width - side, width - side - hang)):
@@ -135,16 +118,16 @@ def _facts(facts: Sequence[tuple[str, Cell]], width: int, paint: Paint) -> Itera
                 begin = " " * side
 
 
-def _wrapped(words: Words, width: int, paint: Paint, *, hang: int = 0) -> Iterator[str]:
+def _wrapped(words: doc.Words, width: int, paint: Paint, *, hang: int = 0) -> Iterator[str]:
     begin = ""
-    for line in _lines(spans(words), width, width - hang):
+    for line in _lines(doc.spans(words), width, width - hang):
         yield begin + paint(line)
         begin = " " * hang
 
 
 def _lines(line: Line, first: int, later: int | None = None) -> list[Line]:
     """Spans wrapped to a width; ``later`` is that of all lines but the first."""
-    clean = tuple(Span(plain(span.text), span.meaning) for span in line)
+    clean = tuple(doc.Span(plain(span.text), span.meaning) for span in line)
     text = "".join(span.text for span in clean)
     return [_cut(clean, start, end) for start, end in breaks(text, first, first if later is None else later)]
 
@@ -152,17 +135,17 @@ def _lines(line: Line, first: int, later: int | None = None) -> list[Line]:
 def _cut(line: Line, start: int, end: int) -> Line:
     """The part of spans from one place of their text to another."""
     if len(line) == 1:
-        return (Span(line[0].text[start:end], line[0].meaning),)
+        return (doc.Span(line[0].text[start:end], line[0].meaning),)
     found = []
     for span in line:
         part = span.text[max(start, 0) : max(end, 0)]
         if part:
-            found.append(Span(part, span.meaning))
+            found.append(doc.Span(part, span.meaning))
         start, end = start - len(span.text), end - len(span.text)
     return tuple(found)
 
 
-def _table(table: Table, width: int, paint: Paint) -> Iterator[str]:
+def _table(table: doc.Table, width: int, paint: Paint) -> Iterator[str]:
     heads = [plain(column.name) for column in table.columns]
     rows = [[_clean(cell) for cell in row] for row in table.rows]
     texts = [[head, *(_text(line) for row in rows for line in row[number])] for number, head in enumerate(heads)]
@@ -171,7 +154,7 @@ def _table(table: Table, width: int, paint: Paint) -> Iterator[str]:
         yield from _stacked(table, width, paint)
         return
     if any(heads[at] for at in fits.shown):
-        yield from _row(table, [((Span(head, "strong"),),) for head in heads], fits, paint)
+        yield from _row(table, [((doc.Span(head, "strong"),),) for head in heads], fits, paint)
         yield "-" * (sum(fits.widths) + GAP * (len(fits.widths) - 1))
     for row in rows:
         yield from _row(table, row, fits, paint)
@@ -180,17 +163,17 @@ def _table(table: Table, width: int, paint: Paint) -> Iterator[str]:
         yield from _wrapped(f"No room for: {names}.", width, paint)
 
 
-def _clean(cell: Cell) -> tuple[Line, ...]:
+def _clean(cell: doc.Cell) -> tuple[Line, ...]:
     if type(cell) is str:
-        return ((Span(plain(cell)),),)
-    return tuple(tuple(Span(plain(span.text), span.meaning) for span in line) for line in lines_of(cell))
+        return ((doc.Span(plain(cell)),),)
+    return tuple(tuple(doc.Span(plain(span.text), span.meaning) for span in line) for line in doc.lines_of(cell))
 
 
 def _text(line: Line) -> str:
     return line[0].text if len(line) == 1 else "".join(span.text for span in line)
 
 
-def _row(table: Table, row: Sequence[Sequence[Line]], fits: Layout, paint: Paint) -> Iterator[str]:
+def _row(table: doc.Table, row: Sequence[Sequence[Line]], fits: Layout, paint: Paint) -> Iterator[str]:
     """The lines of one row."""
     blocks = [
         _fitted(row[at], width, shortened=table.columns[at].when_narrow == "shorten")
@@ -214,21 +197,21 @@ def _fitted(lines: Sequence[Line], width: int, *, shortened: bool) -> list[Line]
         if cells(text) <= width:
             found.append(line)
         elif shortened:
-            found.append((Span(shorten(text, width), line[0].meaning),))
+            found.append((doc.Span(shorten(text, width), line[0].meaning),))
         else:
             hang = _INDENT if width >= 2 * LEAST else 0
             first, *rest = breaks(text, width, width - hang)
             found.append(_cut(line, *first))
-            found += [(Span(" " * hang), *_cut(line, *part)) for part in rest]
+            found += [(doc.Span(" " * hang), *_cut(line, *part)) for part in rest]
     return found
 
 
-def _stacked(table: Table, width: int, paint: Paint) -> Iterator[str]:
+def _stacked(table: doc.Table, width: int, paint: Paint) -> Iterator[str]:
     """Each row as a block: its key, and below it names and values, as many on a line as fit."""
     within = width - _INDENT
     for row in table.rows:
-        for line in lines_of(row[table.key]):
-            name = tuple(Span(span.text, "strong") if span.meaning == "plain" else span for span in line)
+        for line in doc.lines_of(row[table.key]):
+            name = tuple(doc.Span(span.text, "strong") if span.meaning == "plain" else span for span in line)
             yield from _wrapped(name, width, paint, hang=_INDENT)
         known = [
             (plain(column.name), cell)
@@ -239,17 +222,17 @@ def _stacked(table: Table, width: int, paint: Paint) -> Iterator[str]:
             yield from (" " * _INDENT + part for part in _wrapped(line, within, paint, hang=_INDENT))
 
 
-def _packed(known: Sequence[tuple[str, Cell]], width: int) -> Iterator[Line]:
+def _packed(known: Sequence[tuple[str, doc.Cell]], width: int) -> Iterator[Line]:
     """Names and values, several on a line where there is room."""
     line: Line = ()
     for name, cell in known:
         for number, value in enumerate(_clean(cell)):
             if not _text(value):
                 continue
-            fact = (Span(f"{name}: " if name and not number else ""), *value)
+            fact = (doc.Span(f"{name}: " if name and not number else ""), *value)
             if line and cells(_text(line)) + GAP + cells(_text(fact)) > width:
                 yield line
                 line = ()
-            line = (*line, Span(" " * GAP), *fact) if line else fact
+            line = (*line, doc.Span(" " * GAP), *fact) if line else fact
     if line:
         yield line

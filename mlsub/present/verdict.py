@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.io.show import first_few, plural
 from mlsub.present.document import Block, Items, Meaning, Span, Text
-from mlsub.present.findings import many, tally
+from mlsub.present.findings import tally
 from mlsub.submission.report import LogResult, Report
 
 MEANINGS: dict[Verdict, Meaning] = {
@@ -109,7 +110,7 @@ def _rejecting(report: Report, parts: Iterable[_Part]) -> Iterator[str]:
             inside, left = _divided(left, part.rejecting)
             yield f"{len(part.rejecting)} of {part.count} {part.things} {part.bad}{_rules(inside)}"
     if left:
-        yield f"{many(len(left), 'error')} in the package{_rules(left)}"
+        yield f"{plural(len(left), 'error')} in the package{_rules(left)}"
 
 
 def _divided(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
@@ -125,9 +126,8 @@ def _divided(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[tuple[F
 
 
 def _rules(findings: Iterable[Finding]) -> str:
-    names = list(dict.fromkeys(finding.rule for finding in findings))
-    more = f" and {many(len(names) - _NAMED_RULES, 'more rule')}" if len(names) > _NAMED_RULES else ""
-    return f" ({', '.join(names[:_NAMED_RULES])}{more})" if names else ""
+    names = dict.fromkeys(finding.rule for finding in findings)
+    return f" ({first_few(names, _NAMED_RULES, 'rule')})" if names else ""
 
 
 def organisations_of(report: Report) -> dict[str, bool]:
@@ -147,8 +147,7 @@ def organisations_of(report: Report) -> dict[str, bool]:
 def _rejected_organisations(report: Report) -> str:
     known = organisations_of(report) if report.official is Verdict.REJECTED else {}
     bad = [name for name, rejected in known.items() if rejected]
-    more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
-    return f"{len(bad)} of {len(known)} organisations ({', '.join(bad[:_NAMED])}{more}): " if bad else ""
+    return f"{len(bad)} of {len(known)} organisations ({first_few(bad, _NAMED)}): " if bad else ""
 
 
 def _also(report: Report, *, strict: bool) -> str:
@@ -158,6 +157,6 @@ def _also(report: Report, *, strict: bool) -> str:
     counted = [finding for finding in report.findings if finding.suppressed is None]
     house = sum(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in counted)
     review = sum(f.kind is Kind.REVIEW for f in counted) if strict else 0
-    said = [f"against your own rules: {many(house, 'error')}"] if house else []
-    said += [f"--strict counts {many(review, 'review finding')}"] if review else []
+    said = [f"against your own rules: {plural(house, 'error')}"] if house else []
+    said += [f"--strict counts {plural(review, 'review finding')}"] if review else []
     return ", ".join(said)

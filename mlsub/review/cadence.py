@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -26,17 +26,13 @@ _NUMBERS = frozenset((int, float))
 _LONGEST_NAME = 100
 
 
-class Dated(Protocol):
-    """A fact that applies from a round on, until a later one replaces it."""
+class Dated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fact that applies from a round on, like ``1.0``, until a later one replaces it."""
 
-    @property
-    def since(self) -> str:
-        """The first round, like ``1.0``."""
+    since: str
 
 
 Fact = TypeVar("Fact", bound=Dated)
-
-
 Table = Callable[[], Mapping[str, Mapping[str, Sequence[Fact]]]]
 
 
@@ -122,10 +118,9 @@ class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     silent: str | None = None
 
 
-class DataSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DataSet(Dated, frozen=True):
     """A benchmark's data set from a round on; dataset.yaml says what each field means."""
 
-    since: str
     source: str
     train_samples: Size
     eval_samples: Size
@@ -178,10 +173,9 @@ def _sizes(size: Size) -> str:
 SLACK = 0.05
 
 
-class Cadence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Cadence(Dated, frozen=True, kw_only=True):
     """Where a benchmark's evaluations must be, from a round on; cadence.yaml says what each field means."""
 
-    since: str
     source: str
     every: float | str = 0
     first: list[float | str] | None = None

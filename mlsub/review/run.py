@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-import msgspec
-
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
-from mlsub.review.cadence import all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped
+from mlsub.review.cadence import Dated, all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import placeholders_in
 
@@ -118,10 +116,9 @@ def _status(run: Run, path: str) -> Iterator[Finding]:
         )
 
 
-class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Order(Dated, frozen=True):
     """A benchmark whose evaluations may come after the run and in any order, and why."""
 
-    since: str
     any_order: str
 
 

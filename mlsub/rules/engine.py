@@ -203,7 +203,7 @@ class Judge:
         absent = plan.due.difference(self._handlers)
         asked = {compiled.place: compiled for key in absent for compiled in plan.watched[key]}
         for place, out in outs.items():
-            if out.failures or out.repeats or out.compiled.counted or (out.attempts and out.attempts.failing):
+            if out.in_trouble or out.compiled.counted or out.misses_target:
                 asked[place] = out.compiled
         asked.update((compiled.place, compiled) for compiled, _ in plan.gathering)
         keys = tuple(self._outcome(asked[place]) for place in sorted(asked) if self._binds(asked[place]))

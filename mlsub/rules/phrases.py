@@ -79,7 +79,7 @@ def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozense
 def _is_faulty(out: KeyOutcome) -> bool:
     """Whether a key has no one value that the rules allow, whatever other keys say."""
     wrong = any(not failure.needs for failure in out.failed("value"))
-    return wrong or (out.repeats is not None and not out.repeats.same)
+    return wrong or out.differing
 
 
 def _needs(out: KeyOutcome) -> set[str]:

@@ -7,7 +7,6 @@ from mlsub.workspace.check import (
     check_paths,
     check_with_logs,
     not_checked,
-    results,
 )
 from mlsub.workspace.places import AS_FOUND, Settings, find_places, in_one_line, known_round
 from mlsub.workspace.schedule import Checked
@@ -25,5 +24,4 @@ __all__ = [
     "in_one_line",
     "known_round",
     "not_checked",
-    "results",
 ]

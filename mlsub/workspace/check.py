@@ -7,29 +7,18 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.entry import COPIED
+from mlsub.judge.package import single_log
 from mlsub.review.cross import audit_same_prints
 from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import Place, Target, packages
 from mlsub.submission.report import Report
+from mlsub.workspace.logs import Job, logs_job, package_job
 from mlsub.workspace.places import AS_FOUND, Settings, find_places
-from mlsub.workspace.schedule import Checked, Job, logs_job, package_job, run
-
-if TYPE_CHECKING:
-    from mlsub.judge.result import Result
-
-
-def results(paths: Sequence[str | os.PathLike[str]], settings: Settings = AS_FOUND) -> Iterator[Result]:
-    """Check paths and yield the result of each entry, without its logs."""
-    from mlsub.judge.result import results_of
-
-    _, reports = check_each(paths, settings)
-    for report in reports:
-        yield from results_of(report)
+from mlsub.workspace.schedule import Checked, run
 
 
 def check_path(
@@ -83,9 +72,8 @@ def _checked(rounds: Sequence[Sequence[Place]], settings: Settings, *, keep: boo
     with closing(run([job for found in ordered for job in found], settings)) as answers:
         for places, found, largest_first in zip(rounds, jobs, ordered, strict=True):
             by_job = {id(job): next(answers) for job in largest_first}
-            failed = found if isinstance(found, OSError) else None
-            judged = [by_job[id(job)] for job in found] if isinstance(found, list) else []
-            failed = failed or next((one for one in judged if isinstance(one, OSError)), None)
+            judged = [found] if isinstance(found, OSError) else [by_job[id(job)] for job in found]
+            failed = next((one for one in judged if isinstance(one, OSError)), None)
             if failed is not None:
                 reason = f"Reading failed: {failed.strerror or failed}"
                 problem = finding("tree.unreadable", ".", reason, actual=failed.filename)
@@ -96,28 +84,25 @@ def _checked(rounds: Sequence[Sequence[Place]], settings: Settings, *, keep: boo
 
 def _jobs(places: Sequence[Place], settings: Settings, *, keep: bool) -> list[Job] | OSError:
     """What there is to read in the places of one round, single logs last."""
-    round_ = _round_of(places, settings)
-    about = _common_root(places), round_.usage, round_.name, settings
+    about = _common_root(places), _round_of(places, settings), settings
     singles = _singles(places)
     try:
         inside = [one for place in places if place.target is not Target.LOG for one in packages(place)]
     except OSError as error:
         return error
     jobs = [package_job(package, *about, keep=keep) for package in inside]
-    return [*jobs, logs_job(singles, *about, keep=keep)] if singles else jobs
+    return [*jobs, logs_job(singles, *about)] if singles else jobs
 
 
 def _together(places: Sequence[Place], judged: Sequence[Checked], settings: Settings) -> Checked:
     """The report on all places of one round, from the answers on its jobs."""
-    round_ = _round_of(places, settings)
+    round_, root = _round_of(places, settings), _common_root(places)
     parts = [part for one in judged for part in one.reports]
-    logs = tuple(log for one in judged for log in one.logs)
-    if _singles(places) and len(judged) > 1:
+    logs = {log.path: log for one in judged for log in one.logs}
+    if _singles(places):
         # Those that lie in a package which was asked for too are judged there.
-        parts = parts[: len(judged) - 1]
         inside = {log.path for part in parts for log in part.logs}
-        parts += [part for part in judged[-1].reports if part.logs[0].path not in inside]
-        logs = tuple({log.path: log for log in logs}.values())
+        parts += [single_log(root, log, round_) for log in judged[-1].logs if log.path not in inside]
     findings = [f for part in parts for f in part.findings]
     copies = {f.path for f in findings if f.message == COPIED}
     prints = [print_ for one in judged for print_ in one.prints]
@@ -129,7 +114,7 @@ def _together(places: Sequence[Place], judged: Sequence[Checked], settings: Sett
     report = Report(
         usage=round_.usage,
         round=round_.name,
-        root=str(_common_root(places)),
+        root=str(root),
         official=official,
         logs=tuple(log for part in parts for log in part.logs),
         entries=tuple(entry for part in parts for entry in part.entries),
@@ -139,7 +124,7 @@ def _together(places: Sequence[Place], judged: Sequence[Checked], settings: Sett
         judged_by="package-checker" if round_.package_checker else "log-checker",
         round_from=places[0].round_from,
     )
-    return Checked((report,), logs=logs)
+    return Checked((report,), logs=tuple(logs.values()))
 
 
 def _round_of(places: Sequence[Place], settings: Settings) -> Round:

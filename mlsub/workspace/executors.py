@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from mlsub.workspace.places import Settings
 
 #: More processes than any machine has cores.
 MAX_PROCESSES = 4096
@@ -22,6 +25,11 @@ PAYS_FROM = 16 << 20
 _DASK = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-9]{1,5})", re.ASCII)
 #: How long to wait for a scheduler, and for a first worker, in seconds.
 SCHEDULER_S, WORKER_S = 5.0, 60.0
+
+
+#: Tasks that are begun at a time, for each process: what is done and not yet asked for is memory.
+AHEAD = 4
+T = TypeVar("T")
 
 
 class Pool(NamedTuple):
@@ -56,6 +64,29 @@ def open_pool(words: str | None, jobs: int | None, size: int) -> Iterator[Pool |
         opened = _local(processes)
     with opened as pool:
         yield pool
+
+
+def run_here(work: Callable[[Any], T], tasks: Iterable[Any], settings: Settings, size: int) -> Iterator[T]:
+    """The results of a function in processes of this machine, in the order of the tasks.
+
+    Args:
+        work: a function of a module.
+        tasks: what to call it with.
+        settings: in how many processes.
+        size: bytes of logs that take as long to read as the work takes.
+    """
+    words = settings.executor if settings.executor and settings.executor.startswith("local:") else None
+    with open_pool(words, settings.jobs, size) as pool:
+        if pool is None:
+            yield from map(work, tasks)
+            return
+        begun = deque[Any]()
+        for task in tasks:
+            begun.append(pool.executor.submit(work, task))
+            if len(begun) >= AHEAD * pool.processes:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
 
 
 def local_processes(words: str | None, jobs: int | None, size: int) -> int:

@@ -1,26 +1,99 @@
-"""Read many logs: what the cache has of them, by package, and the rest in as many processes as pay."""
+"""Jobs, and the reading of their logs: what the cache has of them, by package, and which are left to read."""
 
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from mlsub.judge.log import LogTask, judge_log
+from mlsub.divisions import DIVISIONS
+from mlsub.judge.log import judge_log
 from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
+from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import locate
-from mlsub.workspace.cache import FAILURES, Cache, content_digest, decoder, file_fingerprint, record_name
-from mlsub.workspace.executors import Pool, open_pool
+from mlsub.submission.find import Place, Target, below, locate
+from mlsub.workspace.cache import (
+    FAILURES,
+    Cache,
+    Tree,
+    content_digest,
+    decoder,
+    digest_of,
+    file_fingerprint,
+    record_name,
+    scan_tree,
+)
+from mlsub.workspace.executors import Pool
 from mlsub.workspace.places import Settings
 
+T = TypeVar("T")
 _ENCODER = msgspec.msgpack.Encoder()
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A package, or single ``logs``, to be read, and by which rules: what the schedule orders and sends.
+
+    ``root`` is the folder that paths are relative to; ``tree`` is what lay there before anything was read; ``keep``
+    asks for what was read of the logs of a package.
+    """
+
+    root: Path
+    round: Round
+    settings: Settings
+    tree: Tree
+    package: Place | None = None
+    logs: tuple[str, ...] = ()
+    keep: bool = False
+
+    def path_of(self, log: str) -> str:
+        """What the report calls a log."""
+        return below(self.root, Path(log))
+
+    def record(self) -> PackageRecord | None:
+        """The record of the package in the cache; None without one, and for single logs, which may be of several."""
+        package, cache = self.package, self.settings.cache
+        if cache is None or package is None:
+            return None
+        return PackageRecord(cache, package.organisation or package.path, self)
+
+    def fingerprint(self) -> bytes | None:
+        """The digest of all that the answer on a package rests on; None where that is more than is known."""
+        if self.tree.fingerprint is None or self.package is None or not stands_alone(self.package):
+            return None
+        options = self.settings.convergence
+        try:
+            return digest_of(self.tree.fingerprint, self.package, self.root, options, content_digest(options.reference))
+        except OSError:
+            return None
+
+
+def package_job(package: Place, root: Path, round_: Round, settings: Settings, *, keep: bool) -> Job:
+    """The job of a package."""
+    settings, tree = msgspec.structs.replace(settings, progress=None), scan_tree(package.path)
+    return Job(root=root, round=round_, settings=settings, tree=tree, package=package, keep=keep)
+
+
+def logs_job(logs: Iterable[str | Path], root: Path, round_: Round, settings: Settings) -> Job:
+    """The job of single logs."""
+    files = tuple(map(str, logs))
+    settings, tree = msgspec.structs.replace(settings, progress=None), Tree(None, sum(map(size_of, files)), len(files))
+    return Job(root=root, round=round_, settings=settings, tree=tree, logs=files)
+
+
+def stands_alone(package: Place) -> bool:
+    """Whether what is said of a package depends on no file beside those below its folder."""
+    folder = package.path
+    if package.listed:
+        # The remedy of one that lies too deep depends on what lies around it.
+        return not package.deep
+    # What lies beside one in a folder of its name, or in one of a division, is said of it too.
+    inside = folder.parent.name.lower() in {folder.name.lower(), *DIVISIONS}
+    return package.target is Target.ORGANISATION and package.organisation == folder and not inside
 
 
 class _Known(msgspec.Struct, frozen=True, array_like=True):
@@ -44,15 +117,16 @@ class PackageRecord:
     Args:
         cache: where it lies.
         folder: of the package, or of logs that lie in none.
-        task: any of its logs, for the round and rules, and what is wanted besides the verdict.
+        job: says by which rules its logs are judged, and what is wanted besides the verdict.
     """
 
-    def __init__(self, cache: Cache, folder: Path, task: LogTask) -> None:
+    def __init__(self, cache: Cache, folder: Path, job: Job) -> None:
         self._cache = cache
-        wanted = task.trace, task.intervals
-        self._name = record_name(str(folder), "LogReport", task.usage, task.round, task.overlay, wanted)
+        settings = job.settings
+        wanted = settings.overlay, settings.trace, settings.intervals
+        self._name = record_name(str(folder), "LogReport", job.round.usage, job.round.name, *wanted)
         try:
-            self._state: bytes | None = content_digest(task.overlay)
+            self._state: bytes | None = content_digest(settings.overlay)
         except OSError:
             self._state = None
         self._folder = str(folder)
@@ -72,24 +146,24 @@ class PackageRecord:
         except FAILURES:
             return None
 
-    def log(self, task: LogTask) -> LogReport | None:
-        """The report on a log that has not changed; else its fingerprint is taken, for :meth:`keep`."""
+    def log(self, file: str, path: str) -> LogReport | None:
+        """The report on a log that has not changed, as ``path``; else its fingerprint is taken, for :meth:`keep`."""
         if self._logs is None:
             self._logs = _logs_of(self._record)
-        name, now = self._name_of(task), file_fingerprint(task.file)
+        name, now = self._name_of(file), file_fingerprint(file)
         if now is None:
             return None
         known = self._logs.get(name)
         if known is not None and known.fingerprint == now:
             with suppress(*FAILURES):
                 report: LogReport = decoder(LogReport).decode(known.report)
-                return report.at(task.path)
+                return report.at(path)
         self._fingerprints[name] = now
         return None
 
-    def keep(self, task: LogTask, report: LogReport) -> None:
+    def keep(self, file: str, report: LogReport) -> None:
         """Keep the report on a log, as it was when its fingerprint was taken."""
-        name = self._name_of(task)
+        name = self._name_of(file)
         fingerprint = self._fingerprints.get(name)
         if fingerprint is not None and self._logs is not None and report.lasting:
             with suppress(*FAILURES):  # A value that does not fit.
@@ -108,8 +182,7 @@ class PackageRecord:
             record = msgspec.structs.replace(record, fingerprint=fingerprint, answer=answer)
         self._cache.write("packages", self._name, self._state, record)
 
-    def _name_of(self, task: LogTask) -> bytes:
-        file = task.file
+    def _name_of(self, file: str) -> bytes:
         if not file.startswith(f"{self._folder}/"):
             real = os.path.realpath(file)
             # Whether a log is unpacked depends on the name that is asked for.
@@ -129,111 +202,62 @@ _COST_OF_A_LOG = 16 << 10
 #: A chunk is a part of all there is, so that all processes end together, but never less or more than so many bytes.
 _LEAST, _MOST = 1 << 20, 64 << 20
 _PARTS = 4
-#: Tasks that are begun at a time, for each process: what is done and not yet asked for is memory.
-AHEAD = 4
-
-
-T = TypeVar("T")
 
 
 class LogReading:
-    """Logs that are read: first what the cache knows of them, then :meth:`finish` with the reports on the ``missing``.
+    """Logs of a job: first what the cache knows of them, then :meth:`finish` with the reports on the ``missing``.
 
     Args:
-        tasks: the logs, of any packages.
-        cache: None for none.
-        record: of the package that all of them lie in; otherwise each is looked for in the cache.
+        job: how they are judged.
+        files: the logs, of any packages.
+        record: of the package that all of them lie in; without one each is looked for in the cache.
     """
 
-    def __init__(self, tasks: Sequence[LogTask], cache: Cache | None, record: PackageRecord | None = None) -> None:
-        self.tasks = tasks
-        self._record_of: list[PackageRecord | None] = [record] * len(tasks)
-        self._records = {record}
+    def __init__(self, job: Job, files: Sequence[str], record: PackageRecord | None = None) -> None:
+        self.files, cache = files, job.settings.cache
+        self._record_of: list[PackageRecord | None] = [record] * len(files)
         if cache is not None and record is None:
-            self._record_of = list(_records_of(tasks, cache))
-            self._records = set(self._record_of)
-        pairs = zip(tasks, self._record_of, strict=True)
-        self._known = [own.log(task) if own is not None else None for task, own in pairs]
-        self.missing = [task for task, answer in zip(tasks, self._known, strict=True) if answer is None]
-        self.reused = len(tasks) - len(self.missing)
+            self._record_of = list(_records_of(job, files, cache))
+        pairs = zip(files, self._record_of, strict=True)
+        self._known = [own.log(file, job.path_of(file)) if own is not None else None for file, own in pairs]
+        self.missing = [file for file, answer in zip(files, self._known, strict=True) if answer is None]
+
+    @property
+    def reused(self) -> int:
+        """How many the cache knew."""
+        return len(self.files) - len(self.missing)
 
     def finish(self, found: Iterable[LogReport]) -> list[LogReport]:
         """The reports on all logs, with those on the missing ones."""
         reports, coming = [], iter(found)
-        for task, known, record in zip(self.tasks, self._known, self._record_of, strict=True):
+        for file, known, record in zip(self.files, self._known, self._record_of, strict=True):
             report = next(coming) if known is None else known
             if known is None and record is not None:
-                record.keep(task, report)
+                record.keep(file, report)
             reports.append(report)
         return reports
 
     def save(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> None:
         """Keep what is new in the cache, and the answer on their package, if there is one."""
-        for record in self._records:
+        for record in set(self._record_of):
             if record is not None:
                 record.save(fingerprint, answer)
 
 
-def _records_of(tasks: Iterable[LogTask], cache: Cache) -> Iterator[PackageRecord]:
+def _records_of(job: Job, files: Iterable[str], cache: Cache) -> Iterator[PackageRecord]:
     """The record of the package that each log lies in: that of its organisation, of a loose log that of its folder."""
     folders: dict[Path, Path] = {}
-    records: dict[object, PackageRecord] = {}
-    for task in tasks:
-        above = Path(task.file).parent
+    records: dict[Path, PackageRecord] = {}
+    for file in files:
+        above = Path(file).parent
         if above not in folders:
             with suppress(OSError):
-                real = Path(os.path.realpath(task.file))
+                real = Path(os.path.realpath(file))
                 folders[above] = locate(real).organisation or real.parent
-        key = folders.setdefault(above, above), task.usage, task.round, task.overlay
-        if key not in records:
-            records[key] = PackageRecord(cache, key[0], task)
-        yield records[key]
-
-
-def read_logs(tasks: Sequence[LogTask], settings: Settings) -> list[LogReport]:
-    """The reports on logs, in their order."""
-    reading = LogReading(tasks, settings.cache)
-    sizes = [size_of(task.file) for task in reading.missing]
-    found: list[LogReport] = []
-    with open_pool(settings.executor, settings.jobs, sum(sizes)) as pool:
-        for chunk in run_in(pool, judge_all, cut(reading.missing, sizes, most_in_one(sum(sizes), pool))):
-            found += chunk
-            if settings.progress is not None:
-                settings.progress(reading.reused + len(found), len(tasks))
-    if settings.cache is not None:
-        settings.cache.asked["logs"] += len(tasks)
-        settings.cache.reused["logs"] += reading.reused
-    reports = reading.finish(found)
-    reading.save()
-    return reports
-
-
-def run_here(work: Callable[[Any], T], tasks: Sequence[Any], settings: Settings, size: int) -> Iterator[T]:
-    """The results of a function in processes of this machine, in the order of the tasks.
-
-    Args:
-        work: a function of a module.
-        tasks: what to call it with.
-        settings: in how many processes.
-        size: bytes of logs that take as long to read as the work takes.
-    """
-    words = settings.executor if settings.executor and settings.executor.startswith("local:") else None
-    with open_pool(words, settings.jobs, size) as pool:
-        yield from run_in(pool, work, tasks)
-
-
-def run_in(pool: Pool | None, work: Callable[[Any], T], tasks: Iterable[Any]) -> Iterator[T]:
-    """The results of a function in the order of the tasks, each as soon as it and those before it are ready."""
-    if pool is None:
-        yield from map(work, tasks)
-        return
-    begun = deque[Any]()
-    for task in tasks:
-        begun.append(pool.executor.submit(work, task))
-        if len(begun) >= AHEAD * pool.processes:
-            yield begun.popleft().result()
-    while begun:
-        yield begun.popleft().result()
+        folder = folders.setdefault(above, above)
+        if folder not in records:
+            records[folder] = PackageRecord(cache, folder, job)
+        yield records[folder]
 
 
 def size_of(file: str | os.PathLike[str]) -> int:
@@ -249,37 +273,36 @@ def most_in_one(size: int, pool: Pool | None) -> int:
     return min(max(size // (_PARTS * pool.processes), _LEAST), _MOST) if pool is not None else 0
 
 
-def cut(tasks: Sequence[LogTask], sizes: Sequence[int], most: int) -> list[list[LogTask]]:
+def cut(files: Sequence[str], sizes: Sequence[int], most: int) -> list[list[str]]:
     """Logs in chunks of about so many bytes, in their order."""
-    chunks: list[list[LogTask]] = []
+    chunks: list[list[str]] = []
     left = 0
-    for task, size in zip(tasks, sizes, strict=True):
+    for file, size in zip(files, sizes, strict=True):
         if left <= 0:
             chunks.append([])
             left = most
-        chunks[-1].append(task)
+        chunks[-1].append(file)
         left -= size
     return chunks
 
 
-def judge_all(tasks: Sequence[LogTask]) -> list[LogReport]:
-    """The reports on some logs."""
-    return list(map(judge_safely, tasks))
+def judge_logs(job: Job, files: Iterable[str]) -> list[LogReport]:
+    """The reports on some logs of a job; a defect of ours becomes a finding, never a traceback and never a pass."""
+    settings, reports = job.settings, []
+    for file in files:
+        path = job.path_of(file)
+        try:
+            reports.append(judge_log(file, path, job.round, trace=settings.trace, intervals=settings.intervals))
+        except Exception as error:
+            reports.append(crashed(path, f"{type(error).__name__}: {error}"[:200]))
+    return reports
 
 
-def judge_safely(task: LogTask) -> LogReport:
-    """Judge a log; a defect of ours becomes a finding, never a traceback and never a pass."""
-    try:
-        return judge_log(task)
-    except Exception as error:
-        return crashed(task, f"{type(error).__name__}: {error}"[:200])
-
-
-def crashed(task: LogTask, problem: str) -> LogReport:
+def crashed(path: str, problem: str) -> LogReport:
     """The report on a log that a rule of ours failed on: never compliant."""
     message = "A rule failed to run, so the log cannot be accepted"
     return LogReport(
-        path=task.path,
+        path=path,
         compliant=False,
         undecodable=True,
         benchmark=None,
@@ -287,5 +310,5 @@ def crashed(task: LogTask, problem: str) -> LogReport:
         status=None,
         minutes=None,
         run=RunFold().finish(),
-        findings=(finding("rule.crashed", task.path, message, actual=problem),),
+        findings=(finding("rule.crashed", path, message, actual=problem),),
     )

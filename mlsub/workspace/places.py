@@ -33,12 +33,12 @@ Progress = Callable[[int, int], None]
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the caller asked for: a round and usage (None to infer them), and how many processes may read.
+    """What the caller asks for: a round and usage (None to infer them), and how many processes may read.
 
     ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
-    ``trace`` and ``intervals`` ask for these of each log besides. ``executor`` names where logs are read, see
-    :func:`mlsub.workspace.executors.open_pool`. ``cache`` knows what was read before, and keeps what is read; None for
-    none.
+    ``paths`` are those of a command line. ``trace`` and ``intervals`` ask for these of each log besides. ``executor``
+    names where logs are read, see :func:`mlsub.workspace.executors.open_pool`. ``cache``
+    knows what was read before, and keeps what is read; None for none.
     """
 
     round: str | None = None
@@ -51,6 +51,7 @@ class Settings(msgspec.Struct, frozen=True):
     cache: Cache | None = None
     trace: bool = False
     intervals: bool = False
+    paths: tuple[str, ...] = ()
 
 
 #: Nothing asked for.

@@ -11,12 +11,12 @@ from pathlib import Path
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import MlsubError
-from mlsub.judge.log import LogTask
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round, wrong_round
 from mlsub.submission.find import find
-from mlsub.workspace.logs import read_logs
+from mlsub.workspace.logs import logs_job
 from mlsub.workspace.places import Settings, in_one_line, known_round
+from mlsub.workspace.schedule import read_logs
 
 #: Folders of runs hold tens of logs.
 MAX_RUNS = 10_000
@@ -72,14 +72,10 @@ def _close(name: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}."
 
 
-def read_runs(paths: Sequence[Path], round_: Round, settings: Settings) -> list[LogReport]:
+def read_runs(paths: Sequence[Path], round_: Round, settings: Settings) -> tuple[LogReport, ...]:
     """Each log read once and judged; their paths are relative to the folder that they have in common."""
     root = Path(os.path.commonpath([path.parent for path in paths]))
-    tasks = [
-        LogTask(str(path), path.relative_to(root).as_posix(), round_.usage, round_.name, settings.overlay)
-        for path in paths
-    ]
-    return read_logs(tasks, settings)
+    return read_logs([logs_job(paths, root, round_, settings)], settings)[0]
 
 
 def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:

@@ -8,102 +8,36 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding
 from mlsub.io.data import reduced
-from mlsub.judge.log import LogTask
-from mlsub.judge.package import judge_package, list_package, single_log, tasks_of
+from mlsub.judge.package import judge_package, list_package, logs_of
 from mlsub.log.report import LogReport
 from mlsub.review.cross import Print, prints_of
-from mlsub.rounds import get_round
 from mlsub.rules.catalogue import isolated
-from mlsub.submission.find import Place, Target
 from mlsub.submission.model import Package
 from mlsub.submission.report import Report
-from mlsub.workspace.cache import Tree, content_digest, digest_of, exactly, scan_tree
-from mlsub.workspace.executors import Pool, open_pool
-from mlsub.workspace.logs import AHEAD, LogReading, PackageRecord, cut, judge_all, judge_safely, most_in_one, size_of
+from mlsub.workspace.cache import exactly
+from mlsub.workspace.executors import AHEAD, Pool, open_pool
+from mlsub.workspace.logs import Job, LogReading, cut, judge_logs, most_in_one, size_of
 from mlsub.workspace.places import Progress, Settings
 
 if TYPE_CHECKING:
     from mlsub.judge.result import Result
 
 
-class Job(msgspec.Struct, frozen=True):
-    """A package, or the single logs of a round, and how they are checked; ``keep`` asks for what was read of the logs.
-
-    ``root`` is the folder that paths are relative to; ``tree`` is what lay in the package before anything was read.
-    """
-
-    source: Place | tuple[LogTask, ...]
-    root: Path
-    usage: str
-    round: str
-    settings: Settings
-    keep: bool
-    tree: Tree
-
-    def record(self) -> PackageRecord | None:
-        """The record of the package in the cache; None without one, and for single logs, which may be of several."""
-        cache, source, rules = self.settings.cache, self.source, (self.usage, self.round, self.settings.overlay)
-        if cache is None or not isinstance(source, Place):
-            return None
-        task = LogTask("", "", *rules, self.settings.trace, self.settings.intervals)
-        return PackageRecord(cache, source.organisation or source.path, task)
-
-    def fingerprint(self) -> bytes | None:
-        """The digest of all that the answer on a package rests on; None where that is more than is known."""
-        if self.tree.fingerprint is None or not isinstance(self.source, Place) or not stands_alone(self.source):
-            return None
-        options = self.settings.convergence
-        try:
-            return digest_of(self.tree.fingerprint, self.source, self.root, options, content_digest(options.reference))
-        except OSError:
-            return None
-
-
-def package_job(package: Place, root: Path, usage: str, round_: str, settings: Settings, *, keep: bool) -> Job:
-    """The job of a package."""
-    return Job(package, root, usage, round_, sendable(settings), keep, scan_tree(package.path))
-
-
-def logs_job(logs: Iterable[Path], root: Path, usage: str, round_: str, settings: Settings, *, keep: bool) -> Job:
-    """The job of single logs."""
-    paths = [(str(log), log.relative_to(root).as_posix()) for log in logs]
-    tasks = tuple(LogTask(*path, usage, round_, settings.overlay, settings.trace, settings.intervals) for path in paths)
-    tree = Tree(None, sum(size_of(task.file) for task in tasks), len(tasks))
-    return Job(tasks, root, usage, round_, sendable(settings), keep, tree)
-
-
-def sendable(settings: Settings) -> Settings:
-    """Settings that can be sent to another process."""
-    return msgspec.structs.replace(settings, progress=None)
-
-
-def stands_alone(package: Place) -> bool:
-    """Whether what is said of a package depends on no file beside those below its folder."""
-    folder = package.path
-    if package.listed:
-        # The remedy of one that lies too deep depends on what lies around it.
-        return not package.deep
-    # What lies beside one in a folder of its name, or in one of a division, is said of it too.
-    inside = folder.parent.name.lower() in {folder.name.lower(), *DIVISIONS}
-    return package.target is Target.ORGANISATION and package.organisation == folder and not inside
-
-
 class Checked(msgspec.Struct, frozen=True):
-    """The answer on a package, on the single logs of a round, or on all of a round together.
+    """The answer on a job, or on all of a round together.
 
-    ``reports`` has one report, or one for each single log. ``prints`` are fingerprints of the logs; ``crashed`` says
-    why there are none. ``logs`` are there if wanted; ``reused`` counts those that the cache knew.
+    ``reports`` has one report; none for single logs, whose ``logs`` are always there, those of a package if wanted.
+    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``reused`` counts the logs that the
+    cache knew.
     """
 
-    reports: tuple[Report, ...]
+    reports: tuple[Report, ...] = ()
     prints: tuple[Print, ...] = ()
     crashed: tuple[Finding, ...] = ()
     logs: tuple[LogReport, ...] = ()
@@ -134,7 +68,7 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 class _Reading:
-    """A package, or single logs, under way: it is finished with the reports on the logs that the cache lacks.
+    """A job under way: it is finished with the reports on the logs that the cache lacks.
 
     Raises:
         OSError: the package cannot be listed, or checked.
@@ -142,34 +76,30 @@ class _Reading:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._round = get_round(job.usage, job.round, job.settings.overlay)
         self._package: Package | None = None
-        tasks = job.source
-        if isinstance(tasks, Place):
-            self._package = list_package(tasks, job.root, self._round)
-            tasks = tasks_of(self._package, self._round, trace=job.settings.trace, intervals=job.settings.intervals)
-        linked = bool(tasks) and os.path.islink(tasks[0].file)  # noqa: PTH114
+        files = job.logs
+        if job.package is not None:
+            self._package = list_package(job.package, job.root, job.round)
+            files = logs_of(self._package)
+        linked = bool(files) and os.path.islink(files[0])  # noqa: PTH114
         #: None for a tree of links too, such as one that is packed: what is known of a log lies where it really is.
         self._record = job.record() if not linked else None
-        self.logs = LogReading(tasks, job.settings.cache, self._record)
+        self.logs = LogReading(job, files, self._record)
 
     def finish(self, found: Iterable[LogReport]) -> Checked:
         """The answer, which is kept in the cache."""
-        job = self._job
-        logs = self.logs.finish(found)
+        job, logs = self._job, tuple(self.logs.finish(found))
+        reports: tuple[Report, ...] = ()
         if self._package is not None:
             by_path = {log.path: log for log in logs}
-            options = job.settings.convergence
-            reports: tuple[Report, ...] = (judge_package(self._package, job.root, by_path, self._round, options),)
-        else:
-            read = zip(self.logs.tasks, logs, strict=True)
-            reports = tuple(single_log(Path(task.file), job.root, log, self._round) for task, log in read)
+            reports = (judge_package(self._package, job.root, by_path, job.round, job.settings.convergence),)
         none: tuple[Print, ...] = ()
         prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
         checked = Checked(reports, prints, crashed)
         fingerprint = job.fingerprint() if self._record is not None and checked.lasting else None
         self.logs.save(fingerprint or b"", exactly(checked) if fingerprint is not None else None)
-        return msgspec.structs.replace(checked, logs=tuple(logs) if job.keep else (), reused=self.logs.reused)
+        kept = logs if job.keep or self._package is None else ()
+        return msgspec.structs.replace(checked, logs=kept, reused=self.logs.reused)
 
 
 def judge(job: Job, progress: Callable[[int], None] = lambda _: None) -> Checked:
@@ -179,7 +109,12 @@ def judge(job: Job, progress: Callable[[int], None] = lambda _: None) -> Checked
         OSError: its files cannot be looked at.
     """
     reading = _Reading(job)
-    return reading.finish(_counted(([judge_safely(task)] for task in reading.logs.missing), progress))
+    return reading.finish(_counted((judge_logs(job, [file]) for file in reading.logs.missing), progress))
+
+
+def read_logs(jobs: Sequence[Job], settings: Settings) -> list[tuple[LogReport, ...]]:
+    """The reports on the single logs of each job, in their order."""
+    return [answer.logs for answer in run(jobs, settings) if isinstance(answer, Checked)]
 
 
 def run(jobs: Sequence[Job], settings: Settings) -> Generator[Checked | OSError, None, None]:
@@ -198,10 +133,7 @@ def run(jobs: Sequence[Job], settings: Settings) -> Generator[Checked | OSError,
         most, ahead = most_in_one(size, pool), AHEAD * pool.processes if pool is not None else 1
         begun = deque[Callable[[], Checked | OSError]]()
         for job, answer in zip(jobs, known, strict=True):
-            if answer is not None:
-                begun.append(partial(_same, answer))
-            else:
-                begun.append(partial(_end, job, _begin(job, pool, most, progress), progress))
+            begun.append(partial(_end, job, answer or _begin(job, pool, most, progress), progress))
             if len(begun) >= ahead:
                 yield begun.popleft()()
         while begun:
@@ -224,31 +156,28 @@ def _begin(job: Job, pool: Pool | None, most: int, progress: _Progress) -> Calla
     """Begin a job; what this returns waits for the answer."""
     if pool is None:
         return partial(judge, job, progress.add)
-    if job.tree.size > most or not isinstance(job.source, Place):
+    if job.tree.size > most or job.package is None:
         with suppress(OSError):  # What cannot be listed is an error of a worker too.
-            reading = _Reading(job)
-            sizes = [size_of(task.file) for task in reading.logs.missing]
-            chunks = cut(reading.logs.missing, sizes, most)
-            futures = [pool.executor.submit(judge_all, chunk) for chunk in chunks]
+            reading, alone = _Reading(job), msgspec.structs.replace(job, logs=())
+            chunks = cut(reading.logs.missing, list(map(size_of, reading.logs.missing)), most)
+            futures = [pool.executor.submit(judge_logs, alone, chunk) for chunk in chunks]
             return lambda: reading.finish(_counted((future.result() for future in futures), progress.add))
     return pool.executor.submit(judge, job).result
 
 
-def _end(job: Job, finish: Callable[[], Checked], progress: _Progress) -> Checked | OSError:
-    """The answer on a job, and what became of its logs."""
+def _end(job: Job, begun: Checked | Callable[[], Checked], progress: _Progress) -> Checked | OSError:
+    """The answer on a job, which the cache knew or which it waits for, and what became of its logs."""
+    if isinstance(begun, Checked):
+        return begun
     try:
-        checked = finish()
+        checked = begun()
     except OSError as error:
         return error
     progress.end(job.tree.logs)
     if job.settings.cache is not None:
-        job.settings.cache.asked["logs"] += sum(len(report.logs) for report in checked.reports)
+        job.settings.cache.asked["logs"] += sum(len(one.logs) for one in (checked.reports or (checked,)))
         job.settings.cache.reused["logs"] += checked.reused
     return checked
-
-
-def _same(answer: Checked) -> Checked:
-    return answer
 
 
 def _counted(chunks: Iterable[list[LogReport]], progress: Callable[[int], None]) -> Iterator[LogReport]:
@@ -261,15 +190,15 @@ def _counted(chunks: Iterable[list[LogReport]], progress: Callable[[int], None])
 class _Progress:
     """How many logs are done, of how many; a package counts as many as its tree has, whatever is read of them."""
 
-    def __init__(self, told: Progress | None, total: int) -> None:
-        self._told, self._total = told, total
+    def __init__(self, show: Progress | None, total: int) -> None:
+        self._show, self._total = show, total
         self._done = self._ended = 0
 
     def add(self, logs: int) -> None:
         """Count logs that are read."""
         self._done = min(self._done + logs, self._total)
-        if self._told is not None:
-            self._told(self._done, self._total)
+        if self._show is not None:
+            self._show(self._done, self._total)
 
     def end(self, logs: int) -> None:
         """Count a package with so many logs as done."""

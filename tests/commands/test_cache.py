@@ -13,10 +13,12 @@ import pytest
 
 import mlsub
 from mlsub.log.events import LogReader, read_log
+from mlsub.rounds import get_round
 from mlsub.submission.find import Place, Target
 from mlsub.workspace import Settings
 from mlsub.workspace import cache as caches
-from mlsub.workspace.schedule import Checked, package_job
+from mlsub.workspace.logs import package_job
+from mlsub.workspace.schedule import Checked
 from mlsub.workspace.schedule import run as run_jobs
 from tests.commands.runner import answer_schema, run
 from tests.effort import HUNG
@@ -276,14 +278,8 @@ def test_nothing_is_read_outside_of_a_package(place: Tree, monkeypatch: pytest.M
                 outside.append(str(path))
 
     root = place.folder.parent
-    job = package_job(
-        Place(place.folder, Target.ORGANISATION, place.folder, listed=True),
-        root,
-        "training",
-        "1.0",
-        Settings(jobs=1),
-        keep=False,
-    )
+    package = Place(place.folder, Target.ORGANISATION, place.folder, listed=True)
+    job = package_job(package, root, get_round("training", "1.0"), Settings(jobs=1), keep=False)
     sys.addaudithook(audit)
     try:
         [judged] = run_jobs([job], Settings(jobs=1))

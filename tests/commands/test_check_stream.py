@@ -17,10 +17,10 @@ import os, sys, time
 import mlsub.workspace.logs
 from mlsub.cli import main
 real = mlsub.workspace.logs.judge_log
-def waiting(task):
-    while "v1.1" in task.file and not os.path.exists("go"):
+def waiting(file, *words, **asked):
+    while "v1.1" in file and not os.path.exists("go"):
         time.sleep(0.02)
-    return real(task)
+    return real(file, *words, **asked)
 mlsub.workspace.logs.judge_log = waiting
 main(sys.argv[1:])
 """

@@ -383,8 +383,8 @@ def test_ctrl_c_while_logs_are_read_is_status_130_without_a_word(jobs: str, whol
         "from mlsub.cli import main\n"
         # Whoever starts the tests in the background makes all their processes ignore Ctrl-C.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "def slow(task):\n"
-        "    open(task.file + '.read', 'w').close()\n"
+        "def slow(file, *_, **__):\n"
+        "    open(file + '.read', 'w').close()\n"
         "    time.sleep(600)\n"
         "mlsub.workspace.logs.judge_log = slow\n"
         # Each log is a chunk of its own, so that both processes read.

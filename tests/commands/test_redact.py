@@ -123,19 +123,18 @@ def test_a_log_that_cannot_be_changed_is_told_in_one_line(kind: str, tmp_path: P
 @pytest.mark.parametrize(
     ("bound", "lines"),
     [
-        ("patterns.MAX_NAMES redactor.MAX_NAMES", ["HOSTNAME=node1", "HOSTNAME=node2", "USER=alice", "USER=bobby"]),
-        ("patterns.MAX_NAMES redactor.MAX_NAMES", [f"cd /home/user{n}/x" for n in range(4)]),
-        ("patterns.MAX_MEMBERS redactor.MAX_MEMBERS", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=node[1-4]"]),
+        ("patterns.MAX_NAMES", ["HOSTNAME=node1", "HOSTNAME=node2", "USER=alice", "USER=bobby"]),
+        ("patterns.MAX_NAMES", [f"cd /home/user{n}/x" for n in range(4)]),
+        ("patterns.MAX_MEMBERS", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=node[1-4]"]),
         ("redactor.MAX_LOOKED_UP", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=rack[1-3]"]),
-        ("patterns.MAX_SECRETS redactor.MAX_SECRETS", [f"API_KEY=0123456789abcdef{n}" for n in range(4)]),
+        ("patterns.MAX_SECRETS", [f"API_KEY=0123456789abcdef{n}" for n in range(4)]),
     ],
 )
 def test_more_names_than_are_looked_for_are_told(
     bound: str, lines: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who publishes the logs has to know that a host may stand in them."""
-    for one in bound.split():
-        monkeypatch.setattr(f"mlsub.commands.redact.{one}", 3)
+    monkeypatch.setattr(f"mlsub.commands.redact.{bound}", 3)
     log = tmp_path / "result_0.txt"
     log.write_text("\n".join(lines[:-1]) + "\n")
     within = run("redact", log, "-o", tmp_path / "within")

@@ -37,6 +37,12 @@ TEXTS = {
     "rules-diff-6.0-6.1.md": "diff 6.0 6.1 --format markdown",
     "rules-diff-none.txt": "diff 2.0 2.1 --benchmark resnet",
     "rules-diff-hpc.txt": "diff 2.0 3.0 --usage hpc",
+    "keys-llama31-8b.txt": "keys llama31_8b --round 6.1",
+    "keys-llama31-8b.md": "keys llama31_8b --round 6.1 --format markdown",
+    "keys-resnet.txt": "keys resnet --round 1.0",
+    "keys-minigo-0.6.txt": "keys minigo --round 0.6 --division open",
+    "keys-stable-diffusion.txt": "keys stable_diffusion --round 5.0",
+    "keys-digits-open.md": "keys digits --division open --format markdown",
 }
 
 
@@ -157,6 +163,11 @@ REFUSED = {
     "show bert --division close": "mlsub rules show: no division 'close'; there are closed, open. Did you mean closed?",
     "show cosmoflow --usage hcp": "mlsub rules show: no usage 'hcp'; there are training, hpc, rehearsal. Did you",
     "show bert\x1b[31m": "mlsub rules show: no benchmark 'bert\\x1b[31m'. Did you mean bert?",
+    "show llama": "mlsub rules show: no benchmark 'llama'. Did you mean llama31_8b?",
+    "keys flux": "mlsub rules keys: no benchmark 'flux'. Did you mean flux1?",
+    "keys bert --division opn": "mlsub rules keys: no division 'opn'; there are closed, open. Did you mean open?",
+    "keys bert --round 6.0": "mlsub rules keys: training 6.0 has no bert; it was in 0.7 to 5.0",
+    "list --round 9 --usage hpc": "mlsub rules list: no hpc round '9'; there are 1.0, 2.0, 3.0",
     "list --division open": "mlsub rules list: --division needs --round or --benchmark",
     "list --round 99.0": "mlsub rules list: no training round '99.0'; there are ",
     "diff 1.0 1.O": "mlsub rules diff: no training round '1.O'; there are ",

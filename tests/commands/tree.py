@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import click
 
 from mlsub.cli import main
-from mlsub.commands.lazy import commands_below
 
 Words = tuple[str, ...]
 
@@ -15,8 +14,12 @@ Words = tuple[str, ...]
 def every(command: click.Command = main, words: Words = ()) -> Iterator[tuple[Words, click.Command]]:
     """The commands and groups, the program itself first."""
     yield words, command
-    for name, below in commands_below(command, click.Context(command)):
-        yield from every(below, (*words, name))
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            below = command.get_command(ctx, name)
+            if below is not None and not below.hidden:
+                yield from every(below, (*words, name))
 
 
 def leaves() -> dict[str, click.Command]:

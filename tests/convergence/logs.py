@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from mlsub.convergence.entry import NO_FLAGS, USUAL, Convergence, Flags, Options, convergence_of
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.model import Entry
+from tests.judging import report_on
 
 
 def log_of(
@@ -69,5 +69,5 @@ def _reports(results: Sequence[Path], usage: str, round_name: str) -> Iterator[L
     for file in results:
         content = file.read_bytes()
         if content not in known:
-            known[content] = judge_log(LogTask(str(file), file.name, usage, round_name))
+            known[content] = report_on(file, usage, round_name)
         yield msgspec.structs.replace(known[content], path=file.name)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.verdict import paired_convergence_point, paired_rule
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.run import Evaluation
 from mlsub.rules.load import rules_for
 from tests.differential.shared import ABSENT, folder, present, recorded_entries
+from tests.judging import report_on
 
 ROUNDS = ("3.1", "4.0", "4.1", "5.0")
 
@@ -75,7 +75,7 @@ def test_published_runs_converge_where_the_official_tool_says() -> None:
 def _points(entry: Path, round_name: str) -> list[float]:
     found = []
     for log in sorted(entry.glob("result_*.txt")):
-        run = judge_log(LogTask(str(log), log.name, "training", round_name)).run
+        run = report_on(log, "training", round_name).run
         point = paired_convergence_point(run.evaluations, _rule(round_name))
         found.append(1e9 if point is None or run.status != "success" else point)
     return found

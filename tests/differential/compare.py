@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlsub.findings import Kind
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from tests.differential.generate import usage_and_round
 from tests.differential.log import Mutant
 from tests.differential.oracle import Answer, official
+from tests.judging import report_on
 
 
 class Both(NamedTuple):
@@ -60,7 +60,7 @@ def both_on(file: Path, round_name: str, mutant: Mutant) -> Both:
 
 def judged(file: Path, round_name: str) -> LogReport:
     """What mlsub says of a file."""
-    return judge_log(LogTask(str(file), file.name, *usage_and_round(round_name)))
+    return report_on(file, *usage_and_round(round_name))
 
 
 def disagreements(mutants: Iterable[Mutant], round_name: str, file: Path) -> Iterator[Both]:

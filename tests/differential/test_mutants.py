@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.rules.explain import rule_ids
 from mlsub.rules.load import rules_for
 from tests.differential.compare import both_on, disagreements, disagrees, judge_both
@@ -19,6 +18,7 @@ from tests.differential.mutate import mutants
 from tests.differential.shared import ABSENT
 from tests.differential.sources import Source, generated_sources, published_sources
 from tests.effort import LONG, effort
+from tests.judging import report_on
 
 SEED = "ci-1"
 GENERATED = effort(6, 40)
@@ -141,5 +141,5 @@ def test_both_verdicts_are_common_among_the_mutants(tmp_path: Path):
     compliant = 0
     for mutant in mutants(generated(combination), combination, SEED, 100):
         file.write_bytes(mutant.content)
-        compliant += judge_log(LogTask(str(file), file.name, *usage_and_round(combination.round))).compliant
+        compliant += report_on(file, *usage_and_round(combination.round)).compliant
     assert 20 < compliant < 80

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +10,7 @@ import pytest
 
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
-from tests.docs.pages import REPOSITORY, Step, blocks, renewed
+from tests.docs.pages import REPOSITORY, Step, blocks, renewed, steps
 from tests.docs.reader import Reader
 
 #: Compares the answers that a page shows with those that its reader gets: ``follow("docs/db.md", reader)``.
@@ -56,8 +54,9 @@ def workplace(rehearsed: Path, tmp_path_factory: pytest.TempPathFactory) -> Read
     if CORPUS.is_dir():
         for published in CORPUS.glob("v*"):
             (folder / f"training_results_{published.name}").symlink_to(published)
-        [build] = re.findall(r"^\$ (mlsub rcp build .*)$", (REPOSITORY / "docs" / "rcp.md").read_text(), re.MULTILINE)
-        reader.run([*shlex.split(build)[:-1], "rcps_llama2_70b_lora.json"])
+        page = (REPOSITORY / "docs" / "rcp.md").read_text()
+        [build] = [step.command for step in steps(page) if step.command.startswith("mlsub rcp build ")]
+        reader.type(build.replace("rcps_new.json", "rcps_llama2_70b_lora.json"))
     return reader
 
 

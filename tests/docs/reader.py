@@ -32,7 +32,7 @@ class Reader:
 
     def type(self, command: str, status: int = 0) -> Outcome:
         """Run a line."""
-        return self.run(shlex.split(command, comments=True), status)
+        return self.run(shlex.split(command.replace("\\\n", ""), comments=True), status)
 
     def run(self, command: list[str], status: int = 0) -> Outcome:
         """Run a command: mlsub in this process, anything else in one of its own."""

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.emit import DoomedRunError
-from mlsub.judge.log import LogTask, judge_log
 from tests.differential.generate import Combination, usage_and_round
 from tests.differential.oracle import official
 from tests.emit.drive import drive, emitted, required_before_clock
+from tests.judging import report_on
 
 COMBINATIONS = emitted()
 each = pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
@@ -20,7 +20,7 @@ each = pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
 def test_a_recorded_run_passes_here_and_at_the_official_checker(combination: Combination, tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
     drive(log, combination)
-    ours = judge_log(LogTask(str(log), log.name, *usage_and_round(combination.round)))
+    ours = report_on(log, *usage_and_round(combination.round))
     assert [finding for finding in ours.findings if finding.rejects] == []
     assert ours.compliant
     assert official(log, combination.round).compliant

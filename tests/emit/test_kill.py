@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from mlsub.emit import EmitError
-from mlsub.judge.log import LogTask, judge_log
 from tests.effort import HUNG
+from tests.judging import report_on
 from tests.killed import starter
 
 KILLS = 200
@@ -54,7 +54,7 @@ def records(content: bytes) -> tuple[list[Any], bytes]:
 
 def assert_no_result(log: Path) -> None:
     """The official verdict on a log without an end."""
-    report = judge_log(LogTask(str(log), log.name, "rehearsal", "1.0"))
+    report = report_on(log, "rehearsal", "1.0")
     assert not report.compliant
     rules = {finding.rule for finding in report.findings if finding.rejects}
     assert rules & {"key.run_stop.count", "log.empty", "log.no-records", "log.unreadable", *UNDECODABLE}, rules
@@ -125,7 +125,7 @@ def test_a_write_that_a_kill_cuts_short_leaves_one_torn_record_at_the_end(
     found, torn = records(log.read_bytes())
     assert (len(found), len(torn)) == (number, size)
     assert_no_result(log)
-    report = judge_log(LogTask(str(log), log.name, "rehearsal", "1.0"))
+    report = report_on(log, "rehearsal", "1.0")
     undecodable = [finding for finding in report.findings if finding.rule == "log.record-undecodable"]
     # What the official parser cannot decode makes the log noncompliant; before the end of the token it sees nothing.
     assert bool(undecodable) is (size >= len(TOKEN))
@@ -152,7 +152,7 @@ def test_a_log_cut_at_any_byte_has_whole_records_and_is_no_result_before_its_end
         assert_no_result(log)
     # The last record lacks nothing but the end of its line: the run has ended, and the official parser reads it.
     log.write_bytes(whole[:-1])
-    assert judge_log(LogTask(str(log), log.name, "rehearsal", "1.0")).compliant
+    assert report_on(log, "rehearsal", "1.0").compliant
 
 
 @pytest.mark.parametrize("left", [b":", b":::MLLOG ", b':::MLLOG {"namespace": "", "time_'])
@@ -168,7 +168,7 @@ def test_a_torn_first_record_is_no_run_and_is_taken_away(left: bytes, tmp_path: 
     with recorder(log) as rec:
         initialise(rec)
         train(rec)
-    assert judge_log(LogTask(str(log), log.name, "rehearsal", "1.0")).compliant
+    assert report_on(log, "rehearsal", "1.0").compliant
 
 
 @pytest.mark.parametrize("content", [b"notes of mine\n", b"notes of mine", b":::MLLOG {}\n", b":::MLLOG {}\n:::MLL"])
@@ -190,4 +190,4 @@ def test_a_log_is_free_again_after_its_writer_was_killed(killed: Kill, tmp_path:
     with recorder(log, overwrite=True) as rec:
         initialise(rec)
         train(rec)
-    assert judge_log(LogTask(str(log), log.name, "rehearsal", "1.0")).compliant
+    assert report_on(log, "rehearsal", "1.0").compliant

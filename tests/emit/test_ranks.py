@@ -15,10 +15,10 @@ import pytest
 
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.ranks import Detected
-from mlsub.judge.log import LogTask, judge_log
 from tests.effort import HUNG
 from tests.emit.digits import initialise, recorder, train
 from tests.emit.test_kill import ROOT
+from tests.judging import report_on
 
 LAUNCHER_VARIABLES = (
     *("RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID", "SLURM_NTASKS"),
@@ -96,7 +96,7 @@ def test_one_process_writes_and_all_agree_when_the_target_is_reached(size: int, 
             return rec.writes, epoch
 
     assert together(size, work) == [(True, 2), *[(False, 2)] * (size - 1)]
-    assert judge_log(LogTask(str(log), log.name, "rehearsal", "1.0")).compliant
+    assert report_on(log, "rehearsal", "1.0").compliant
 
 
 def test_all_processes_have_the_one_seed_that_is_logged(tmp_path: Path) -> None:

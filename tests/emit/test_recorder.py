@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.explain import before_run
@@ -17,6 +16,7 @@ from tests.differential.generate import Combination, compliant_log
 from tests.emit.digits import initialise, recorder, train
 from tests.emit.drive import GIVEN, own
 from tests.emit.drive import recorder as drive_recorder
+from tests.judging import report_on
 
 IDENTITY: dict[str, Any] = {"organisation": "A", "platform": "B", "status": "onprem"}
 STATUSES = "give status=..., one of cloud, onprem, preview, research"
@@ -27,7 +27,7 @@ def records(log: Path) -> list[dict[str, Any]]:
 
 
 def judged(log: Path) -> LogReport:
-    return judge_log(LogTask(str(log), log.name, "rehearsal", "1.0"))
+    return report_on(log, "rehearsal", "1.0")
 
 
 def rejecting(log: Path) -> set[str]:

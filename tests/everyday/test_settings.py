@@ -387,9 +387,7 @@ def test_a_file_that_comes_with_a_package_is_never_used(name: str, tmp_path: Pat
         for text in ('[tool.mlsub]\nignore = ["key", "entry"]\nround = "0.7"\n', "[tool.mlsub\n"):
             file = settings(text, tree.folder / where, name)
             for path in (tree.folder, tree.entry(), tree.log(), tree.description(), tmp_path / "v1.0"):
-                found = find_settings([str(path)])
-                assert found.file is None
-                assert found.inside == (file if path.is_relative_to(file.parent) else None)
+                assert find_settings([str(path)]) == (None, file if path.is_relative_to(file.parent) else None)
         file.unlink()
     file = settings('[tool.mlsub]\nignore = ["key"]\nround = "0.7"\n', tree.folder / "results", name)
     outcome = check(tree.entry(), "--select", "key")
@@ -474,8 +472,7 @@ def test_a_package_in_a_package_changes_nothing(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     settings('ignore = ["key"]\n', tree.folder)
     (tree.folder / "results" / "results").mkdir()
-    found = find_settings([str(tree.entry())])
-    assert (found.file, found.inside) == (None, tree.folder / "mlsub.toml")
+    assert find_settings([str(tree.entry())]) == (None, tree.folder / "mlsub.toml")
 
 
 def test_the_search_ends_at_a_repository_at_home_and_where_anyone_writes(
@@ -484,18 +481,18 @@ def test_the_search_ends_at_a_repository_at_home_and_where_anyone_writes(
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
     file = settings("jobs = 2\n", tmp_path)
-    assert find_settings([str(below)]).file == file
+    assert find_settings([str(below)])[0] == file
     (tmp_path / "a").chmod(0o1777)
-    assert find_settings([str(below)]).file is None
+    assert find_settings([str(below)])[0] is None
     (tmp_path / "a").chmod(0o755)
     monkeypatch.setenv("HOME", str(tmp_path / "a"))
-    assert find_settings([str(below)]).file is None
+    assert find_settings([str(below)])[0] is None
     own = settings("jobs = 2\n", tmp_path / "a")
-    assert find_settings([str(below)]).file == own
+    assert find_settings([str(below)])[0] == own
     monkeypatch.setenv("HOME", "/")
     own.unlink()
     (tmp_path / "a" / ".git").mkdir()
-    assert find_settings([str(below)]).file is None
+    assert find_settings([str(below)])[0] is None
 
 
 def test_the_answer_names_the_file(tmp_path: Path) -> None:

@@ -150,14 +150,6 @@ def words(folder: Path) -> list[str]:
     return [file.read_text() for file in sorted((folder / "below").iterdir())]
 
 
-@pytest.fixture(params=["exchange", "two renames"])
-def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways of replacing, whatever the file system of the tests can do."""
-    if request.param == "two renames":
-        monkeypatch.setattr(write, "_exchange", lambda one, other: False)
-
-
-@pytest.mark.usefixtures("_way")
 @pytest.mark.parametrize("before", [None, "old"])
 def test_a_folder_comes_whole_and_nothing_is_left_beside_it(before: str | None, tmp_path: Path) -> None:
     final = tmp_path / "deep" / "ACME"
@@ -209,7 +201,6 @@ def test_where_the_second_rename_fails_the_old_folder_is_back(tmp_path: Path, mo
     final, rename = tmp_path / "ACME", Path.rename
     fill(final, "old")
     fill(tmp_path / "staging", "new")
-    monkeypatch.setattr(write, "_exchange", lambda one, other: False)
     monkeypatch.setattr(Path, "rename", lambda one, to: refuse() if one.name == "staging" else rename(one, to))
     with pytest.raises(MlsubError, match="ACME cannot be written: Read-only"):
         put_folder(tmp_path / "staging", final)
@@ -241,12 +232,9 @@ def test_a_name_that_is_none_is_one_line(tmp_path: Path) -> None:
 PUT_AGAIN_AND_AGAIN = """
 import sys
 from pathlib import Path
-from mlsub.io import write
 from mlsub.io.write import put_folder, staging_beside
 from tests.io.test_write import fill
 
-if sys.argv[2] == "two renames":
-    write._exchange = lambda one, other: False
 final = Path(sys.argv[1])
 for generation in range(100_000):
     with staging_beside(final) as staging:
@@ -257,12 +245,11 @@ for generation in range(100_000):
 """
 
 
-@pytest.mark.parametrize("way", ["exchange", "two renames"])
-def test_after_a_kill_there_is_one_whole_folder(way: str, tmp_path: Path) -> None:
+def test_after_a_kill_there_is_one_whole_folder(tmp_path: Path) -> None:
     final = tmp_path / "ACME"
     for delay in (0.0, 0.003, 0.007, 0.011):
         process = subprocess.Popen(
-            [sys.executable, "-c", PUT_AGAIN_AND_AGAIN, str(final), way],
+            [sys.executable, "-c", PUT_AGAIN_AND_AGAIN, str(final)],
             stdout=subprocess.PIPE,
             cwd=Path(__file__).parents[2],
         )

@@ -22,11 +22,11 @@ from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge import rules
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, reader
 from mlsub.log.reader import open_log
 from mlsub.log.report import LogReport
 from tests.effort import HUNG
+from tests.judging import report_on
 
 MIB = 1 << 20
 
@@ -68,7 +68,7 @@ def joined(lines: list[bytes]) -> bytes:
 
 
 def judged(path: Path) -> LogReport:
-    return judge_log(LogTask(str(path), "shown/result_0.txt", "rehearsal", "1.0"))
+    return report_on(path, "rehearsal", "1.0", "shown/result_0.txt")
 
 
 def judged_bytes(folder: Path, data: bytes) -> LogReport:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
+from tests.judging import report_on
 from tests.make_tree import Tree, make_tree
 
 
@@ -17,7 +17,7 @@ def tree(tmp_path: Path) -> Tree:
 
 
 def judged(log: Path) -> LogReport:
-    return judge_log(LogTask(str(log), log.name, "training", "1.0"))
+    return report_on(log, "training", "1.0")
 
 
 def errors(report: LogReport) -> list[str]:

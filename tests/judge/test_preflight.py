@@ -9,7 +9,8 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from mlsub.findings import Finding, Severity
-from mlsub.judge.preflight import ELSEWHERE, Given, preflight
+from mlsub.io.documents import Pair
+from mlsub.judge.preflight import ELSEWHERE, preflight
 from mlsub.rounds import get_round
 from mlsub.rules.explain import step_of
 from tests.differential.generate import Combination, compliant_log, usage_and_round
@@ -19,7 +20,7 @@ from tests.emit.drive import emitted
 
 
 def of(combination: Combination, values: dict[str, Any]) -> list[Finding]:
-    given = [Given(key, value, line) for line, (key, value) in enumerate(values.items(), 1)]
+    given = [Pair(key, value, line) for line, (key, value) in enumerate(values.items(), 1)]
     round_ = get_round(*usage_and_round(combination.round))
     return list(preflight(round_, combination.division, combination.benchmark, given, "hp.yaml").findings)
 
@@ -114,7 +115,7 @@ def test_what_a_formula_needs_is_asked_for_alone() -> None:
 )
 def test_a_value_of_the_wrong_type_is_told_as_such(value: Any, meant: str | None, fix: str) -> None:
     values = {**HYPERPARAMETERS, "opt_momentum": value}
-    given = [Given(key, each, n, meant) for n, (key, each) in enumerate(values.items(), 1)]
+    given = [Pair(key, each, n, meant) for n, (key, each) in enumerate(values.items(), 1)]
     found = preflight(get_round("rehearsal", "1.0"), "closed", "digits", given, "hp.yaml").findings
     assert [(one.line, one.rule, one.fix) for one in found] == [(5, "key.opt_momentum.value", fix)]
 
@@ -143,7 +144,7 @@ def test_open_asks_for_less() -> None:
 
 def test_what_is_still_to_log_is_named_in_the_order_of_a_run() -> None:
     round_ = get_round("training", "5.1")
-    given = [Given("seed", 3), Given("submission_org", "ACME")]
+    given = [Pair("seed", 3), Pair("submission_org", "ACME")]
     found = preflight(round_, "closed", "llama31_8b", given, "hp.yaml").still_to_log
     assert found == (
         *("submission_platform", "cache_clear", "init_start", "init_stop", "eval_samples", "train_samples"),

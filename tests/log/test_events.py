@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, reader
 from mlsub.log.event import Defect, Event
 from mlsub.log.events import Handler, LogReader, Tally
 from mlsub.log.reader import TOKEN, RecordCutter
+from tests.judging import report_on
 from tests.log.test_reader import SIZES, STREAMS, RawRecord, cut, expected_records
 
 
@@ -158,11 +158,9 @@ class Broken(Kept):
 def test_a_fold_besides_the_verdict_comes_to_its_fact_or_to_none_and_never_to_another_verdict(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(line("a") + line("b"))
-    task = LogTask(str(file), file.name, "training", "1.0")
-    plain = judge_log(task)
-    task = LogTask(str(file), file.name, "training", "1.0", trace=True, intervals=True)
+    plain = report_on(file, "training", "1.0")
     with patch("mlsub.judge.log.IntervalFold", Broken):
-        both = judge_log(task)
+        both = report_on(file, "training", "1.0", trace=True, intervals=True)
     assert (both.findings, both.run, both.intervals) == (plain.findings, plain.run, None)
     assert both.trace is not None and sorted(both.trace.keys) == ["a", "b"]
     assert plain.trace is None

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.inspect.run import inspect
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import trace as module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
 from mlsub.log.run import RunFold
 from mlsub.log.trace import TraceFold
 from tests.corpus import CORPUS
+from tests.judging import report_on
 from tests.log.pushing import push
 from tests.review.runs.build import at, entry, records, trace_of
 
@@ -127,7 +127,7 @@ def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 def test_the_last_record_of_a_published_log() -> None:
     place = "v1.1/Graphcore/results/ipu-pod16-POPART-closed/bert/result_0.txt"
-    report = judge_log(LogTask(str(CORPUS / place), place, "training", "1.1", trace=True))
+    report = report_on(CORPUS / place, "training", "1.1", place, trace=True)
     run, trace = report.run, report.trace
     assert trace is not None
     assert run.timeline.run_stop == (trace.last_ms or 0) + 181_959

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io import VERSION
 from mlsub.present import CI_FORMATS
-from mlsub.present.ci import CiReport, Outcome, judged_part, part
+from mlsub.present.ci import CiReport, Outcome, judge_outcome, part
 from mlsub.present.ci_formats import render
 from mlsub.present.explanation import Explanation
 from tests import ci_formats
@@ -63,7 +63,8 @@ def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def results(*findings: Finding, verdict: Verdict = Verdict.REJECTED, strict: bool = False) -> CiReport:
     checked = ("systems/rack2.json", "systems/rack1.json")
-    one = judged_part("ACME", verdict, findings, rules="training v1.0", strict=strict, root="ACME", checked=checked)
+    outcome = judge_outcome(verdict, strict=strict)
+    one = part("ACME (training v1.0)", findings, outcome, root="ACME", verdict=verdict, checked=checked)
     return CiReport("check", (one,))
 
 
@@ -121,4 +122,4 @@ def test_a_verdict_is_seen_although_its_findings_are_hidden() -> None:
 def test_an_identity_counts_equal_findings_of_all_parts() -> None:
     one = part("a", (SEED, SEED), lambda _: Outcome.COUNTS)
     found = CiReport("audit", (one, part("b", (SEED,), lambda _: Outcome.COUNTS)))
-    assert len({result.identity for result in found.all}) == 3
+    assert len({identity for _, identity in found.with_identities()}) == 3

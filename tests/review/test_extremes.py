@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.event import Event
 from mlsub.review.run import audit_run
 from mlsub.rounds import get_round, known_rounds
 from tests.differential.generate import Combination
 from tests.differential.log import altered, content, generated, places_of
 from tests.differential.oracle import official
+from tests.judging import report_on
 from tests.review.folding import fold, make_run
 
 EXTREMES: tuple[Any, ...] = (
@@ -102,7 +102,7 @@ def test_an_open_log_with_extreme_values_is_compliant_as_it_officially_is(values
         log = [*log[:like], line, *log[like + 1 :]] if places else [*log[: like + 1], line, *log[like + 1 :]]
     file = tmp_path / "result_0.txt"
     file.write_bytes(content(log))
-    report = judge_log(LogTask(str(file), file.name, "training", "4.1"))
+    report = report_on(file, "training", "4.1")
     assert official(file, "4.1").compliant
     assert report.compliant
     assert not {f.rule for f in report.findings} & {"rule.crashed", "review.crashed"}

@@ -9,7 +9,7 @@ import pytest
 import mlsub.rules.aspects.base
 import mlsub.rules.aspects.records
 from mlsub.divisions import CLOSED
-from mlsub.judge.log import LogJudge, LogTask
+from mlsub.judge.log import LogJudge
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
@@ -84,7 +84,7 @@ class Asked:
 
 def test_a_log_that_names_itself_soon_is_asked_for_each_key_once() -> None:
     asked, lines = Asked(), generated(RESNET)
-    judge = LogJudge(LogTask("log", "log", "training", ROUND), get_round("training", ROUND), [asked])
+    judge = LogJudge("log", get_round("training", ROUND), [asked])
     judge.feed(content([*lines[5:], *lines[:5]]))
     judge.close()
     assert {"submission_division", "submission_benchmark"} <= set(keys_of(lines[:5]))

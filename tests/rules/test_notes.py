@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlsub.judge.log import LogTask, judge_log
 from tests.differential.generate import Combination
 from tests.differential.log import content, generated, places_of, record_line
+from tests.judging import report_on
 
 
 def _late(round_name: str, minutes: float, folder: Path) -> list[str | None]:
@@ -17,7 +17,7 @@ def _late(round_name: str, minutes: float, folder: Path) -> list[str | None]:
     log[place] = record_line({**(log[place].record or {}), "time_ms": start + minutes * 60_000})
     file = folder / "result_0.txt"
     file.write_bytes(content(log))
-    report = judge_log(LogTask(str(file), file.name, "training", round_name))
+    report = report_on(file, "training", round_name)
     return [finding.fix for finding in report.findings if finding.rule == "key.init_stop.time"]
 
 

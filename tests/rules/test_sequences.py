@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.findings import Finding
-from mlsub.judge.log import LogTask, judge_log
 from tests.differential.generate import Combination, usage_and_round
 from tests.differential.log import Log, content, generated, places_of, record_line
+from tests.judging import report_on
 
 OLD = Combination("0.6", "ssd", "closed", None)
 PAIRED = Combination("5.0", "stable_diffusion", "closed", None)
@@ -18,7 +18,7 @@ PAIRED = Combination("5.0", "stable_diffusion", "closed", None)
 def _errors(log: Log, combination: Combination, folder: Path) -> list[Finding]:
     file = folder / "result_0.txt"
     file.write_bytes(content(log))
-    report = judge_log(LogTask(str(file), file.name, *usage_and_round(combination.round)))
+    report = report_on(file, *usage_and_round(combination.round))
     return [finding for finding in report.findings if finding.rejects]
 
 

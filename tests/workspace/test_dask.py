@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from mlsub.io.errors import MlsubError
-from mlsub.judge.log import LogTask
+from mlsub.rounds import get_round
 from mlsub.workspace import Settings, check_paths
 from mlsub.workspace import cache as caches
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.executors import open_pool
-from mlsub.workspace.logs import judge_safely, read_logs, run_in
+from mlsub.workspace.logs import judge_logs, logs_job
+from mlsub.workspace.schedule import read_logs
 from tests.commands.runner import run as run_mlsub
 from tests.corpus import CORPUS
 from tests.effort import LONG
@@ -65,8 +66,9 @@ def test_a_cluster_answers_what_one_process_answers(
 
 def test_single_logs_are_read_there_too(cluster: Server, tmp_path: Path) -> None:
     files = sorted(make_tree(tmp_path).folder.rglob("result_*.txt"))
-    tasks = [LogTask(str(file), file.name, "training", "1.0") for file in files]
-    assert read_logs(tasks, Settings(executor=executor(cluster))) == list(map(judge_safely, tasks))
+    settings = Settings(executor=executor(cluster))
+    job = logs_job(files, tmp_path, get_round("training", "1.0"), settings)
+    assert read_logs([job], settings) == [tuple(judge_logs(job, job.logs))]
 
 
 @pytest.mark.parametrize(
@@ -109,13 +111,14 @@ def test_work_that_kills_its_workers_is_an_error(start: Servers) -> None:
             pytest.raises(MlsubError, match="Workers of the Dask cluster died"),
             open_pool(executor(scheduler), None, 0) as pool,
         ):
-            list(run_in(pool, _die, [1]))
+            pool.executor.submit(_die, 1).result()
 
 
 @pytest.mark.long
 def test_a_worker_that_dies_costs_no_answer(start: Servers) -> None:
     with start.cluster("worker", "worker") as (scheduler, first, _), open_pool(executor(scheduler), None, 0) as pool:
-        results = run_in(pool, _square, range(200))
+        assert pool is not None
+        results = (one.result() for one in [pool.executor.submit(_square, number) for number in range(200)])
         found = [next(results)]
         first.kill()
         assert found + list(results) == [number * number for number in range(200)]

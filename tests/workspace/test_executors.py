@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.io.errors import MlsubError
-from mlsub.judge.log import LogTask
 from mlsub.workspace import Settings
-from mlsub.workspace.executors import PAYS_FROM, local_processes, open_pool
-from mlsub.workspace.logs import cut, run_here
+from mlsub.workspace.executors import PAYS_FROM, local_processes, open_pool, run_here
+from mlsub.workspace.logs import cut
 from tests.alive import is_alive
 from tests.effort import HUNG
 
@@ -83,7 +82,7 @@ def test_jobs_must_not_contradict(words: str) -> None:
 
 
 def test_chunks_hold_everything_once_in_order() -> None:
-    tasks = [LogTask(str(number), "", "training", "1.0") for number in range(9)]
+    tasks = list(map(str, range(9)))
     chunks = cut(tasks, [7, 1, 90, 30, 30, 2, 2, 2, 2], 40)
     assert [task for chunk in chunks for task in chunk] == tasks
     assert [len(chunk) for chunk in chunks] == [3, 2, 4]
@@ -93,7 +92,7 @@ def test_chunks_hold_everything_once_in_order() -> None:
 
 _ENDLESS = """
 from mlsub.workspace import Settings
-from mlsub.workspace.logs import run_here
+from mlsub.workspace.executors import run_here
 from tests.workspace.test_executors import _named
 for who in run_here(_named, range(1000), Settings(jobs=2), 0):
     print(who, flush=True)

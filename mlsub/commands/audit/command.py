@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.commands.ending import COULD_NOT
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import CheckCommand, Target, check_output_options, tell
 from mlsub.commands.settings import setting
+
+if TYPE_CHECKING:
+    from mlsub.workspace.places import Settings
 
 
 @click.command("audit", cls=CheckCommand, example="mlsub audit claims.yaml --results v1.0")
@@ -55,7 +59,7 @@ def command(
     documents: tuple[str, ...],
     footnote: bool,
     strict: bool,
-    asked: Asked,
+    asked: Settings,
 ) -> None:
     """Check the claims of a file against the logs of published results.
 
@@ -78,7 +82,7 @@ def command(
             bases=dict.fromkeys(basis),
             documents=documents,
             rules=rules,
-            settings=asked.settings(progress),
+            settings=ready(asked, progress),
         )
     target.write(
         found,

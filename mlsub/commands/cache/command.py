@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, open_user_cache
 from mlsub.commands.output import Target, output_options
+
+if TYPE_CHECKING:
+    from mlsub.workspace.places import Settings
 
 
 @click.command("cache", cls=Command, example="mlsub cache clear")
 @click.argument("action", type=click.Choice(["show", "clear"]), default="show", metavar="[show|clear]")
 @asks(None, rounds=False, jobs=False, reads=False)
 @output_options("cache")
-def command(asked: Asked, action: str, target: Target) -> None:
+def command(asked: Settings, action: str, target: Target) -> None:
     """Show the cache, where mlsub keeps the results of logs, or clear it.
 
     Nothing is lost with it but time: what is not there is read again. See docs/cache.md.
@@ -22,5 +27,5 @@ def command(asked: Asked, action: str, target: Target) -> None:
     """
     from mlsub.commands.cache.run import clear, document_of, show
 
-    found = (clear if action == "clear" else show)(asked._replace(cache=True).open_cache())
+    found = (clear if action == "clear" else show)(open_user_cache())
     target.write(found, lambda: document_of(found))

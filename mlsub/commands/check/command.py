@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from mlsub.commands.options import Asked, asks, check_rule_names, choice_options, require_paths
+from mlsub.commands.options import asks, check, check_rule_names, choice_options, require_paths
 from mlsub.commands.output import (
     CheckCommand,
     Target,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
     from mlsub.submission.report import Choice, Detail, Report
+    from mlsub.workspace.places import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -114,7 +115,7 @@ def _force() -> bool:
 @click.option("--show-settings", is_flag=True, help="Show each setting, its value and its source; check nothing.")
 @check_output_options("check")
 def command(
-    asked: Asked,
+    asked: Settings,
     strict: bool,
     choice: Choice,
     detail: Detail | None,
@@ -158,7 +159,7 @@ def command(
         check_baseline(baseline, write=write_baseline)
         reports = _unknown_rules((*choice.select, *choice.ignore), for_machines=target.for_machines)
         if not reports:
-            reports = with_baseline(asked.check(), baseline, asked.paths, write=write_baseline)
+            reports = with_baseline(check(asked), baseline, asked.paths, write=write_baseline)
     chosen = tuple(choose(report, choice) for report in reports)
 
     def document(*, page: bool) -> Document:

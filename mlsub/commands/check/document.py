@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from mlsub.commands.ending import COULD_NOT
-from mlsub.commands.options import Asked
+from mlsub.commands.options import checking
 from mlsub.commands.output import Target, write_text
 from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
@@ -22,6 +23,9 @@ from mlsub.present.entries import (
 from mlsub.present.findings import answer
 from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of, single_logs, verdict_line
 from mlsub.submission.report import Choice, Report, choose
+
+if TYPE_CHECKING:
+    from mlsub.workspace.places import Settings
 
 #: Entries of several organisations, and single logs, up to which all are listed; entries of one, and what is bad.
 MANY, MOST_LISTED = 20, 200
@@ -109,7 +113,7 @@ def _left_out(count: int, thing: str, things: str) -> Text | None:
     return Text(f"{said} not listed here (--summary lists them).") if count > 0 else None
 
 
-def write_each(asked: Asked, target: Target, choice: Choice, settings: str) -> int:
+def write_each(asked: Settings, target: Target, choice: Choice, settings: str) -> int:
     """Check the paths, print the text that the document of all reports would be, and return the exit status.
 
     Args:
@@ -125,7 +129,7 @@ def write_each(asked: Asked, target: Target, choice: Choice, settings: str) -> i
             statuses.append(choose(report, choice).exit_status(strict=choice.strict))
             yield report
 
-    with asked.checking() as (count, reports):
+    with checking(asked) as (count, reports):
         blocks = blocks_of(counted(reports), choice, alone=count == 1, verdict_last=True, settings=settings)
         for number, block in enumerate(blocks):
             text = target.rendered(Document("Official verdict", (block,), bare=True))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from mlsub.workspace.places import Settings
 
 
 @click.command("compare", cls=Command, example="mlsub compare v1.0/Graphcore v1.1/Graphcore")
@@ -35,7 +39,7 @@ def command(
     borrow: bool,
     source: str | None,
     resubmit: bool,
-    asked: Asked,
+    asked: Settings,
     target: Target,
 ) -> None:
     """Compare two packages or two trainings, A and B.
@@ -53,7 +57,7 @@ def command(
     from mlsub.commands.compare.run import run
 
     with progress_bar() as progress:
-        settings = asked.settings(progress)
+        settings = ready(asked, progress)
         found = run(old, new, settings, packages=packages, pairs=pairs, borrow=borrow, source=source, resubmit=resubmit)
     if isinstance(found, PackageDiff):
         target.write(found, lambda: packages_document(found), "packages")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option, output_options, tell
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
@@ -17,6 +17,7 @@ from mlsub.present.columnar import ENDINGS
 
 if TYPE_CHECKING:
     from mlsub.commands.db.query import ArrowResult, QueryResult
+    from mlsub.workspace.places import Settings
 
 
 @click.group("db", cls=LazyGroup)
@@ -47,7 +48,9 @@ def command() -> None:
 @asks(None, convergence=True)
 @click.option("--force", is_flag=True, help="Build FILE anew; a file that mlsub did not write is kept as FILE.~1~.")
 @format_option
-def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | None, force: bool, format_: str) -> None:
+def build(
+    asked: Settings, output: str, records: tuple[str, ...], parquet: str | None, force: bool, format_: str
+) -> None:
     """Build a database of the submissions in DIR....
 
     DIR is a folder of rounds, a round, or an organisation. Afterwards FILE has what the DIRs and records have, and no
@@ -66,7 +69,7 @@ def build(asked: Asked, output: str, records: tuple[str, ...], parquet: str | No
         built = built_by.build(
             list(map(Path, asked.paths)),
             Path(output),
-            asked.settings(progress),
+            ready(asked, progress),
             list(map(Path, records)),
             Path(parquet) if parquet else None,
             fresh=force,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Asked, asks, check_rule_names
+from mlsub.commands.options import asks, check_rule_names, ready
 from mlsub.commands.output import Target, format_options, tell
 from mlsub.commands.settings import on_command_line
 from mlsub.present import FORMATS
@@ -16,6 +16,7 @@ from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.io.errors import MlsubError
+    from mlsub.workspace.places import Settings
 
 
 @click.command("fix", cls=Command, example="mlsub fix v5.1/ACME --write")
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     help="Set the size above which --truncate shortens a log.",
 )
 @format_options(*FORMATS, "diff")
-def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
+def command(asked: Settings, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
     """Propose repairs that need no knowledge of the run; make them with --write.
 
     Repairs duplicate keys of equal value, spellings of the status, names of results, benchmark folders and
@@ -56,7 +57,7 @@ def command(asked: Asked, write: bool, wanted: tuple[str, ...], truncate: bool, 
     check_rule_names(wanted)
     diff = format_ == "diff"
     with progress_bar() as progress:
-        plans, diffs, problems = fix(asked.paths, asked.settings(progress), wanted, write=write, diff=diff)
+        plans, diffs, problems = fix(asked.paths, ready(asked, progress), wanted, write=write, diff=diff)
     _tell(problems)
     if diff:
         for part in diffs:

@@ -3,70 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from itertools import chain
 
-from mlsub.commands.fix.model import (
-    BLANKS,
-    LINE_ENDS,
-    MARK,
-    Changed,
-    Fix,
-    Fixed,
-    Repair,
-    Shortened,
-    Truncation,
-)
+from mlsub.commands.fix import model
 from mlsub.commands.fix.repairs import Edit
-from mlsub.present.document import (
-    Block,
-    Code,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Section,
-    Span,
-    Text,
-    Words,
-    document,
-    section,
-)
+from mlsub.io.show import plural
+from mlsub.present import document as doc
 
 CONTEXT = 3
 
 
-def hunks(old: Sequence[bytes], changes: Iterable[Edit]) -> bytes:
+def hunks(old: Sequence[bytes], edits: Iterable[Edit]) -> bytes:
     """Return the hunks of a unified diff.
 
     Args:
         old: the lines of the file, with their ends.
-        changes: what changes, in order and apart from each other.
+        edits: what changes, in order and apart from each other.
     """
-    new, codes, at = list[bytes](), list[tuple[str, int, int, int, int]](), 0
-
-    def keep(end: int) -> None:
-        if end > at:
-            codes.append(("equal", at, end, len(new), len(new) + end - at))
-            new.extend(old[at:end])
-
-    for start, end, lines in changes:
-        keep(start)
-        # Neighbouring changes are one, so that a diff shows what goes before what comes.
-        _, first, _, place, _ = codes.pop() if codes and codes[-1][0] != "equal" else ("", start, 0, len(new), 0)
-        new += lines
-        codes.append(("replace", first, end, place, len(new)))
-        at = end
-    keep(len(old))
-    matcher = SequenceMatcher[bytes]()
-    matcher.get_opcodes = lambda: codes  # type: ignore[assignment, method-assign, return-value]
-    parts = []
-    for group in matcher.get_grouped_opcodes(CONTEXT):
-        parts.append(b"@@ -%b +%b @@\n" % (_range(group[0][1], group[-1][2]), _range(group[0][3], group[-1][4])))
-        for tag, i, j, k, m in group:
-            parts += [_line(b" " if tag == "equal" else b"-", line) for line in old[i:j]]
-            parts += [_line(b"+", line) for line in new[k:m] if tag != "equal"]
+    parts, grown = list[bytes](), 0
+    for group in _groups(edits):
+        first, last = max(0, group[0][0] - CONTEXT), min(len(old), group[-1][1] + CONTEXT)
+        lines, at, before = list[bytes](), first, grown
+        for start, end, new in group:
+            lines += [_line(b" ", line) for line in old[at:start]]
+            lines += [_line(b"-", line) for line in old[start:end]]
+            lines += [_line(b"+", line) for line in new]
+            grown += len(new) - (end - start)
+            at = end
+        lines += [_line(b" ", line) for line in old[at:last]]
+        parts += [b"@@ -%b +%b @@\n" % (_range(first, last), _range(first + before, last + grown)), *lines]
     return b"".join(parts)
+
+
+def _groups(edits: Iterable[Edit]) -> Iterator[list[Edit]]:
+    """Edits whose lines of context meet; neighbours are one, so that a diff shows what goes before what comes."""
+    group: list[Edit] = []
+    for start, end, new in edits:
+        if group and start == group[-1][1]:
+            first, _, lines = group.pop()
+            group.append((first, end, [*lines, *new]))
+            continue
+        if group and start - group[-1][1] > 2 * CONTEXT:
+            yield group
+            group = []
+        group.append((start, end, new))
+    if group:
+        yield group
 
 
 def _line(sign: bytes, line: bytes) -> bytes:
@@ -106,11 +88,15 @@ def _escaped(code: int) -> bytes:
 #: Lines of a diff that people are shown of one file; ``--format diff`` has all.
 MAX_LINES = 40
 #: Repairs of a file's text as a whole: what they remove, and what it becomes.
-_WHOLE = {MARK: "byte order mark removed", LINE_ENDS: "CR LF to LF", BLANKS: "trailing blanks removed"}
+_WHOLE = {
+    model.MARK: "byte order mark removed",
+    model.LINE_ENDS: "CR LF to LF",
+    model.BLANKS: "trailing blanks removed",
+}
 _MIB = 1 << 20
 
 
-def document_of(fix: Fix, diffs: Sequence[Mapping[str, bytes]]) -> Document:
+def document_of(fix: model.Fix, diffs: Sequence[Mapping[str, bytes]]) -> doc.Document:
     """Return the repairs of each root, with the beginnings of their diffs.
 
     Args:
@@ -118,53 +104,54 @@ def document_of(fix: Fix, diffs: Sequence[Mapping[str, bytes]]) -> Document:
         diffs: for each of its plans the hunks of the files that change, by their paths.
     """
     plans = (_plan(plan, of, written=fix.written) for plan, of in zip(fix.plans, diffs, strict=True))
-    return document("Repairs made" if fix.written else "Repairs proposed", *chain.from_iterable(plans))
+    return doc.document("Repairs made" if fix.written else "Repairs proposed", *chain.from_iterable(plans))
 
 
-def _plan(plan: Fixed, diffs: Mapping[str, bytes], *, written: bool) -> Iterator[Block | None]:
-    yield Facts((("below", Span(plan.root, "path")),))
-    whole = tuple(_of_whole_files(plan))
-    yield Items(whole) if whole else None
+def _plan(plan: model.Fixed, diffs: Mapping[str, bytes], *, written: bool) -> Iterator[doc.Block | None]:
+    yield doc.Facts((("below", doc.Span(plan.root, "path")),))
+    yield doc.Items(tuple(_of_whole_files(plan)))
     for changed in plan.changes:
         own = [repair for repair in changed.repairs if repair.rule not in _WHOLE]
         if own and not changed.failed:
-            yield Section(
-                Span(changed.path, "path"),
-                (Items(tuple(map(_repair, own))), *_diff(diffs.get(changed.path, b""), changed)),
+            yield doc.Section(
+                doc.Span(changed.path, "path"),
+                (doc.Items(tuple(map(_repair, own))), *_diff(diffs.get(changed.path, b""), changed)),
             )
-    failed = Items(tuple((Span(change.path, "path"), f": {change.failed}") for change in plan.changes if change.failed))
-    yield section("Failed", failed, meaning="bad") if failed.items else None
-    yield section("Not repaired", Findings(plan.not_repaired), meaning="note") if plan.not_repaired else None
+    failed = doc.Items(
+        tuple((doc.Span(change.path, "path"), f": {change.failed}") for change in plan.changes if change.failed)
+    )
+    yield doc.section("Failed", failed, meaning="bad") if failed.items else None
+    yield doc.section("Not repaired", doc.Findings(plan.not_repaired), meaning="note") if plan.not_repaired else None
     for note in plan.notes:
-        yield Text(f"Note: {note}")
-    yield Text(_summary(plan, written=written))
+        yield doc.Text(f"Note: {note}")
+    yield doc.Text(_summary(plan, written=written))
 
 
-def _of_whole_files(plan: Fixed) -> Iterator[Words]:
+def _of_whole_files(plan: model.Fixed) -> Iterator[doc.Words]:
     """One line a repair that is the same in each line of many files."""
     for rule, what in _WHOLE.items():
         made = [change for change in plan.changes if not change.failed]
         files = [change.path for change in made if any(repair.rule == rule for repair in change.repairs)]
         if files:
-            of = Span(files[0], "path") if len(files) == 1 else f"{len(files)} files"
-            yield (of, f": {what} ", Span(f"[{rule}]", "code"))
+            of = doc.Span(files[0], "path") if len(files) == 1 else f"{len(files)} files"
+            yield (of, f": {what} ", doc.Span(f"[{rule}]", "code"))
 
 
-def _repair(repair: Repair) -> Words:
+def _repair(repair: model.Repair) -> doc.Words:
     where = f"line {repair.line}: " if repair.line is not None else ""
-    return (f"{where}{repair.action} ", Span(f"[{repair.rule}]", "code"))
+    return (f"{where}{repair.action} ", doc.Span(f"[{repair.rule}]", "code"))
 
 
-def _diff(diff: bytes, changed: Changed) -> Iterator[Block]:
+def _diff(diff: bytes, changed: model.Changed) -> Iterator[doc.Block]:
     """The beginning of the diff, but not where every line of the file changes."""
     lines = diff.split(b"\n")[:-1]
     if lines and not any(repair.rule in _WHOLE for repair in changed.repairs):
-        yield Code("\n".join(line.decode("utf-8", "backslashreplace") for line in lines[:MAX_LINES]))
+        yield doc.Code("\n".join(line.decode("utf-8", "backslashreplace") for line in lines[:MAX_LINES]))
         if len(lines) > MAX_LINES:
-            yield Text(f"... and {len(lines) - MAX_LINES} more lines; --format diff has all")
+            yield doc.Text(f"... and {len(lines) - MAX_LINES} more lines; --format diff has all")
 
 
-def _summary(plan: Fixed, *, written: bool) -> str:
+def _summary(plan: model.Fixed, *, written: bool) -> str:
     """How much there is, and what it does to the official verdict."""
     made = [change for change in plan.changes if change.failed is None]
     count, lost = (sum(len(change.repairs) for change in some) for some in (made, plan.changes))
@@ -175,26 +162,26 @@ def _summary(plan: Fixed, *, written: bool) -> str:
         verdict = f"official verdict: {plan.before}" + ("" if stays else f" before, {plan.after} after")
     if not plan.changes:
         return f"nothing to repair; {verdict}"
-    places = f"{len(made)} place{'s' * (len(made) != 1)}"
     on = f" on {lines} lines" if lines > count else ""
     failed = f", {lost - count} failed" if lost > count else ""
-    done = f"{count} repair{'s' * (count != 1)}{on} {'made' if written else 'proposed'} in {places}{failed}; {verdict}"
+    done = f"{plural(count, 'repair')}{on} {'made' if written else 'proposed'} in {plural(len(made), 'place')}"
+    done = f"{done}{failed}; {verdict}"
     return done + ("" if written else ". To make them: --write")
 
 
-def truncation_document(truncation: Truncation) -> Document:
+def truncation_document(truncation: model.Truncation) -> doc.Document:
     """Return what is left out of each log that is too large."""
     limit, logs, done = truncation.limit // _MIB, truncation.logs, truncation.written
     small = f"{truncation.read - len(logs)} of {truncation.read} logs"
     rest = ". To truncate the others: --write" if logs and not done else ""
-    return document(
+    return doc.document(
         f"Logs larger than {limit} MiB",
-        *(Section(Span(log.path, "path"), (Text(_left_out(log, done=done)),)) for log in logs),
-        Text(f"{small} are no larger than {limit} MiB and stay as they are{rest}"),
+        *(doc.Section(doc.Span(log.path, "path"), (doc.Text(_left_out(log, done=done)),)) for log in logs),
+        doc.Text(f"{small} are no larger than {limit} MiB and stay as they are{rest}"),
     )
 
 
-def _left_out(log: Shortened, *, done: bool) -> str:
+def _left_out(log: model.Shortened, *, done: bool) -> str:
     return (
         f"{log.size / _MIB:.1f} MiB, {'now' if done else 'would be'} {log.size_after / _MIB:.1f} MiB: "
         f"{log.lines_left_out} lines of framework output left out, all {log.records} records kept"

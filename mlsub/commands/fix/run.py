@@ -10,19 +10,8 @@ from typing import BinaryIO
 
 import msgspec
 
+from mlsub.commands.fix import model
 from mlsub.commands.fix.document import header, hunks
-from mlsub.commands.fix.model import (
-    ALL,
-    BENCHMARK,
-    DESCRIPTION,
-    DUPLICATE,
-    REPEATED,
-    RESULT_NAME,
-    STATUS,
-    Changed,
-    Fixed,
-    Repair,
-)
 from mlsub.commands.fix.repairs import Edit, edited, fix_description, fix_log, lines_of
 from mlsub.commands.fix.tree import Files, renamed, root_of, shadow
 from mlsub.findings import Finding, Verdict
@@ -41,11 +30,11 @@ from mlsub.workspace import Settings, check_paths
 MAX_LOG = 128 << 20
 #: Findings that have a mechanical repair in some cases; where they are left, people read of them.
 _FAMILIES = (
-    DUPLICATE,
-    STATUS,
-    BENCHMARK,
-    DESCRIPTION,
-    RESULT_NAME,
+    model.DUPLICATE,
+    model.STATUS,
+    model.BENCHMARK,
+    model.DESCRIPTION,
+    model.RESULT_NAME,
     "system.not-json",
     "params.unknown-flag",
     "params.line-end",
@@ -76,7 +65,7 @@ def fix(
             try:
                 here = Path(work, str(number))
                 here.mkdir()
-                plan = Plan(path, settings, wanted or ALL, here)
+                plan = Plan(path, settings, wanted or model.ALL, here)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
                 diffs += plan.diff() if diff else ()
                 if write:
@@ -125,7 +114,7 @@ class Plan:
         self._settings, self._wanted, self._work = settings, wanted, work
         self._left: list[Finding] = []
         self._notes: list[str] = []
-        self.repairs: dict[Path, list[Repair]] = {}
+        self.repairs: dict[Path, list[model.Repair]] = {}
         self.hunks: dict[str, bytes] = {}
         self.failed: dict[Path, MlsubError] = {}
         #: The new content of files, and the new paths of files and folders, below folders by the names they have now.
@@ -142,10 +131,10 @@ class Plan:
             self._after = after = self._judge(before)
             self._leave_the_rest(after)
 
-    def answer(self) -> Fixed:
+    def answer(self) -> model.Fixed:
         """Return what is proposed, or was made. The verdict after it is not known where a part of it failed."""
         changed = [
-            Changed(
+            model.Changed(
                 path=self._below(path),
                 renamed_to=self._below(renamed(path, self._targets)) if path in self._targets else None,
                 repairs=tuple(repairs),
@@ -153,7 +142,7 @@ class Plan:
             )
             for path, repairs in sorted(self.repairs.items())
         ]
-        return Fixed(
+        return model.Fixed(
             root=str(self._root),
             before=self._before.official if self._before else None,
             after=self._after.official if self._after and not self.failed else None,
@@ -217,7 +206,7 @@ class Plan:
             content.write_bytes(edited(lines, edits))
             self.repairs[file], self.hunks[self._below(file)] = repairs, hunks(lines, edits)
 
-    def _edits(self, file: Path, lines: list[bytes]) -> tuple[list[Edit], list[Repair]]:
+    def _edits(self, file: Path, lines: list[bytes]) -> tuple[list[Edit], list[model.Repair]]:
         if file.suffix.lower() == ".json":
             return fix_description(lines, self._round.statuses if self._round else None, self._wanted)
         return fix_log(lines, self._round, self._wanted)
@@ -296,7 +285,7 @@ class Plan:
                 raise MlsubError(f"{path} changed since it was read, and is left as it is. Try again.")
             sink.write(content)
 
-        gone = {repair.line or 0 for repair in self.repairs[path] if repair.rule.endswith(f".{REPEATED}")}
+        gone = {repair.line or 0 for repair in self.repairs[path] if repair.rule.endswith(f".{model.REPEATED}")}
         rewrite(path, write, lambda part: prove_same(path, part, repaired=gone))
 
     def _rename(self, path: Path) -> None:

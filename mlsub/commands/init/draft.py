@@ -12,8 +12,8 @@ import click
 import yaml
 
 from mlsub.divisions import CLOSED, DIVISIONS
-from mlsub.io.folders import named
 from mlsub.io.problems import meant
+from mlsub.io.show import first_few
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.submission.find import Place, Target, counted, folders, is_folder
 from mlsub.submission.listing import ItemKind, list_tree, parents, stray_paths
@@ -186,7 +186,7 @@ def draft_of(tree: Path, round_: Round, folder: Path) -> tuple[Draft, list[str]]
         "files": rest or None,
     }
     notes = [f"Not taken over: {found.path}: {found.message}." for found in files.findings if found.rejects]
-    return draft, [*notes, *([f"Left out: {named(left)}."] if left else [])]
+    return draft, [*notes, *([f"Left out: {first_few(left)}."] if left else [])]
 
 
 def _entry(entry: Entry, tree: Path, round_: Round, near: Callable[[str], str]) -> dict[str, Any]:

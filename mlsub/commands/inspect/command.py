@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.options import Asked, asks, check_rule_names, choice_options
+from mlsub.commands.options import asks, check_rule_names, choice_options, ready
 from mlsub.commands.output import CheckCommand, Target, check_output_options, tell
 from mlsub.commands.settings import apply_waivers_to_findings
 from mlsub.io.errors import MlsubError
@@ -17,6 +17,7 @@ from mlsub.present.terminal import progress_bar
 if TYPE_CHECKING:
     from mlsub.commands.inspect.run import Inspection
     from mlsub.submission.report import Choice, Detail
+    from mlsub.workspace.places import Settings
 
 
 @click.command("inspect", cls=CheckCommand, example="mlsub inspect v5.1/ACME --select run.")
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--rates", is_flag=True, help="Show how often each rule applies instead of the findings.")
 @check_output_options("inspect")
 def command(
-    asked: Asked,
+    asked: Settings,
     against: tuple[str, ...],
     choice: Choice,
     detail: Detail | None,
@@ -53,7 +54,7 @@ def command(
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
         with progress_bar() as progress:
-            settings = asked.settings(progress)
+            settings = ready(asked, progress)
             sides = sides_of(asked.paths, settings, beside=against, skip=skipped.append)
             inspection = inspection_of(sides, settings)
         inspection = select(inspection, choice, lambda findings: apply_waivers_to_findings(findings, sides.root))

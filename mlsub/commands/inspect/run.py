@@ -12,8 +12,7 @@ import msgspec
 
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
-from mlsub.judge.log import LogTask
-from mlsub.judge.package import list_package, tasks_of
+from mlsub.judge.package import list_package, logs_of
 from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.log.trace import Trace, Traced, trace_of
@@ -32,7 +31,8 @@ from mlsub.submission.model import Package
 from mlsub.submission.report import Choice
 from mlsub.workspace import Settings, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
-from mlsub.workspace.logs import read_logs
+from mlsub.workspace.logs import logs_job
+from mlsub.workspace.schedule import read_logs
 
 
 class Gathered(NamedTuple):
@@ -47,11 +47,10 @@ class Gathered(NamedTuple):
     lasts: bool
 
 
-class _Part(msgspec.Struct, frozen=True):
-    """An organisation's files, the logs among them, and the round they are of."""
+class _Part(NamedTuple):
+    """An organisation's files, and the round they are of."""
 
     package: Package
-    tasks: tuple[LogTask, ...]
     round: Round
 
 
@@ -110,19 +109,23 @@ def read_sides(sides: Sides, settings: Settings) -> Gathered:
     Raises:
         MlsubError: no log is below a path.
     """
-    root = sides.root
-    parts, parts_beside = _parts(sides.found, sides), _parts(sides.beside, sides)
-    for names, of in zip(sides.names, (parts, parts_beside), strict=True):
-        if names and not any(part.tasks for part in of):
+    parts, beside = _parts(sides.found, sides), _parts(sides.beside, sides)
+    for names, of in zip(sides.names, (parts, beside), strict=True):
+        if names and not any(logs_of(part.package) for part in of):
             raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
-    tasks = list(dict.fromkeys(task for part in (*parts, *parts_beside) for task in part.tasks))
-    traces = dict(zip(tasks, map(_trace, read_logs(tasks, settings)), strict=True))
+    traced, jobs, known = msgspec.structs.replace(settings, trace=True), [], set[str]()
+    for part in (*parts, *beside):
+        logs = [log for log in dict.fromkeys(logs_of(part.package)) if log not in known]
+        known.update(logs)
+        jobs.append(logs_job(logs, sides.root, part.round, traced))
+    reports = zip(jobs, read_logs(jobs, traced), strict=True)
+    traces = {log: _trace(one) for job, read in reports for log, one in zip(job.logs, read, strict=True)}
+    transient = any(finding.transient for part in (*parts, *beside) for finding in part.package.findings)
     return Gathered(
         [entry for part in parts for entry in _entries(part, traces)],
-        [entry for part in parts_beside for entry in _entries(part, traces)],
-        root,
-        not any(finding.transient for part in (*parts, *parts_beside) for finding in part.package.findings)
-        and all(trace.unreadable is None for trace in traces.values()),
+        [entry for part in beside for entry in _entries(part, traces)],
+        sides.root,
+        not transient and all(trace.unreadable is None for trace in traces.values()),
     )
 
 
@@ -143,13 +146,12 @@ def _parts(places: Sequence[Place], sides: Sides) -> list[_Part]:
     for place in places:
         round_ = get_round(place.usage, place.round, sides.overlay)
         try:
-            listed = [list_package(one, sides.root, round_) for one in packages(place)]
-            parts += [_Part(package, tasks_of(package, round_, trace=True), round_) for package in listed]
+            parts += [_Part(list_package(one, sides.root, round_), round_) for one in packages(place)]
         except OSError as error:
             reason = error.strerror or error
             raise MlsubError(f"{place.path} cannot be read: {reason}. Check your permissions.") from error
-    whole = {task for part in parts if part.package.in_tree for task in part.tasks}
-    return [part for part in parts if part.package.in_tree or not whole.issuperset(part.tasks)]
+    whole = {log for part in parts if part.package.in_tree for log in logs_of(part.package)}
+    return [part for part in parts if part.package.in_tree or not whole.issuperset(logs_of(part.package))]
 
 
 def _trace(log: LogReport) -> Trace:
@@ -161,22 +163,19 @@ def _trace(log: LogReport) -> Trace:
     return trace_of(log.path, log.run, log.trace or Traced())
 
 
-def _entries(part: _Part, traces: dict[LogTask, Trace]) -> list[Entry]:
-    by_folder: dict[Path, list[Trace]] = {}
-    for task in part.tasks:
-        by_folder.setdefault(Path(task.file).parent, []).append(traces[task])
+def _entries(part: _Part, traces: dict[str, Trace]) -> list[Entry]:
     return [
         Entry(
-            path=of[0].path.rpartition("/")[0] or ".",
+            path=part.package.path_of(files.folder),
             round=part.round,
             organisation=files.organisation,
             system=files.system,
             benchmark=files.benchmark,
             scaling_type=files.scaling_type,
-            traces=tuple(of),
+            traces=tuple(traces[str(file)] for file in files.results),
         )
         for files in part.package.entries
-        if (of := by_folder.get(files.folder))
+        if files.results
     ]
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import folder_option
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option
 from mlsub.present.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from mlsub.workspace.places import Settings
 
 
 @click.command(
@@ -23,7 +27,7 @@ from mlsub.present.terminal import progress_bar
 @click.option("--force", is_flag=True, help="Replace OUT if mlsub wrote everything in it.")
 @click.option("--even-rejected", is_flag=True, help="Write the package even if mlsub check rejects it.")
 @format_option
-def command(asked: Asked, output: Path, write: bool, force: bool, even_rejected: bool, format_: str) -> None:
+def command(asked: Settings, output: Path, write: bool, force: bool, even_rejected: bool, format_: str) -> None:
     """Join packages A, B, ... of one organisation into OUT, the organisation's folder.
 
     Files that are the same are joined; any difference is a conflict, and then nothing is written. With --write the
@@ -35,7 +39,7 @@ def command(asked: Asked, output: Path, write: bool, force: bool, even_rejected:
     from mlsub.commands.merge.run import merge
 
     with progress_bar() as progress:
-        settings = asked.settings(progress)
+        settings = ready(asked, progress)
         outcome = merge(asked.paths, output, settings, write=write, force=force, even_rejected=even_rejected)
     Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)

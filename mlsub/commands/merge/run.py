@@ -12,8 +12,9 @@ import msgspec
 
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.folders import Piece, check_free, named
+from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
+from mlsub.io.show import first_few
 from mlsub.log.changes import fields
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
@@ -257,7 +258,7 @@ def _path_conflict(path: str, one: Source, other: Source) -> Finding | None:
         return finding("merge.file", path, "A file differs between packages", actual=names)
     contents = [read_description(source.folder / path, path).content for source in (one, other)]
     changed = [change.name for change in fields(*contents)]
-    detail = f"{names}: {named(changed) or 'layout alone'}"
+    detail = f"{names}: {first_few(changed) or 'layout alone'}"
     return finding("merge.system", path, "A system is described differently", actual=detail)
 
 

@@ -10,13 +10,14 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import folder_option
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option
 from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.packing.manifest import Waiver
+    from mlsub.workspace.places import Settings
 
 
 @click.command("pack", cls=Command, example="mlsub pack submission.yaml --write")
@@ -43,7 +44,7 @@ def command(
     strict: bool,
     allow: tuple[str, ...],
     reason: tuple[str, ...],
-    asked: Asked,
+    asked: Settings,
     format_: str,
 ) -> None:
     """Assemble the submission that MANIFEST describes, check it, and put it in place.
@@ -72,7 +73,7 @@ def command(
             templates=scaffold,
             strict=strict,
             waivers=waivers,
-            settings=asked.settings(progress),
+            settings=ready(asked, progress),
         )
         plan, packed = pack(wanted, output or wanted.usual_out, request)
     Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))

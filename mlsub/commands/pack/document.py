@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mlsub.findings import Severity, Verdict
 from mlsub.io.folders import Piece
+from mlsub.io.show import plural
 from mlsub.packing.manifest import Entry
 from mlsub.packing.pack import Packing
 from mlsub.packing.plan import Plan
@@ -29,7 +30,6 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import entries_table
-from mlsub.present.findings import many
 from mlsub.present.verdict import summary
 
 #: Names shown of many; JSON has them all.
@@ -84,7 +84,7 @@ def _near(folder: Path, path: Path) -> str:
 
 
 def _runs(entry: Entry, how: str, runs: Sequence[Path], near: Callable[[Path], str]) -> Section:
-    facts = [entry.division or "", many(len(runs), "run"), how]
+    facts = [entry.division or "", plural(len(runs), "run"), how]
     facts += [f"implementation {entry.implementation}"] if entry.implementation else []
     facts += ["with power measurements"] if entry.power else []
     notes = (Text(" ".join(entry.notes.split())),) if entry.notes else ()
@@ -111,7 +111,7 @@ def _folders(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tu
         elif item.source is not None:
             groups["/".join(parts[:depth]), near(item.source.parents[below - 1])] += 1
     for (to, source), number in groups.items():
-        yield f"{to}/", f"{source}, {many(number, 'file')}"
+        yield f"{to}/", f"{source}, {plural(number, 'file')}"
 
 
 def _named(title: str, names: Sequence[str]) -> Section | None:

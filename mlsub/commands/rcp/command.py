@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import Asked, asks, one_benchmark, rcp_points
+from mlsub.commands.options import asks, check, check_own_rules, one_benchmark, rcp_points, ready
 from mlsub.commands.output import Target, format_option, output_options, tell, write_output
 from mlsub.commands.settings import setting
 from mlsub.present.terminal import busy, progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence.reference import Which
+    from mlsub.workspace.places import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -92,7 +93,7 @@ def plan(
 @click.option("--runs", type=click.IntRange(1, 200), metavar="N", help="Compute the chance that N further runs pass.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Set the seed of the bootstrap.")
 @output_options("rcp margin")
-def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
+def margin(asked: Settings, runs: int | None, seed: int, target: Target) -> None:
     """Show how near the limit of the convergence test existing results are.
 
     For each Closed entry: the distance of its mean to the least that is accepted, what the scaling costs, and the
@@ -106,8 +107,8 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
     from mlsub.commands.rcp.run import margins_of, unchecked
     from mlsub.convergence.margin import Bootstrap
 
-    reports = asked.check()
-    margins = margins_of(reports, asked.overlay, Bootstrap(seed), runs, asked.rcp)
+    reports = check(asked)
+    margins = margins_of(reports, check_own_rules(asked.overlay), Bootstrap(seed), runs, asked.convergence.reference)
     if margins.reports or target.format == "json":
         target.write(margins, lambda: margins_document(margins))
     problems = list(unchecked(reports))
@@ -142,7 +143,7 @@ def margin(asked: Asked, runs: int | None, seed: int, target: Target) -> None:
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 @format_option
 def build(
-    asked: Asked,
+    asked: Settings,
     output: str,
     name: str | None,
     creator: str | None,
@@ -169,7 +170,7 @@ def build(
 
     file = Path(output)
     with progress_bar() as progress:
-        settings = asked.settings(progress)
+        settings = ready(asked, progress)
         check_output(file, force=force)
         known = known_records(Path(append)) if append is not None else {}
         files = find_runs(asked.paths)
@@ -215,7 +216,7 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
     help="Write to FILE, which ends in .svg, .png or .pdf.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
-def plot(asked: Asked, benchmarks: tuple[str, ...], output: str, force: bool) -> None:
+def plot(asked: Settings, benchmarks: tuple[str, ...], output: str, force: bool) -> None:
     """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
 
     The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark

@@ -7,11 +7,11 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.options import Asked
+from mlsub.commands.options import check, check_own_rules
 from mlsub.commands.output import tell, tell_unchecked
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import benchmark_held, untested, verdict_of
@@ -25,6 +25,9 @@ from mlsub.log.reading import BEYOND
 from mlsub.present.document import Section, Text
 from mlsub.rounds import Round, find_benchmark, get_round
 from mlsub.submission.report import EntryResult
+
+if TYPE_CHECKING:
+    from mlsub.workspace.places import Settings
 
 _SUFFIXES = (".svg", ".png", ".pdf")
 #: Up to so many entries are named beside the picture and numbered in it.
@@ -76,7 +79,7 @@ def check_matplotlib() -> None:
         raise MlsubError(needs_extra("matplotlib is needed to draw.", "plot"))
 
 
-def pictures_for(asked: Asked, benchmarks: Sequence[str]) -> tuple[Picture, ...]:
+def pictures_for(asked: Settings, benchmarks: Sequence[str]) -> tuple[Picture, ...]:
     """Return the pictures that are asked for: of references alone, or with the entries below paths.
 
     Args:
@@ -87,11 +90,15 @@ def pictures_for(asked: Asked, benchmarks: Sequence[str]) -> tuple[Picture, ...]
         MlsubError: there is nothing to draw, or a name, a file or a path cannot be used.
     """
     names, paths = _names_and_paths(asked)
-    found = [find_benchmark(name, asked.round, asked.usage, asked.overlay) for name in (*names, *benchmarks)]
+    overlay = check_own_rules(asked.overlay)
+    found = [find_benchmark(name, asked.round, asked.usage, overlay) for name in (*names, *benchmarks)]
     if paths:
-        return _pictures_of_entries(asked._replace(paths=tuple(paths)), [name for _, name in found])
+        return _pictures_of_entries(msgspec.structs.replace(asked, paths=tuple(paths)), [name for _, name in found])
     rounds = {name: round_ for round_, name in found}
-    return tuple(picture_of(round_, name, (), asked.rcp, asked.points) for name, round_ in rounds.items())
+    return tuple(
+        picture_of(round_, name, (), asked.convergence.reference, asked.convergence.points)
+        for name, round_ in rounds.items()
+    )
 
 
 def picture_of(
@@ -110,9 +117,9 @@ def picture_of(
     return Picture(round=round_, reference=reference, entries=tuple(drawn), left_out=left_out)
 
 
-def _names_and_paths(asked: Asked) -> tuple[list[str], list[str]]:
+def _names_and_paths(asked: Settings) -> tuple[list[str], list[str]]:
     """Return names of benchmarks, and paths; what is neither is refused as a name, with the nearest names."""
-    overlay, names, paths = asked.overlay, [], []
+    overlay, names, paths = check_own_rules(asked.overlay), [], []
     for text in asked.paths:
         if os.sep in text or text in ("", ".", ".."):
             paths.append(text)
@@ -126,13 +133,13 @@ def _names_and_paths(asked: Asked) -> tuple[list[str], list[str]]:
     return names, paths
 
 
-def _pictures_of_entries(asked: Asked, wanted: Sequence[str]) -> tuple[Picture, ...]:
+def _pictures_of_entries(asked: Settings, wanted: Sequence[str]) -> tuple[Picture, ...]:
     """Return a picture for each benchmark and round with an entry to draw, in the order of the reports."""
-    reports = asked.check()
+    reports, overlay = check(asked), check_own_rules(asked.overlay)
     tell_unchecked(reports)
     found: dict[tuple[str, str, str], list[EntryResult]] = {}
     for report in filter(lambda one: one.entries, reports):
-        round_ = get_round(str(report.usage), str(report.round), asked.overlay)
+        round_ = get_round(str(report.usage), str(report.round), overlay)
         for entry in report.entries:
             name = benchmark_held(report, entry, round_)
             if not wanted or name in wanted:
@@ -140,8 +147,8 @@ def _pictures_of_entries(asked: Asked, wanted: Sequence[str]) -> tuple[Picture, 
     pictures, problems = list[Picture](), dict[str, None]()
     for (usage, round_name, name), entries in found.items():
         try:
-            round_ = get_round(usage, round_name, asked.overlay)
-            pictures.append(picture_of(round_, name, entries, asked.rcp, asked.points))
+            round_ = get_round(usage, round_name, overlay)
+            pictures.append(picture_of(round_, name, entries, asked.convergence.reference, asked.convergence.points))
         except MlsubError as error:
             problems[str(error)] = None
     empty = [f"{path}: {why}" for picture in pictures if not picture.entries for path, why in picture.left_out]

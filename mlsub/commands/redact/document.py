@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 
 from mlsub.io.data import shipped
+from mlsub.io.show import plural
 from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document, section
 from mlsub.present.envelope import Answer
 
@@ -137,14 +138,11 @@ def _first(places: Sequence[Spot]) -> Span:
 
 def _summary(redaction: Redaction) -> str:
     found = [item.count for item in redaction.items if item.count]
-    logs = f"{redaction.logs} log{'s' * (redaction.logs != 1)}"
+    logs = plural(redaction.logs, "log")
     if not found:
         return f"Nothing to replace in {logs}."
-    things = f"{len(found)} different thing{'s' * (len(found) != 1)}, {_times(sum(found))}"
+    times = "once" if sum(found) == 1 else f"{sum(found)} times"
+    things = f"{plural(len(found), 'different thing')}, {times}"
     if redaction.written:
         return f"Replaced in {logs}: {things}. All records are as they were. Written: {redaction.written}"
     return f"To be replaced in {logs}: {things}. Add --write to replace them, or -o OUT for copies."
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
+from mlsub.commands.redact import patterns
 from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot
-from mlsub.commands.redact.patterns import (
-    MAX_MEMBERS,
-    MAX_NAMES,
-    MAX_SECRETS,
-    any_of,
-    find,
-    is_distinctive,
-    learnable,
-    literal,
-    members,
-    names_finder,
-    spans_of,
-    user_of,
-)
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
@@ -69,7 +57,7 @@ class Redactor:
         self, users: Sequence[str] = (), hosts: Sequence[str] = (), texts: Sequence[str] = (), *, env: bool = False
     ) -> None:
         given = dict.fromkeys(users, Kind.USER) | dict.fromkeys(hosts, Kind.HOST)
-        self._texts = tuple(literal(text) for text in texts)
+        self._texts = tuple(patterns.literal(text) for text in texts)
         self._env = env
         self._known = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given.items()}
         #: The keys whose names are known, and how many names may still be looked up.
@@ -86,9 +74,10 @@ class Redactor:
     def _begin(self) -> None:
         """List anew, with all that is known by now."""
         self._begun_with = len(self._known), len(self._secrets), self._taken.copy()
-        self._find_names, self._found_secrets = names_finder(self._known), any_of(self._secrets)
+        self._find_names, self._found_secrets = patterns.names_finder(self._known), patterns.any_of(self._secrets)
         self._numbers = self._taken.copy()
-        self._cached: dict[bytes, list[PrivateSpan]] = {}
+        # The same short text, the rank of a process, may stand before each of a million records.
+        self._find_in_short = lru_cache(_MAX_CACHED)(self._find)
         self.items.clear()
 
     def survey(self, files: Sequence[Path], progress: Progress | None = None) -> dict[Path, MlsubError]:
@@ -108,7 +97,7 @@ class Redactor:
     @property
     def left_out(self) -> bool:
         """Whether there were more names or secrets than are looked for wherever they stand."""
-        return self._forgot or len(self._known) > MAX_NAMES or len(self._secrets) > MAX_SECRETS
+        return self._forgot or len(self._known) > patterns.MAX_NAMES or len(self._secrets) > patterns.MAX_SECRETS
 
     def _remember(self, span: PrivateSpan) -> None:
         """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
@@ -119,12 +108,13 @@ class Redactor:
             return
         self._looked_up.add(span.key)
         kind = Kind.USER if span.kind is Kind.PATH else span.kind
-        names = [user_of(span.key)] if span.kind is Kind.PATH else members(span.key)
+        names = [patterns.user_of(span.key)] if span.kind is Kind.PATH else patterns.members(span.key)
         self._members_left -= max(1, len(names))
-        new = [name for name in names[:MAX_MEMBERS] if learnable(kind, name) and name not in self._known]
-        room = max(0, MAX_NAMES - len(self._known))
+        looked_at = names[: patterns.MAX_MEMBERS]
+        new = [name for name in looked_at if patterns.learnable(kind, name) and name not in self._known]
+        room = max(0, patterns.MAX_NAMES - len(self._known))
         self._known.update(dict.fromkeys(new[:room], kind))
-        self._forgot |= len(names) > MAX_MEMBERS or len(set(new)) > room
+        self._forgot |= len(names) > patterns.MAX_MEMBERS or len(set(new)) > room
 
     def _survey(self, file: Path) -> None:
         check_source(file)
@@ -164,18 +154,10 @@ class Redactor:
 
     def spans(self, text: bytes) -> list[PrivateSpan]:
         """Return what is replaced in a text, in order. What overlaps is one, of the earlier kind."""
-        if len(text) > _SHORT:
-            return self._find(text)
-        # The same short text, the rank of a process, may stand before each of a million records.
-        found = self._cached.get(text)
-        if found is None:
-            if len(self._cached) >= _MAX_CACHED:
-                self._cached.clear()
-            found = self._cached[text] = self._find(text)
-        return found
+        return self._find_in_short(text) if len(text) <= _SHORT else self._find(text)
 
     def _find(self, text: bytes) -> list[PrivateSpan]:
-        looks_private = list(find(text, env=self._env))
+        looks_private = list(patterns.find(text, env=self._env))
         for span in looks_private:
             # In records too: who is named in one is replaced in what stands around it.
             if span.kind in _OWNERS:
@@ -183,8 +165,8 @@ class Redactor:
         found = [
             *looks_private,
             *self._find_names(text),
-            *spans_of(Kind.SECRET, self._found_secrets, text),
-            *spans_of(Kind.TEXT, self._texts, text),
+            *patterns.spans_of(Kind.SECRET, self._found_secrets, text),
+            *patterns.spans_of(Kind.TEXT, self._texts, text),
         ]
         if not found:
             return found
@@ -211,7 +193,7 @@ class Redactor:
         key = (span.kind, b"" if span.kind is Kind.ENV else span.key)
         item = self.items.get(key)
         if item is None:
-            if span.kind is Kind.SECRET and is_distinctive(span.key):
+            if span.kind is Kind.SECRET and patterns.is_distinctive(span.key):
                 self._secrets[span.key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")

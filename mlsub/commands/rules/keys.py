@@ -12,7 +12,7 @@ from mlsub.commands.rules.table import OfBenchmark, about, describe, occurs_word
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.documents import read_pairs
-from mlsub.judge.preflight import Given, preflight
+from mlsub.judge.preflight import preflight
 from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
@@ -144,12 +144,11 @@ def key_check(round_: Round, division: str, name: str, file: Path) -> KeyCheck:
         FileProblemsError: the file cannot be read.
     """
     pairs = read_pairs(file, kind="files of hyperparameters", top="the keys of a log and their values")
-    given = [Given(pair.key, pair.value, pair.line, pair.meant) for pair in pairs]
-    found = preflight(round_, division, name, given, str(file))
+    found = preflight(round_, division, name, pairs, str(file))
     return KeyCheck(
         **about(round_, division, name),
         file=str(file),
-        keys=len(given),
+        keys=len(pairs),
         findings=found.findings,
         still_to_log=found.still_to_log,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, check
 from mlsub.commands.output import Target, exit_with, output_options, tell, tell_unchecked
 from mlsub.commands.settings import current
 from mlsub.io.errors import MlsubError
@@ -18,6 +18,7 @@ from mlsub.present import FORMATS
 if TYPE_CHECKING:
     from mlsub.score.columns import Row
     from mlsub.submission.report import Report
+    from mlsub.workspace.places import Settings
 
 
 def _format_of(file: Path) -> str | None:
@@ -32,7 +33,7 @@ def _format_of(file: Path) -> str | None:
 @click.option("--write-scaling", is_flag=True, help="Write missing scaling.json files with the expected factor.")
 @output_options("score", (*FORMATS, "csv", "parquet", "xlsx"), _format_of)
 def command(
-    asked: Asked,
+    asked: Settings,
     select: int | None,
     write_scaling: bool,
     target: Target,
@@ -61,7 +62,7 @@ def command(
             raise click.UsageError(f"--window answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
         run_selection(asked, select, target)
     _check_before(target)
-    reports = asked.check()
+    reports = check(asked)
     _deliver(reports, target)
     if write_scaling:
         _write_scaling(reports)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from mlsub.commands.options import Asked
+from mlsub.commands.options import ready
 from mlsub.commands.output import Target, tell
 from mlsub.judge.window import Selection, no_experiment, no_window, notes_on, select_window, timed
 from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document
@@ -15,6 +15,9 @@ from mlsub.present.envelope import Answer
 from mlsub.present.terminal import progress_bar
 from mlsub.rules.load import benchmark
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
+
+if TYPE_CHECKING:
+    from mlsub.workspace.places import Settings
 
 #: The rules' source, for whoever is asked why it is these runs.
 _WHY = "training rules, Scoring: of more runs than needed, the consecutive ones nearest the median are the result"
@@ -41,10 +44,10 @@ class Selected(Answer, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-def run_selection(asked: Asked, size: int, target: Target) -> NoReturn:
+def run_selection(asked: Settings, size: int, target: Target) -> NoReturn:
     """Select the runs, print the answer and end: 0 selected, 1 no result possible, 2 could not be read."""
     with progress_bar() as progress:
-        settings = asked.settings(progress)
+        settings = ready(asked, progress)
         files = find_runs(asked.paths)
         found = round_of(files, settings)
         logs = read_runs(files, found, settings)

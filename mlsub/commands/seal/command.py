@@ -10,12 +10,13 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import file_option
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option, tell
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.packing.forms import Key
+    from mlsub.workspace.places import Settings
 
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/ACME -o ACME.tar.gz.age --recipient age1...")
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace FILE and the files beside it; those of others are kept.")
 @format_option
 def command(
-    asked: Asked,
+    asked: Settings,
     tree: Path,
     output: Path | None,
     recipients: tuple[str, ...],
@@ -75,7 +76,7 @@ def command(
         scanned = scan_for(tree, file, key, force=force)
         with progress_bar() as progress:
             official, found = check_tree(
-                scanned.folder, asked.settings(progress), even_rejected=even_rejected, even_unfilled=even_unfilled
+                scanned.folder, ready(asked, progress), even_rejected=even_rejected, even_unfilled=even_unfilled
             )
         sealing = replace(sealing, official=official)
         if found:

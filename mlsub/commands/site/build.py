@@ -30,7 +30,7 @@ from mlsub.present.terminal import Progress
 from mlsub.score.records import Records
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
-from mlsub.workspace.logs import run_here
+from mlsub.workspace.executors import run_here
 
 #: By this file a folder is known as a site, which may be replaced.
 MARKER = ".mlsub-site"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, exit_with, format_option, tell, tell_unchecked
 from mlsub.commands.settings import apply_waivers
 from mlsub.io.errors import MlsubError
@@ -48,7 +48,7 @@ _MAX_LINES = 10
 @click.option("--title", metavar="TEXT", help="Give the site a title.")
 @format_option
 def command(
-    asked: Asked,
+    asked: Settings,
     output: str,
     force: bool,
     ids: str | None,
@@ -82,13 +82,13 @@ def command(
 
     check_jinja()
     check_place(Path(output), asked.paths, force=force)
-    settings = asked.settings()
+    settings = ready(asked)
     files = [read_claims(Path(file)) for file in claims]
     known = read_ids(Path(ids), settings.overlay) if ids is not None else shipped_ids()
     wanted = Wanted(
         title=title,
         overlay=settings.overlay,
-        reference=asked.rcp,
+        reference=asked.convergence.reference,
         ids=known,
         records=tuple(read_records(Path(file)) for file in records),
     )
@@ -139,14 +139,15 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     return checked
 
 
-def _audit(files: Sequence[ClaimsFile], asked: Asked, checked: Sequence[Checked]) -> list[tuple[Audit, World]]:
+def _audit(files: Sequence[ClaimsFile], asked: Settings, checked: Sequence[Checked]) -> list[tuple[Audit, World]]:
     """Audit claims against what lies below the paths; what was read by the usual rules is not read again."""
     if not files:
         return []
     from mlsub.commands.audit.run import audit_of, read_world
+    from mlsub.convergence.entry import USUAL
 
-    usual = asked.rules is None and asked.rcp is None and asked.points == "published" and asked.train_samples is None
+    usual = asked.overlay is None and asked.convergence == USUAL
     known = checked if usual else ()
     with progress_bar() as progress:
-        read = [read_world(file, asked.paths, settings=asked.settings(progress), checked=known) for file in files]
+        read = [read_world(file, asked.paths, settings=ready(asked, progress), checked=known) for file in files]
         return [(audit_of(world), world) for world in read]

@@ -11,12 +11,13 @@ from click.core import ParameterSource
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import folder_option
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.status.run import Status
+    from mlsub.workspace.places import Settings
 
 
 @click.command("status", cls=Command, example="mlsub status submission.yaml")
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @asks(None)
 @folder_option("--package", help="Look for the package of a manifest in DIR; otherwise where mlsub pack puts it.")
 @output_options("status")
-def command(asked: Asked, path: Path, package: Path | None, target: Target) -> None:
+def command(asked: Settings, path: Path, package: Path | None, target: Target) -> None:
     """Show where a submission stands: entries, missing runs, margins, what is left to fill in, and the next command.
 
     PATH is a manifest, a folder with submission.yaml in it, or a package; it is the current folder unless you name
@@ -39,7 +40,7 @@ def command(asked: Asked, path: Path, package: Path | None, target: Target) -> N
     sys.exit(status.exit_status)
 
 
-def _status(asked: Asked, path: Path, package: Path | None) -> Status:
+def _status(asked: Settings, path: Path, package: Path | None) -> Status:
     from datetime import UTC, datetime
 
     from mlsub.commands.status.run import manifest_of, status_of_manifest, status_of_package
@@ -54,6 +55,6 @@ def _status(asked: Asked, path: Path, package: Path | None) -> Status:
         raise click.UsageError("--round and --usage are for a package; a manifest names its own.")
     with progress_bar() as progress:
         if file is None:
-            return status_of_package(path, asked.settings(progress), today)
+            return status_of_package(path, ready(asked, progress), today)
         manifest = read_manifest(file)
-        return status_of_manifest(manifest, package or manifest.usual_out, today, asked.settings(progress))
+        return status_of_manifest(manifest, package or manifest.usual_out, today, ready(asked, progress))

@@ -200,7 +200,7 @@ def check(
 
     from mlsub.commands.system.document import checks_document
     from mlsub.commands.system.run import Checks, check_file, files_in, report_of
-    from mlsub.present.ci import CiReport, judged_part
+    from mlsub.present.ci import CiReport, judge_outcome, part
     from mlsub.present.findings import shown_of
 
     with target.or_refused():
@@ -212,15 +212,15 @@ def check(
     def document(*, page: bool) -> Document:
         return checks_document(checked, shown_of(choice, detail, strict=strict, page=page))
 
-    def part(one: Checked) -> CiPart:
-        rules = f"{one.usage} v{one.round}"
-        return judged_part(one.path, one.official, one.findings, rules=rules, strict=strict, checked=[one.path])
+    def of_one(one: Checked) -> CiPart:
+        name, outcome = f"{one.path} ({one.usage} v{one.round})", judge_outcome(one.official, strict=strict)
+        return part(name, one.findings, outcome, verdict=one.official, checked=[one.path])
 
     target.write(
         Checks(systems=chosen),
         lambda: document(page=False),
         page=lambda: document(page=True),
-        results=lambda: CiReport("system check", tuple(map(part, chosen))),
+        results=lambda: CiReport("system check", tuple(map(of_one, chosen))),
     )
     sys.exit(max(report_of([one]).exit_status(strict=strict) for one in chosen))
 

@@ -11,10 +11,11 @@ import click
 
 from mlsub.commands.ending import INTERRUPTED
 from mlsub.commands.lazy import Command
-from mlsub.commands.options import Asked, asks
+from mlsub.commands.options import asks, ready
 
 if TYPE_CHECKING:
     from mlsub.commands.watch.document import Outlet
+    from mlsub.workspace.places import Settings
 
 _IDLE = re.compile(r"idle[ :=]\s*(\d+(?:\.\d+)?)")
 
@@ -56,7 +57,7 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
 )
 @click.option("--logs", type=click.IntRange(1, 256), default=1, metavar="N", help="Wait until N logs have ended.")
 def command(
-    asked: Asked,
+    asked: Settings,
     format_: str,
     interval: float,
     until: float | None,
@@ -78,7 +79,7 @@ def command(
     from mlsub.commands.watch.run import Clock, Watch
 
     clock = Clock()
-    watch = Watch(asked.paths, asked.settings(), clock, _outlet(format_), interval_s=interval, idle_s=until, logs=logs)
+    watch = Watch(asked.paths, ready(asked), clock, _outlet(format_), interval_s=interval, idle_s=until, logs=logs)
     status = watch.run()
     sys.exit(INTERRUPTED if clock.signal is signal.SIGINT else status)
 

@@ -20,7 +20,6 @@ from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.judge.log import LogTask
 from mlsub.rounds import Round
 from mlsub.submission.find import is_folder
 from mlsub.workspace.places import Settings
@@ -123,7 +122,7 @@ class Watch:
         self._root = Path(os.path.commonpath(parents)) if parents else Path()
         self._pipes = []
         if PIPE in names:
-            self._pipes = [self._log(PipeSource(standard_input), PIPE, PIPE, round_of([], rules))]
+            self._pipes = [self._log(PipeSource(standard_input), PIPE, round_of([], rules))]
 
     def run(self) -> int:
         """Watch; return the exit status of ``mlsub check`` for the same logs."""
@@ -213,7 +212,7 @@ class Watch:
             return
         if len(self.watched) < MAX_LOGS:
             label = path.relative_to(self._root).as_posix() if path != self._root else path.name
-            self._known[path] = self._log(FileSource(str(path)), str(path), label, round_)
+            self._known[path] = self._log(FileSource(str(path)), label, round_)
             self._begin(self._known[path], at_ms)
         elif not self._full:
             self._full = True
@@ -224,9 +223,8 @@ class Watch:
         self.watched.append(log)
         log.begin(at_ms)
 
-    def _log(self, source: Source, file: str, label: str, round_: Round) -> LogSoFar:
-        task = LogTask(file, label, round_.usage, round_.name, self._rules.overlay)
-        return LogSoFar(source, task, round_, self._outlet.show, self._rules.cache)
+    def _log(self, source: Source, label: str, round_: Round) -> LogSoFar:
+        return LogSoFar(source, label, round_, self._outlet.show, self._rules.cache)
 
 
 def _round_of(path: Path, settings: Settings) -> Round:

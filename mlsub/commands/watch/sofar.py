@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from mlsub.commands.watch import news
 from mlsub.commands.watch.forecast import TOO_EARLY, Curve, at_pace, elapsed, init_limit, reference_of, too_fast
@@ -12,7 +13,7 @@ from mlsub.convergence.target import target_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
-from mlsub.judge.log import LogJudge, LogTask
+from mlsub.judge.log import LogJudge
 from mlsub.judge.rules import NAME_WIDTH
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
@@ -21,8 +22,9 @@ from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.rules.constraints import Stated
 from mlsub.workspace.cache import Cache
-from mlsub.workspace.logs import crashed, read_logs
+from mlsub.workspace.logs import crashed, logs_job
 from mlsub.workspace.places import Settings
+from mlsub.workspace.schedule import read_logs
 
 #: A file last written so many seconds ago, by its own time, will hardly grow.
 OLD_S = 60.0
@@ -51,7 +53,7 @@ class LogSoFar:
 
     Args:
         source: where the bytes come from.
-        task: the log.
+        path: what the log is called.
         round_: whose rules hold.
         show: takes what is new.
         cache: remembers reports.
@@ -60,12 +62,12 @@ class LogSoFar:
     def __init__(
         self,
         source: Source,
-        task: LogTask,
+        path: str,
         round_: Round,
         show: Callable[[news.News], object],
         cache: Cache | None = None,
     ) -> None:
-        self.source, self.task, self.round = source, task, round_
+        self.source, self.path, self.round = source, path, round_
         self.problem: str | None = None
         self.more = False
         self._show, self._cache = show, cache
@@ -86,7 +88,7 @@ class LogSoFar:
         self._last_ms: float | None = None
         self._known: dict[tuple[str, int | None, str | None], Finding] = {}
         self._broken: str | None = None
-        self._judge = LogJudge(self.task, self.round, [self])
+        self._judge = LogJudge(self.path, self.round, [self])
         self._run = self._judge.run
         self._complete = self._overdue = False
         self._curve: Curve | None = None
@@ -96,7 +98,7 @@ class LogSoFar:
     def begin(self, at_ms: int) -> None:
         """Show that the log is watched."""
         self._grew_ms = at_ms
-        self._show(news.Watching(at_ms=at_ms, path=self.task.path, usage=self.round.usage, round=self.round.name))
+        self._show(news.Watching(at_ms=at_ms, path=self.path, usage=self.round.usage, round=self.round.name))
 
     def look(self, at_ms: int) -> None:
         """Show what is new since the last look."""
@@ -106,7 +108,7 @@ class LogSoFar:
         if look.restart is not None:
             self._start_over()
             self._grew_ms = at_ms
-            self._show(news.Restarted(at_ms=at_ms, path=self.task.path, reason=look.restart))
+            self._show(news.Restarted(at_ms=at_ms, path=self.path, reason=look.restart))
         self._note_presence(look)
         if look.data or look.unfinished != self._last_line:
             self.ended, self._grew_ms = None, at_ms
@@ -148,7 +150,7 @@ class LogSoFar:
             self._warn(f"A rule failed to run, so the log cannot be followed: {self._broken}", "rule.crashed")
 
     def _warn(self, message: str, rule: str | None = None) -> None:
-        self._show(news.Warned(at_ms=self._at_ms, path=self.task.path, rule=rule, message=message))
+        self._show(news.Warned(at_ms=self._at_ms, path=self.path, rule=rule, message=message))
 
     # Findings and the verdict
 
@@ -158,14 +160,14 @@ class LogSoFar:
             key = (found.rule, found.line, found.expected)
             if key not in self._known:
                 self._known[key] = found
-                self._show(news.Found(at_ms=self._at_ms, path=self.task.path, finding=found, final=final))
+                self._show(news.Found(at_ms=self._at_ms, path=self.path, finding=found, final=final))
 
     def _certain(self) -> Iterable[Finding]:
         """What is wrong with the log whatever may follow."""
         defects, rules = self._judge.defects, self._judge.rules.rules
         yield from defects.findings(cut_off=False)
         if rules is not None:
-            yield from rules.certain(self.task.path, frozenset(defects.spoiled_keys))
+            yield from rules.certain(self.path, frozenset(defects.spoiled_keys))
 
     def end_if_still(self, at_ms: int, still_s: float) -> None:
         """Show the end, where the log is over: the run has stopped and nothing followed, or the pipe has closed.
@@ -216,7 +218,8 @@ class LogSoFar:
     def report(self) -> LogReport:
         """Return the report on the log as it is now."""
         if isinstance(self.source, FileSource):
-            return read_logs([self.task], Settings(jobs=1, cache=self._cache))[0]
+            settings, file = Settings(jobs=1, cache=self._cache, overlay=self.round.overlay), Path(self.source.path)
+            return read_logs([logs_job([file], file.parent, self.round, settings)], settings)[0][0].at(self.path)
         try:
             if self._broken is None:
                 self._judge.close()
@@ -225,7 +228,7 @@ class LogSoFar:
             return self._judge.unreadable(error)
         except Exception as error:
             self._broken = f"{type(error).__name__}: {error}"[:200]
-        return crashed(self.task, self._broken)
+        return crashed(self.path, self._broken)
 
     @property
     def exit_status(self) -> int:
@@ -255,7 +258,7 @@ class LogSoFar:
         phase = phase or self._phase
         return news.PhaseChanged(
             at_ms=self._at_ms,
-            path=self.task.path,
+            path=self.path,
             phase=phase,
             status=self._status if phase == "stopped" else None,
             elapsed_ms=self.timed_ms,
@@ -353,7 +356,7 @@ class LogSoFar:
         shown = news.shown_value(size)
         self.identity = news.Identified(
             at_ms=self._at_ms,
-            path=self.task.path,
+            path=self.path,
             benchmark=news.shown_text(benchmark) if benchmark is not None else None,
             division=news.shown_text(division) if division is not None else None,
             batch_size=shown if isinstance(shown, (int, float)) else None,
@@ -381,7 +384,7 @@ class LogSoFar:
         size = usable_number(self._run.hyperparameters.get("global_batch_size"))
         self.evaluation = news.Evaluated(
             at_ms=self._at_ms,
-            path=self.task.path,
+            path=self.path,
             line=event.line,
             key=news.shown_text(event.key),
             value=news.shown_value(event.value),

@@ -67,13 +67,13 @@ class LiveView(Outlet):
 def picture(logs: Sequence[LogSoFar], at_ms: int) -> Group:
     """Return the table of runs, and below it what they are compared with."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    longest = max((len(log.task.path) for log in logs), default=0)
+    longest = max((len(log.path) for log in logs), default=0)
     for name in _COLUMNS:
         least = min(longest, _LOG_WIDTH) if name == "log" else None
         table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=least)
     for log in logs:
         phase = Text(_phase(log, at_ms), style=_PHASES[log.phase])
-        cells = (plain(log.task.path), phase, _timed(log, at_ms), _evaluation(log), _to_target(log), _findings(log))
+        cells = (plain(log.path), phase, _timed(log, at_ms), _evaluation(log), _to_target(log), _findings(log))
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
     return Group(table, *(Text(line, style="dim") for line in _below(logs)))
 

@@ -32,16 +32,20 @@ class Part(msgspec.Struct, frozen=True):
     options: tuple[str, ...] = ()
 
 
-class Expectation(msgspec.Struct, frozen=True):
-    """What is expected of every record of a key, in words that follow "expected: ", and what to say where it fails.
+class Flaw(msgspec.Struct, frozen=True):
+    """What is wrong with a key of one log: a finding without its place, source and severity.
 
-    ``behind`` is a key that must come first: while it is missing, that alone is reported.
+    Without ``line`` and ``actual`` it is an expectation: what every record of the key must be, and what to say where
+    one is not. ``behind`` is a key that must come first: while it is missing, that alone is reported.
     """
 
     aspect: str
-    words: str
     message: str
+    expected: str
     fix: str
+    line: int | None = None
+    actual: str = ""
+    warning: bool = False
     behind: str | None = None
 
 
@@ -58,18 +62,6 @@ class Failure(msgspec.Struct):
     expected: str | None = None
     needs: tuple[str, ...] = ()
     fix: str | None = None
-
-
-class Flaw(msgspec.Struct, frozen=True):
-    """What is wrong with a key of one log: a finding without its place, source and severity."""
-
-    aspect: str
-    line: int | None
-    message: str
-    expected: str
-    actual: str
-    fix: str
-    warning: bool = False
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -139,56 +131,34 @@ class LogSoFar:
             self.sequence.see(event, "true")
 
 
-class Repeats(msgspec.Struct):
-    """Several records of a key that must appear once: whether all values are equal.
-
-    ``lines`` are those of the first records, and ``values`` shows their distinct values.
-    """
-
-    same: bool = True
-    lines: list[int] = []
-    values: list[str] = []
-
-
-class Attempts(msgspec.Struct):
-    """The evaluations of a key with a quality target, the last on ``last_line``.
-
-    ``incomparable`` is the line and the value of the first one that cannot be compared with the target.
-    """
-
-    reached: bool = False
-    best: Any = None
-    incomparable: tuple[int, str] | None = None
-    last_line: int | None = None
-
-    @property
-    def failing(self) -> bool:
-        """Whether none reached the target, or one cannot be compared with it."""
-        return not self.reached or self.incomparable is not None
-
-
 class KeyOutcome:
     """What one key's rule has seen in one log.
 
-    ``first`` is the value of the first record, on ``first_line``, of a key that must appear once. ``wanted`` is the
-    number of records that a rule with ``once_where`` asks of this log, None as long as that is open.
+    Of a key that must appear once, ``first`` is the value of the first record, on ``first_line``; of several records
+    ``lines`` are those of the first ones, ``values`` shows their distinct values, and ``differing`` says whether there
+    are any. Of a key with a quality target, ``reached`` says whether an evaluation reached it, ``best`` is the best
+    value, ``last_line`` that of the last one, and ``incomparable`` the line and the value of the first one that cannot
+    be compared with the target. ``wanted`` is the number of records that a rule with ``once_where`` asks of this log,
+    None as long as that is open.
     """
 
-    __slots__ = (
-        *("attempts", "compiled", "count", "failures", "first", "first_line", "log", "repeats", "tensors", "wanted"),
-    )
-    first: Any
-    first_line: int
+    count = 0
+    first: Any = None
+    first_line = 0
+    lines: tuple[int, ...] = ()
+    values: tuple[str, ...] = ()
+    differing = False
+    reached = False
+    best: Any = None
+    last_line: int | None = None
+    incomparable: tuple[int, str] | None = None
+    tensors: tuple[Any, ...] = ()
+    wanted: int | None = None
 
     def __init__(self, compiled: CompiledKey, log: LogSoFar) -> None:
         self.compiled = compiled
         self.log = log
-        self.count = 0
-        self.failures: dict[Expectation, Failure] = {}
-        self.repeats: Repeats | None = None
-        self.attempts: Attempts | None = None
-        self.tensors: list[Any] | None = None
-        self.wanted: int | None = None
+        self.failures: dict[Flaw, Failure] = {}
 
     @property
     def rule(self) -> KeyRule:
@@ -198,12 +168,12 @@ class KeyOutcome:
     @property
     def in_trouble(self) -> bool:
         """Whether a record broke a demand, or was one too many."""
-        return bool(self.failures) or self.repeats is not None
+        return bool(self.failures or self.lines)
 
     @property
-    def reached(self) -> bool:
-        """Whether an evaluation reached the quality target."""
-        return self.attempts is not None and self.attempts.reached
+    def misses_target(self) -> bool:
+        """Whether there are evaluations, none of which reached the target, or one that cannot be compared with it."""
+        return self.last_line is not None and (not self.reached or self.incomparable is not None)
 
     def see(self, event: Event) -> None:
         """Take the next record of the key."""
@@ -220,14 +190,10 @@ class KeyOutcome:
     def copy(self) -> KeyOutcome:
         """One that goes on counting without changing this one."""
         other = copy(self)
-        other.failures = {expected: msgspec.structs.replace(failure) for expected, failure in self.failures.items()}
-        other.attempts, other.repeats = copy(self.attempts), copy(self.repeats)
-        other.tensors = copy(self.tensors)
-        if other.repeats is not None:
-            other.repeats.lines, other.repeats.values = [*other.repeats.lines], [*other.repeats.values]
+        other.failures = {expected: copy(failure) for expected, failure in self.failures.items()}
         return other
 
-    def fail(self, expected: Expectation, line: int, found: Any, *, in_words: bool = False) -> Failure:
+    def fail(self, expected: Flaw, line: int, found: Any, *, in_words: bool = False) -> Failure:
         """Note that an expectation did not hold on a record; ``found`` is a value, or already in words."""
         failure = self.failures.get(expected)
         if failure is not None:
@@ -249,8 +215,8 @@ class KeyOutcome:
             unwanted = self.wanted == 0 and of.aspect == "value"
             if not (unwanted or of.behind in case.missed or case.faulty.intersection(failure.needs)):
                 more = f", and {failure.count - 1} more" if failure.count > 1 else ""
-                expected, actual, fix = failure.expected or of.words, failure.actual + more, failure.fix or of.fix
-                yield Flaw(of.aspect, failure.first_line, of.message, expected, actual, fix)
+                expected, actual, fix = failure.expected or of.expected, failure.actual + more, failure.fix or of.fix
+                yield Flaw(of.aspect, of.message, expected, fix, failure.first_line, actual)
 
 
 #: Notes what is wrong with a record.

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlsub.io.show import show
 from mlsub.log.event import Event, clock, minute
-from mlsub.rules.aspects.base import NO_START, Aspect, Case, Expectation, Flaw, KeyOutcome, Repeats, Test
+from mlsub.rules.aspects.base import NO_START, Aspect, Case, Flaw, KeyOutcome, Test
 from mlsub.rules.catalogue import FIX
 from mlsub.rules.formula import Formula, Values, is_formula, parse
 from mlsub.rules.model import KeyRule, Within
@@ -40,12 +40,11 @@ class Count(Aspect):
         elif gathers is not None and gathers.key in case.missed:
             return
         elif occurs.exactly_one and out.count > 1:
-            repeats = out.repeats
-            if repeats is not None and not repeats.same:
+            if out.differing:
                 message = f"{key} appears more than once, with different values"
-                found = f"{out.count} times: {', '.join(repeats.values)} (lines {', '.join(map(str, repeats.lines))})"
+                found = f"{out.count} times: {', '.join(out.values)} (lines {', '.join(map(str, out.lines))})"
                 fix = "Keep the record that belongs to this run; each file is one run."
-                yield Flaw(self.name, repeats.lines[1], message, "exactly once", found, fix)
+                yield Flaw(self.name, message, "exactly once", fix, out.lines[1], found)
         elif out.count < occurs.least and not case.cut_off and not (out.count == 0 and key in case.spoiled):
             yield self._wrong(out, "appears too few times" if out.count else "is missing")
 
@@ -56,7 +55,7 @@ class Count(Aspect):
 
     def _wrong(self, out: KeyOutcome, what: str) -> Flaw:
         words, times = self.rule.occurs.words(), f"{out.count} time{'' if out.count == 1 else 's'}"
-        return Flaw(self.name, None, f"{self.rule.title} {what}", words, times, f"Log {self.rule.title} {words}.")
+        return Flaw(self.name, f"{self.rule.title} {what}", words, f"Log {self.rule.title} {words}.", None, times)
 
 
 class Repeated(Aspect):
@@ -77,13 +76,13 @@ class Repeated(Aspect):
         return _remember, _compare
 
     def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
-        gathers, repeats = self.rule.gathers, out.repeats
-        if repeats is not None and repeats.same and not (gathers is not None and gathers.key in case.missed):
-            places = ", ".join(map(str, repeats.lines)) + (", …" if out.count > len(repeats.lines) else "")
+        gathers = self.rule.gathers
+        if out.lines and not out.differing and not (gathers is not None and gathers.key in case.missed):
+            places = ", ".join(map(str, out.lines)) + (", …" if out.count > len(out.lines) else "")
             message = f"{self.rule.title} appears more than once, each time with the same value"
             found = f"{out.count} times (lines {places})"
             fix = f"Log it from one process only. {FIX} removes repeats on which nothing depends."
-            yield Flaw(self.name, repeats.lines[1], message, "exactly once", found, fix, warning=True)
+            yield Flaw(self.name, message, "exactly once", fix, out.lines[1], found, warning=True)
 
 
 class AnyOf(Aspect):
@@ -101,7 +100,7 @@ class AnyOf(Aspect):
     def flaw(cls, group: tuple[str, ...]) -> Flaw:
         """That none of them appears."""
         fix = f"Log {' or '.join(group)}; without one of them the run's structure cannot be followed."
-        return Flaw(cls.name, None, f"Neither {' nor '.join(group)} appears", cls.words_of(group), "none", fix)
+        return Flaw(cls.name, f"Neither {' nor '.join(group)} appears", cls.words_of(group), fix, None, "none")
 
 
 def _remember(event: Event, out: KeyOutcome) -> None:
@@ -109,21 +108,16 @@ def _remember(event: Event, out: KeyOutcome) -> None:
 
 
 def _compare(event: Event, out: KeyOutcome) -> None:
-    repeats = out.repeats
-    if repeats is None:
-        out.repeats = repeats = Repeats()
-        _note(repeats, out.first_line, out.first)
-    if repeats.same and not _equal(event.value, out.first):
-        repeats.same = False
-    if len(repeats.lines) < _SHOWN_VALUES:
-        _note(repeats, event.line, event.value)
+    if not out.lines:
+        _note(out, out.first_line, out.first)
+    out.differing = out.differing or not _equal(event.value, out.first)
+    if len(out.lines) < _SHOWN_VALUES:
+        _note(out, event.line, event.value)
 
 
-def _note(repeats: Repeats, line: int, value: Any) -> None:
-    repeats.lines.append(line)
-    text = show(value)
-    if text not in repeats.values:
-        repeats.values.append(text)
+def _note(out: KeyOutcome, line: int, value: Any) -> None:
+    out.lines = (*out.lines, line)
+    out.values = tuple(dict.fromkeys((*out.values, show(value))))
 
 
 def _equal(value: Any, first: Any) -> bool:
@@ -162,10 +156,10 @@ class Order(Aspect):
 
         return test
 
-    def _expected(self, due: str, found: str, other: str, behind: str | None = None) -> Expectation:
+    def _expected(self, due: str, found: str, other: str, behind: str | None = None) -> Flaw:
         key, words = self.rule.title, f"{due} {other}"
         fix = f"Log {key} {words}; records count in the order of the file."
-        return Expectation(self.name, words, f"{key} comes {found} {other}", fix, behind)
+        return Flaw(self.name, f"{key} comes {found} {other}", words, fix, behind=behind)
 
 
 class Nesting(Aspect):
@@ -186,7 +180,7 @@ class Nesting(Aspect):
 
         def test(event: Event, out: KeyOutcome) -> None:
             for words, found in out.log.sequence.see(event, way):
-                expected = Expectation(self.name, words, message, f"Log {key} {words}.")
+                expected = Flaw(self.name, message, words, f"Log {key} {words}.")
                 out.fail(expected, event.line, found, in_words=True)
 
         return test
@@ -233,7 +227,7 @@ class Time(Aspect):
                 words = Within(within.of, limit).words()
                 if not limit:
                     words = f"{within.words()}, with {needed[0]} logged before it"
-                expected = Expectation(self.name, words, f"{self.rule.title} comes too late", self.about().fix)
+                expected = Flaw(self.name, f"{self.rule.title} comes too late", words, self.about().fix)
                 out.fail(expected, event.line, f"{took / minute(event):.2f} minutes", in_words=True).needs = needed
 
         return test

@@ -11,7 +11,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.rounds import history_of
-from mlsub.rules.aspects.base import Aspect, Attempts, Case, Expectation, Failure, Flaw, KeyOutcome, Part, Test
+from mlsub.rules.aspects.base import Aspect, Case, Failure, Flaw, KeyOutcome, Part, Test
 from mlsub.rules.constraints import Constraint, all_pass
 from mlsub.rules.constraints import Test as Holds
 from mlsub.rules.formula import Values
@@ -21,10 +21,10 @@ from mlsub.rules.model import Entry, KeyRule, Reach
 _LONGEST_NAME = 80
 
 
-def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Expectation:
+def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Flaw:
     """What is expected of a key's metadata; ``lead`` goes before the words in a sentence."""
     message = f"{rule.title} lacks what its metadata must say"
-    return Expectation("metadata", words, message, f"Give each {rule.title} record {lead}{words}.")
+    return Flaw("metadata", message, words, f"Give each {rule.title} record {lead}{words}.")
 
 
 class _Check(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class _Check(msgspec.Struct, frozen=True):
     ``found`` is what it looks at, ``words_in`` what is expected with the values of one log.
     """
 
-    expected: Expectation
+    expected: Flaw
     holds: Callable[[Any, Values], bool]
     found: Callable[[Event], Any]
     words_in: Callable[[Values], str] | None = None
@@ -90,7 +90,7 @@ class Value(Aspect):
         key, words = self.rule.title, constraint.words()
         message, fix = f"{key} has a value that the rules do not allow", f"Run with {key} {words}, and log the value"
         return _Check(
-            Expectation(self.name, words, message, f"{fix} that was used."),
+            Flaw(self.name, message, words, f"{fix} that was used."),
             constraint.test(),
             lambda event: event.value,
             constraint.words if constraint.formulas() else None,
@@ -223,45 +223,36 @@ class Target(Aspect):
         met, lower = target_test(self.rule.reaches), self._lower_is_better()
 
         def test(event: Event, out: KeyOutcome) -> None:
-            so_far = out.attempts
-            if so_far is None:
-                so_far = out.attempts = Attempts()
-            so_far.last_line = event.line
+            out.last_line = event.line
             try:
                 if met(event.value, out.log.stated):
-                    so_far.reached = True
+                    out.reached = True
             except Exception:
-                if so_far.incomparable is None:
-                    so_far.incomparable = (event.line, show(event.value))
+                if out.incomparable is None:
+                    out.incomparable = (event.line, show(event.value))
                 return
-            if so_far.reached:
+            if out.reached:
                 return
-            value, best = event.value, so_far.best
+            value, best = event.value, out.best
             try:
                 if best is None or isinstance(value, dict) or (value < best if lower else value > best):
-                    so_far.best = value
+                    out.best = value
             except TypeError:
                 pass
 
         return test
 
     def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
-        key, so_far = self.rule.title, out.attempts
-        if so_far is None:
-            return
-        if so_far.incomparable is not None:
+        key, demand = self.rule.title, self.join.join(self.words(None))
+        if out.incomparable is not None:
             if not out.failed("value") and not case.faulty.intersection(self.named()):
-                line, found = so_far.incomparable
                 message = f"{key} has a value that cannot be compared with the quality target"
                 fix = f"Log {key} as a number (for several measures, an object of numbers)."
-                yield Flaw(self.name, line, message, self._demand(), found, fix)
-        elif not so_far.reached and not case.cut_off:
-            found = f"{show(so_far.best)} at best, in {out.count} evaluation{'s' if out.count > 1 else ''}"
+                yield Flaw(self.name, message, demand, fix, *out.incomparable)
+        elif out.misses_target and not case.cut_off:
+            found = f"{show(out.best)} at best, in {out.count} evaluation{'s' if out.count > 1 else ''}"
             fix = "Such a run counts as not converged: the entry may hold a few of them, and each counts as slowest."
-            yield Flaw(self.name, so_far.last_line, f"No {key} reaches the quality target", self._demand(), found, fix)
-
-    def _demand(self) -> str:
-        return self.join.join(self.words(None))
+            yield Flaw(self.name, f"No {key} reaches the quality target", demand, fix, out.last_line, found)
 
     def _constraints(self) -> list[Constraint]:
         return [constraint for reach in self.rule.reaches for constraint in reach.constraints]
@@ -293,20 +284,17 @@ class Tensors(Aspect):
                 if there not in out.failures:
                     out.fail(there, event.line, event.metadata)
                 return
-            tensors = out.tensors
-            if tensors is None:
-                tensors = out.tensors = []
             if type(tensor) is not str and isinstance(tensor, (list, dict)):
                 # Such names cannot be compared with those of the reference, which no checker took for another list.
                 out.fail(as_text, event.line, event.metadata)
-            elif len(tensors) <= most:
+            elif len(out.tensors) <= most:
                 # One name more than wanted already decides; the rest of a hostile log is not kept.
-                tensors.append(tensor)
+                out.tensors = (*out.tensors, tensor)
 
         return test
 
     def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
-        wanted, tensors = self.rule.tensors or (), out.tensors or []
+        wanted, tensors = self.rule.tensors or (), out.tensors
         if not out.count or case.cut_off or out.failed("metadata") or _same_names(tensors, wanted):
             return
         names = {name for name in tensors if isinstance(name, str)}
@@ -319,10 +307,10 @@ class Tensors(Aspect):
             parts.append(f"{len(extra)} unknown ({show(extra[0])}{', …' if len(extra) > 1 else ''})")
         message = f"{self.rule.key} does not name each weight tensor of the reference model once"
         found = "; ".join(parts) or f"{out.count} records, some tensors more than once"
-        yield Flaw(self.name, None, message, f"{len(wanted)} tensors, each once", found, self.about().fix)
+        yield Flaw(self.name, message, f"{len(wanted)} tensors, each once", self.about().fix, None, found)
 
 
-def _same_names(found: list[Any], wanted: tuple[str, ...]) -> bool:
+def _same_names(found: tuple[Any, ...], wanted: tuple[str, ...]) -> bool:
     try:
         return sorted(found) == list(wanted)
     except TypeError:

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from mlsub.findings import Finding
 from mlsub.judge import rules
-from mlsub.judge.log import LogJudge, LogTask, judge_log
+from mlsub.judge.log import LogJudge
 from mlsub.log import events
 from mlsub.log.events import Fold, LogReader
 from mlsub.log.report import LogReport
@@ -27,6 +27,7 @@ from tests.differential.log import Line, Log, Mutant, content
 from tests.differential.mutate import mutant, stated_rules
 from tests.differential.oracle import official
 from tests.differential.text_mutations import FILE_CHANGES
+from tests.judging import report_on
 from tests.typed import deep
 
 _LONGEST = 24_000
@@ -119,8 +120,7 @@ def _judge(round_id: str, pieces: Sequence[bytes], besides: bool) -> LogReport:
     def again(fold: Fold) -> None:
         feed(LogReader([fold], log_format=round_.log_format))
 
-    task = LogTask("", "bert/result_0.txt", usage, name, trace=besides, intervals=besides)
-    judging = LogJudge(task, round_, again=again)
+    judging = LogJudge("bert/result_0.txt", round_, again=again, trace=besides, intervals=besides)
     feed(judging)
     return judging.report()
 
@@ -174,7 +174,7 @@ def _compare(data: bytes) -> None:
     round_id, log = _split(data)
     file = scratch("logs-official") / "result_0.txt"
     file.write_bytes(log)
-    ours = judge_log(LogTask(str(file), file.name, *usage_and_round(round_id)))
+    ours = report_on(file, *usage_and_round(round_id))
     both = Both(Mutant(f"round {round_id}", log), ours, official(file, round_id))
     stricter = both.theirs.compliant and set(both.rejecting) <= _STRICTER.get(round_id, set()) and both.rejecting
     if disagrees(both) and known_deviation(both) is None and not stricter:

@@ -12,13 +12,14 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from mlsub.judge.log import LogJudge, LogTask, judge_log
+from mlsub.judge.log import LogJudge
 from mlsub.log.report import LogReport
 from mlsub.score.scaled import read_scaling
 from mlsub.systems.description import SystemDescription, read_description
 from tests.campaigns.fuzz.engine import CORPUS, Harness, attempt, harnesses, inputs, kept
 from tests.commands.runner import Outcome, run
 from tests.effort import HUNG, effort
+from tests.judging import report_on
 
 #: These cost little.
 YAML = ("yaml", "manifest", "claims", "records", "ids", "rehearsal", "overlay")
@@ -49,8 +50,8 @@ def lossy(judge: LogJudge, piece: bytes) -> None:
     FEED(judge, piece if len(piece) > 3 else piece[1:])
 
 
-def other_way_round(task: LogTask) -> LogReport:
-    report = judge_log(task)
+def other_way_round(*words: Any) -> LogReport:
+    report = report_on(*words)
     return msgspec.structs.replace(report, compliant=not report.compliant)
 
 
@@ -99,7 +100,7 @@ FEED = LogJudge.feed
 #: A harness, a name that it uses, and what stands in its place.
 PLANTED: tuple[tuple[str, str, Any], ...] = (
     ("logs", "mlsub.judge.log.LogJudge.feed", lossy),
-    ("logs-official", "tests.campaigns.fuzz.logs.judge_log", other_way_round),
+    ("logs-official", "tests.campaigns.fuzz.logs.report_on", other_way_round),
     ("logs-fix", "tests.campaigns.fuzz.logs.run", appending),
     ("logs-redact", "tests.campaigns.fuzz.logs.run", idle),
     ("archive", "tests.campaigns.fuzz.archives.run", outside),

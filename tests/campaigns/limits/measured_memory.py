@@ -19,13 +19,13 @@ from unittest.mock import patch
 import pytest
 
 from mlsub.judge import rules
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import events, reader
 from mlsub.log import run as run_module
 from mlsub.log.reader import TOKEN
 from mlsub.score.energy import read
 from tests.commands.runner import REPOSITORY
 from tests.commands.watch.scene import Fed
+from tests.judging import report_on
 from tests.log.test_reader import MIB, RECORD, Chunks, RawRecord, records
 from tests.score.energy.folders import node_log
 
@@ -116,7 +116,7 @@ def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
         gc.collect()
         gc.freeze()
         with measured() as peak:
-            assert judge_log(LogTask("result_0.txt", "result_0.txt", "training", "1.0")).run.timeline.last is not None
+            assert report_on(Path("result_0.txt"), "training", "1.0").run.timeline.last is not None
         return peak.size
 
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.compare.decompose import TIMED, Phases, phases_of
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log import trace as module
 from mlsub.log.events import LogReader, read_log
 from mlsub.log.trace import IntervalFold, Intervals, Span
+from tests.judging import report_on
 
 INF = float("inf")
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_read_has_no_intervals(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     log(tmp_path / "result_0.txt", ("block_start", 10), ("block_stop", 20))
     found = {
-        name: judge_log(LogTask(str(tmp_path / name), name, "training", "1.0", intervals=True)).intervals
+        name: report_on(tmp_path / name, "training", "1.0", name, intervals=True).intervals
         for name in ("gone", "pipe", "result_0.txt")
     }
     assert found == {"gone": None, "pipe": None, "result_0.txt": Intervals(block=((10.0, 20.0),))}

@@ -176,7 +176,7 @@ def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None
     same = b"SLURM_NODELIST=n[1-999999999]\n" * 2000
     file.write_bytes(same + b"".join(b"SLURM_NODELIST=n[1-999999999],a%d\n" % n for n in range(2000)))
     redactor = Redactor()
-    with patch("mlsub.commands.redact.redactor.members", counted):
+    with patch("mlsub.commands.redact.patterns.members", counted):
         redactor.survey([file])
     assert made[0] < MAX_LOOKED_UP + 5000
     assert len(redactor._known) < 2 * 5000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import mlsub.commands.inspect.run
 from mlsub.io.errors import MlsubError
-from mlsub.judge.log import LogTask
 from mlsub.workspace import Settings
 from tests.gathering import gather
 from tests.review.runs.build import write_tree
@@ -59,10 +59,10 @@ def test_a_name_that_is_none() -> None:
 def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = mlsub.workspace.logs.judge_log
 
-    def broken(task: LogTask) -> object:
-        if task.path.endswith("result_1.txt"):
+    def broken(file: str, *words: Any, **asked: Any) -> object:
+        if file.endswith("result_1.txt"):
             raise ZeroDivisionError("inside a fold")
-        return real(task)
+        return real(file, *words, **asked)
 
     monkeypatch.setattr(mlsub.workspace.logs, "judge_log", broken)
     [entry], *_ = gather([str(write_tree(tmp_path, runs=3))], Settings(jobs=1))

@@ -16,12 +16,12 @@ from mlsub.commands.rcp.build import Built, Choice, against_schema, algorithm_fo
 from mlsub.convergence.filecheck import check_records
 from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
 from mlsub.convergence.verdict import pruned
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from tests.convergence.logs import log_of
 from tests.differential.shared import ABSENT, CORPUS, present
+from tests.judging import report_on
 
 # Benchmark: round, unit of the logs, key of the points, runs of a reference, distance of the points of two runs.
 KINDS: dict[str, tuple[str, str, str, int, float]] = {
@@ -47,7 +47,7 @@ def reports(
         text = log_of(name, size, point, unit=unit, **values)
         # Runs differ in their times, or they would be copies of one another.
         file.write_text(text.replace('"time_ms": ', f'"time_ms": {number + 1}'))
-        found.append(judge_log(LogTask(str(file), file.name, "training", round_name)))
+        found.append(report_on(file, "training", round_name))
     return found
 
 
@@ -95,7 +95,7 @@ def test_the_official_tool_reads_the_records_of_every_kind(name: str, tmp_path: 
 def test_published_runs_of_stable_diffusion_take_the_first_step_that_meets_both_targets(tmp_path: Path) -> None:
     round_ = get_round("training", "4.1")
     files = sorted((CORPUS / "v4.1" / "Google" / "results").glob("*-128-*/stable_diffusion/result_*.txt"))
-    logs = [judge_log(LogTask(str(file), file.name, "training", "4.1")) for file in files]
+    logs = [report_on(file, "training", "4.1") for file in files]
     (record,) = build_records(logs, "stable_diffusion", round_).records.values()
     assert len(record[EPOCHS]) == len(files) == 10
     for file, point in zip(files, record[EPOCHS], strict=True):

@@ -19,7 +19,6 @@ from mlsub.commands.watch.run import Clock, Watch
 from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import Look
 from mlsub.commands.watch.view import picture
-from mlsub.judge.log import LogTask
 from mlsub.rounds import get_round
 from mlsub.workspace.places import Settings as Asked
 from tests.make_tree import make_log
@@ -83,8 +82,7 @@ class Fed:
     def __init__(self, round_name: str = "1.0", overlay: str | None = None, usage: str = "training") -> None:
         self.news: list[News] = []
         self._data = b""
-        task = LogTask("-", "-", usage, round_name, overlay)
-        self.log = LogSoFar(self, task, get_round(usage, round_name, overlay), self.news.append)  # type: ignore[arg-type]
+        self.log = LogSoFar(self, "-", get_round(usage, round_name, overlay), self.news.append)  # type: ignore[arg-type]
 
     def look(self) -> Look:
         return Look(state="there", data=self._data)

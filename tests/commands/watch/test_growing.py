@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mlsub.commands.watch.news import Ended, Found, PhaseChanged, Warned
 from mlsub.judge import rules
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from tests.commands.watch.scene import Fed, at, lines_of
+from tests.judging import report_on
 from tests.make_tree import make_log
 
 RECORD = (
@@ -21,24 +21,23 @@ RECORD = (
 Told = set[tuple[str, int | None, str | None]]
 
 
-def fed(data: bytes, pieces: list[int], task: LogTask) -> tuple[LogReport, Told]:
+def fed(data: bytes, pieces: list[int], round_name: str) -> tuple[LogReport, Told]:
     """The report on bytes in pieces of these sizes (then the rest), and what was certain before the end."""
-    fed, place = Fed(task.round, usage=task.usage), 0
+    fed, place = Fed(round_name), 0
     for size in [*pieces, len(data)]:
         if place < len(data):
             fed.feed(data[place : place + size])
             place += size
     found = [one.finding for one in fed.news if isinstance(one, Found)]
-    return fed.log.report().at(task.path), {(one.rule, one.line, one.expected) for one in found}
+    return fed.log.report().at("result_0.txt"), {(one.rule, one.line, one.expected) for one in found}
 
 
 def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0") -> tuple[LogReport, Told]:
     """Both ways lead to the same report."""
     file = tmp_path / "result_0.txt"
     file.write_bytes(data)
-    task = LogTask(str(file), "result_0.txt", "training", round_name)
-    report, told = fed(data, pieces, task)
-    assert repr(report) == repr(judge_log(task))
+    report, told = fed(data, pieces, round_name)
+    assert repr(report) == repr(report_on(file, "training", round_name))
     if not report.undecodable:
         assert told <= {(one.rule, one.line, one.expected) for one in report.findings}
     return report, told
@@ -97,7 +96,7 @@ def test_a_log_that_names_itself_after_more_events_than_are_held_is_judged_only_
     spoiled = late.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5')
     for content, compliant in ((late, True), (spoiled, False)):
         file.write_bytes(content)
-        assert judge_log(LogTask(str(file), file.name, "training", "1.0")).compliant is compliant
+        assert report_on(file, "training", "1.0").compliant is compliant
 
 
 def test_an_unfinished_last_line_is_no_record_yet() -> None:

@@ -27,13 +27,13 @@ from mlsub.commands.watch.news import (
 from mlsub.commands.watch.run import Clock, Watch
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.workspace import Settings as CheckSettings
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings as Asked
 from tests.commands.watch.scene import FakeClock, Kept, Step, append, ctrl_c, lines_of, wait, watched
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.effort import HUNG
+from tests.judging import report_on
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_each_finding_is_told_once_and_all_of_check_are(file: Path) -> None:
         cuts = sorted(chance.sample(range(len(spoiled)), 5))
         script = [append(file, *spoiled[a:b]) for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
         _, kept = watched([file], [*script, wait, wait, wait, ctrl_c])
-        report = judge_log(LogTask(str(file), file.name, "training", "1.0"))
+        report = report_on(file, "training", "1.0")
         told = findings(kept)
         assert len(told) == len(set(told))
         assert set(told) >= {(f.rule, f.line, f.expected) for f in report.findings}
@@ -173,7 +173,7 @@ def test_a_log_that_ends_in_a_torn_record_is_judged_as_check_does(file: Path) ->
     lines = lines_of()
     status, kept = watched([file], [append(file, *lines[:20], torn(lines[20]))], settings={"idle_s": 60.0})
     assert status == 1
-    report = judge_log(LogTask(str(file), "result_0.txt", "training", "1.0"))
+    report = report_on(file, "training", "1.0", "result_0.txt")
     assert [f for f in report.findings if f.rejects]
     told = {(found.finding.rule, found.finding.message) for found in kept.of(Found)}
     assert told >= {(f.rule, f.message) for f in report.findings if f.rejects}
@@ -303,7 +303,7 @@ def test_a_pipe_is_judged_as_the_file_would_be(file: Path) -> None:
         status, kept = watched(["-"], [*script, lambda to=writing: os.close(to)], standard_input=reading)
         os.close(reading)
         file.write_bytes(spoiled)
-        report = judge_log(LogTask(str(file), "-", "training", "1.0"))
+        report = report_on(file, "training", "1.0", "-")
         assert status == (0 if report.compliant else 1)
         assert set(findings(kept)) == {(f.rule, f.line, f.expected) for f in report.findings}
         assert verdict(kept).reason == "stopped"

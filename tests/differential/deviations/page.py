@@ -62,18 +62,15 @@ def render(deviations: Deviations) -> str:
 
 
 def _section(area: Area, deviations: Deviations) -> str:
-    rows = [row for row in deviations.rows if row.area == area.id]
-    columns = 3 if any(row.mlsub for row in rows) else 2
-    head = [_line(["case", "official tool", "mlsub"][:columns]), "|---" * columns + "|\n"]
-    table = "".join([*head, *(_line(_cells(row)[:columns]) for row in rows)])
-    text = textwrap.fill(area.text, 140, break_long_words=False, break_on_hyphens=False)
-    return f"\n## {area.title}\n\n{text}\n\n{table}"
+    rows = "\n".join(_item(row) for row in deviations.rows if row.area == area.id)
+    return f"\n## {area.title}\n\n{_filled(area.text)}\n\n{rows}\n"
 
 
-def _cells(row: Row) -> list[str]:
+def _item(row: Row) -> str:
     case = f"**{row.rounds}:** {row.case}" if row.rounds else row.case
-    return [case, row.official, f"{row.mlsub}: {row.why}" if row.why else row.mlsub]
+    mlsub = f"; *mlsub:* {row.mlsub}" if row.mlsub else ""
+    return _filled(f"- {case}. *Official tool:* {row.official}{mlsub}{f': {row.why}' if row.why else ''}.", "  ")
 
 
-def _line(cells: list[str]) -> str:
-    return "".join(f"| {' '.join(cell.split())} " for cell in cells) + "|\n"
+def _filled(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, 140, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

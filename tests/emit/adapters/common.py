@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from mlsub.emit import Recorder, Training
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.log.report import LogReport
 from tests.emit.digits import HYPERPARAMETERS
+from tests.judging import report_on
 
 ROOT = Path(__file__).parents[3]
 
@@ -48,7 +48,7 @@ def said(log: Path, key: str, name: str) -> list[Any]:
 
 
 def judged(log: Path) -> LogReport:
-    return judge_log(LogTask(str(log), log.name, "rehearsal", "1.0"))
+    return report_on(log, "rehearsal", "1.0")
 
 
 def rejecting(log: Path) -> set[str]:

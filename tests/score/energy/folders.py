@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mlsub.judge.log import LogTask, judge_log
 from mlsub.rounds import get_round
 from mlsub.score.energy.judge import judge_power
 from mlsub.score.energy.score import Power
 from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
+from tests.judging import report_on
 
 START_MS = 1_700_000_000_000
 SECONDS = 60
@@ -71,7 +71,7 @@ def judged(folder: Path, round_name: str = "5.1", nodes: Any = None) -> Power | 
     results = tuple(sorted(folder.glob("result_*.txt")))
     strays = tuple(sorted(child.name for child in folder.iterdir() if child not in results))
     description = SystemDescription(name="x", path="x", content={"number_of_nodes": nodes}, findings=())
-    logs = tuple(judge_log(LogTask(str(file), file.name, "training", round_name)) for file in results)
+    logs = tuple(report_on(file, "training", round_name) for file in results)
     names = {"path": ".", "organisation": "", "system": "", "benchmark": folder.name}
     entry = Entry(**names, folder=folder, results=results, strays=strays, logs=logs, description=description)
     return judge_power(entry, get_round("training", round_name))
