@@ -65,7 +65,8 @@ def whole_number(name: str, value: Any, wanted: str = "a whole number") -> int:
     Raises:
         EmitError: it is something else, such as None.
     """
-    return _number(name, value, int, f"give {wanted}")
+    found: int = _number(name, value, int, f"give {wanted}")
+    return found
 
 
 def measure(name: str, value: Any) -> float:
@@ -78,7 +79,8 @@ def measure(name: str, value: Any) -> float:
     Raises:
         EmitError: it is something else, which would never reach the target.
     """
-    return _number(name, value, (int, float), "the quality of an evaluation is a number")
+    found: float = _number(name, value, (int, float), "the quality of an evaluation is a number")
+    return found
 
 
 def _number(name: str, value: Any, kinds: type | tuple[type, ...], wanted: str) -> Any:

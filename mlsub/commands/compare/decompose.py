@@ -212,9 +212,9 @@ def _training(
     """The time of training as work times pace; of another number of accelerators, by accelerator time."""
     unit, each = works[2], f"s per {works[2][:-1]}"
     factors = [("work", works[0], works[1], unit), ("pace", *paces, each)]
-    counts = old.side.accelerators, new.side.accelerators
-    if counts[0] and counts[1] and counts[0] != counts[1]:
-        one, other = map(Fraction, counts)
+    ours, theirs = old.side.accelerators, new.side.accelerators
+    if ours and theirs and ours != theirs:
+        one, other = Fraction(ours), Fraction(theirs)
         factors[1:] = [
             ("pace", paces[0] * one, paces[1] * other, f"accelerator-{each}"),
             ("accelerators", 1 / one, 1 / other, "accelerators"),
