@@ -106,11 +106,6 @@ def test_what_a_function_gives_is_refused_before_any_training_step(
     assert_never_started(log)
 
 
-def test_a_function_may_make_the_hyperparameters(log: Path) -> None:
-    fit(log, hyperparameters=lambda of: {**HYPERPARAMETERS, "model_hidden_units": of.layers[0].units})
-    assert_reached(log)
-
-
 @pytest.mark.parametrize("hook", ["on_train_batch_end", "on_test_batch_end"])
 def test_an_exception_leaves_an_aborted_log(hook: str, log: Path) -> None:
     import keras

@@ -92,11 +92,6 @@ def test_what_a_function_gives_is_refused_before_any_training_step(change: dict[
     assert_never_started(log)
 
 
-def test_a_function_may_make_the_hyperparameters(log: Path) -> None:
-    fit(log, hyperparameters=lambda of: {**HYPERPARAMETERS, "global_batch_size": of.train_batch_size})
-    assert_reached(log)
-
-
 @pytest.mark.parametrize("training", [True, False])
 def test_an_exception_leaves_an_aborted_log(training: bool, log: Path) -> None:
     network = example("transformers_digits").Network()
