@@ -14,16 +14,15 @@ from mlsub.commands.compare.decompose import TIMED, Phases, Training, decompose,
 from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, PairComparison, PhaseTime
 from mlsub.commands.compare.reading import Reading, comparable, entry_name, read_side, runs_of
 from mlsub.commands.compare.words import answer
-from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of_counts, unit_words
-from mlsub.convergence.verdict import paired_rule, progress_of
-from mlsub.divisions import CLOSED
+from mlsub.convergence.algorithm import unit_of_counts, unit_words
+from mlsub.convergence.verdict import progress_of
 from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result
 from mlsub.log.changes import agreed, agreed_values, fields, hyperparameters
 from mlsub.log.reading import usable_number
 from mlsub.log.report import LogReport
 from mlsub.rounds import Round, get_round
-from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.load import benchmark
 from mlsub.workspace import Settings
 
 #: A smaller number counts nothing.
@@ -332,10 +331,7 @@ def _points(result: Result, round_: Round) -> tuple[tuple[float | None, ...], st
     name, rcp = result.benchmark, result.rcp
     if rcp.points:
         return rcp.points, rcp.logs_unit or rcp.unit or unit_words(name, round_)
-    algorithm = algorithm_of(round_.usage, round_.name) or newest_algorithm()
-    known = name in round_.benchmarks
-    paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name)) if known else None
-    points = progress_of(runs_of(result), name, algorithm, paired).by_run
+    points = progress_of(runs_of(result), name, round_).by_run
     return points, unit_of_counts(points, name, round_, _number(result, "global_batch_size"))
 
 
