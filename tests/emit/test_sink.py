@@ -118,12 +118,6 @@ rec.close()
 """
 
 
-def test_the_same_process_cannot_open_a_log_twice(tmp_path: Path) -> None:
-    log = tmp_path / "result_0.txt"
-    with recorder(log), pytest.raises(LogInUseError):
-        recorder(log)
-
-
 class Disk:
     """A disk that is full from some byte on, for one write."""
 

@@ -44,6 +44,8 @@ def test_what_cannot_be_compared_is_one_line(kind: str, path: str, words: str, t
     ("arguments", "words"),
     [
         (["A"], "Two trainings are compared: name A and B."),
+        (["A", "--packages"], "Two packages are compared: name A and B."),
+        (["A", "--packages", "--resubmit"], "Leave out --packages."),
         (["A", "A", "--borrow"], "--borrow and --from belong together"),
         (["A", "A", "--from", "A"], "--borrow and --from belong together"),
         (["A", "A", "--borrow", "--from", "A", "--resubmit"], "Ask for one of them."),
@@ -56,9 +58,10 @@ def test_what_cannot_be_compared_is_one_line(kind: str, path: str, words: str, t
 )
 def test_what_cannot_be_asked_is_one_line(arguments: list[str], words: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
-    outcome = run("compare", "--trainings", *(tree.folder if argument == "A" else argument for argument in arguments))
+    kind = [] if "--packages" in arguments else ["--trainings"]
+    outcome = run("compare", *kind, *(tree.folder if argument == "A" else argument for argument in arguments))
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert words in outcome.stderr
+    assert outcome.stderr.startswith("mlsub compare: ") and words in outcome.stderr
     assert outcome.stderr.count("\n") == 1
 
 
@@ -101,17 +104,3 @@ def test_what_is_given_says_what_is_compared(tmp_path: Path) -> None:
     assert run("compare", tree.folder, tree.folder).stdout.startswith("Comparison of two packages\n")
     assert run("compare", tree.folder, tree.folder, "--trainings").stdout.startswith("Comparison of two trainings\n")
     assert run("compare", tree.entry(), tree.entry(), "--packages").stdout.startswith("Comparison of two packages\n")
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--packages",), "Two packages are compared: name A and B."),
-        ((), "Two trainings are compared: name A and B."),
-        (("--packages", "--resubmit"), "Leave out --packages."),
-    ],
-)
-def test_what_cannot_be_compared(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    outcome = run("compare", make_tree(tmp_path).folder, *options)
-    assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr.startswith("mlsub compare: ") and words in outcome.stderr
