@@ -62,8 +62,10 @@ def _say(text: str) -> None:
 
 
 def _progress(entry: RehearsalEntry, number: int, runs: int, trained: Trained) -> None:
+    from mlsub.io.show import plural
+
     ending = "reached" if trained.success else "did not reach"
-    epochs = f"{trained.epochs} epoch{'s' if trained.epochs != 1 else ''}"
+    epochs = plural(trained.epochs, "epoch")
     _say(
         f"{entry.system}, {entry.benchmark} ({entry.division}) run {number} of {runs}: "
         f"{ending} the target in {epochs}, quality {trained.quality:.4f}"
