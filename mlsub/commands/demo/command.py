@@ -10,6 +10,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import folder_option
+from mlsub.io.show import plural
 
 if TYPE_CHECKING:
     from mlsub.commands.demo.run import RehearsalEntry
