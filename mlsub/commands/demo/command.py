@@ -63,8 +63,6 @@ def _say(text: str) -> None:
 
 
 def _progress(entry: RehearsalEntry, number: int, runs: int, trained: Trained) -> None:
-    from mlsub.io.show import plural
-
     ending = "reached" if trained.success else "did not reach"
     epochs = plural(trained.epochs, "epoch")
     _say(
