@@ -8,7 +8,7 @@ from typing import Any
 
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
-from mlsub.io.show import several, show
+from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
@@ -90,7 +90,7 @@ def _clock(run: Run, path: str) -> Iterator[Finding]:
             "run.clock-backwards",
             path,
             line=clock.step_line,
-            actual=f"{clock.steps} step{'s' if clock.steps > 1 else ''} back, {clock.worst_step:g} ms at most",
+            actual=f"{plural(clock.steps, 'step')} back, {clock.worst_step:g} ms at most",
         )
 
 

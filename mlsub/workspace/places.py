@@ -19,6 +19,7 @@ from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import reason_of
+from mlsub.io.show import plural
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
@@ -185,7 +186,7 @@ def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
     message, expected = f"The organisations' folders lie too deep below {folder.name}", None
     if len(deep) == 1:
         count = len(first.relative_to(folder).parts) - round_
-        message = f"The files of {first.name} are {count} folder{'s' * (count > 1)} too deep"
+        message = f"The files of {first.name} are {plural(count, 'folder')} too deep"
     if any(steps) or not (round_ or (its_own and len(deep) == 1)):
         fix = fix_for_elsewhere(deep)
     elif round_:

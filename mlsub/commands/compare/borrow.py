@@ -19,9 +19,9 @@ from mlsub.commands.compare.trainings import Training, compare_sides, match, mea
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import first_few
 from mlsub.judge.result import Result
 from mlsub.log.changes import agreed_values, fields
-from mlsub.review.runs.model import listed
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
@@ -182,7 +182,7 @@ def _convergence(loan: Loan) -> Iterator[Finding]:
 
 
 def _listed(keys: Sequence[str], values: Mapping[str, str]) -> str:
-    return listed([f"{key} {values.get(key, 'not logged')}"[:120] for key in keys], _SHOWN)
+    return first_few([f"{key} {values.get(key, 'not logged')}"[:120] for key in keys], _SHOWN)
 
 
 def _system(loan: Loan) -> Iterator[Finding]:
@@ -196,7 +196,7 @@ def _system(loan: Loan) -> Iterator[Finding]:
 
 
 def _fields(values: Sequence[tuple[str, Any]]) -> str:
-    return listed([f"{name}: {'-' if value is None else str(value)[:80]}" for name, value in values], _SHOWN)
+    return first_few([f"{name}: {'-' if value is None else str(value)[:80]}" for name, value in values], _SHOWN)
 
 
 def _scale(loan: Loan) -> Iterator[Finding]:

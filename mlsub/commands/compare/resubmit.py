@@ -22,12 +22,11 @@ from mlsub.commands.compare.trainings import compare_sides, match, read_timed
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
-from mlsub.io.show import show
+from mlsub.io.show import first_few, show
 from mlsub.judge.result import Result
 from mlsub.log.changes import Change
 from mlsub.log.report import DECIDING
 from mlsub.review.cross import digest_of
-from mlsub.review.runs.model import listed
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
@@ -180,7 +179,7 @@ def _fields(entry: Result, changes: Sequence[Change], round_: Round) -> Iterator
             yield finding(
                 rule,
                 entry.path,
-                f"The system description differs in {listed([change.name for change in found], _SHOWN)}",
+                f"The system description differs in {first_few([change.name for change in found], _SHOWN)}",
                 expected="; ".join(_value(change.old) for change in found[:_SHOWN]),
                 actual="; ".join(_value(change.new) for change in found[:_SHOWN]),
             )
@@ -201,8 +200,8 @@ def _logs(old: Result, new: Result) -> Iterator[Finding]:
     message = "The logs are not those of the earlier round"
     if same:
         message = "The logs were edited since the earlier round; times and evaluations are the same"
-    parts = [f"changed or new: {listed(changed, _SHOWN)}"] * bool(changed)
-    parts += [f"only in the earlier round: {listed(gone, _SHOWN)}"] * (bool(gone) and gone != changed)
+    parts = [f"changed or new: {first_few(changed, _SHOWN)}"] * bool(changed)
+    parts += [f"only in the earlier round: {first_few(gone, _SHOWN)}"] * (bool(gone) and gone != changed)
     yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
 
 

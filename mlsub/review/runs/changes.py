@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io.show import first_few, plural
 from mlsub.log.changes import hyperparameters
 from mlsub.log.reading import usable_number
 from mlsub.review.cadence import grouped
-from mlsub.review.runs.model import Entry, Observation, listed, observe, reached, score_of, seconds
+from mlsub.review.runs.model import Entry, Observation, observe, reached, score_of, seconds
 from mlsub.review.runs.pace import pauses_of
 from mlsub.submission.find import organisation
 
@@ -92,13 +93,13 @@ def _observed(before: Entry, entry: Entry) -> Iterator[Observation]:
     shown = [change.words for change in changes if change.words]
     silent = len(changes) - len(shown)
     if silent:
-        shown.append(f"{silent} key{'s' * (silent > 1)} that only one of them logs")
+        shown.append(f"{plural(silent, 'key')} that only one of them logs")
     if old is not None and new is not None and old > 0:
         shown.insert(0, f"{old:.6f} to {new:.6f} minutes ({(new - old) / old:+.2%})")
     yield observe(
         "inspect.changed",
         entry,
-        f"since {before.path}: {listed(shown, 12)}",
+        f"since {before.path}: {first_few(shown, 12)}",
         other=before.path,
         minutes_before=old,
         minutes=new,

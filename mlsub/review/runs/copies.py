@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.io.data import blake2b
-from mlsub.io.show import readable, show
+from mlsub.io.show import first_few, plural, readable, show
 from mlsub.log.reading import usable_number
 from mlsub.log.trace import KeyMark, Trace
 from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
-from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds
+from mlsub.review.runs.model import Entry, Observation, name_of, observe, seconds, thresholds
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
 _LEAST_KEYS = 3
@@ -53,7 +53,7 @@ def changes(log: Trace, original: Trace) -> Iterator[str]:
         more = ours.count - theirs.count
         name = readable(key)
         if more:
-            records = f"{abs(more)} {name} record{'s' * (abs(more) > 1)}"
+            records = plural(abs(more), f"{name} record")
             yield f"{records} {'added' if more > 0 else 'removed'}"
         elif ours.values != theirs.values:
             yield f"other values of {name}"
@@ -177,7 +177,7 @@ def _same_runs(pairs: Pairs) -> Iterator[Observation]:
     made = {log.trace.path: list(changes(log.trace, original.trace)) for log, original in others}
     counted = Counter(change for of in made.values() for change in of)
     words = [f"{change} in {count}" for change, count in counted.items()]
-    more = f"; {listed(words)} of them" if words else "; no record added or removed"
+    more = f"; {first_few(words, 6)} of them" if words else "; no record added or removed"
     yield _copied("inspect.same-run", others, more, message=_message(list(made.values())), changes=made)
 
 
@@ -224,7 +224,7 @@ def _copied(rule: str, pairs: Pairs, more: str = "", message: str | None = None,
     return observe(
         rule,
         entry,
-        f"{len(pairs)} of {len(entry.traces)} logs {like} {where}: {listed(names, 3)}{more}",
+        f"{len(pairs)} of {len(entry.traces)} logs {like} {where}: {first_few(names, 3)}{more}",
         message=message,
         other=other.path,
         logs=[[a.trace.path, b.trace.path] for a, b in pairs],
@@ -249,7 +249,7 @@ def _same_samples(entries: Sequence[Entry]) -> Iterator[Observation]:
             yield observe(
                 "inspect.same-samples",
                 entry,
-                f"{len(alike)} of {len(entry.traces)} runs as in {alike[0][1].path}: {listed(shown, 3)}",
+                f"{len(alike)} of {len(entry.traces)} runs as in {alike[0][1].path}: {first_few(shown, 3)}",
                 other=alike[0][1].path,
                 pairs=len(alike),
             )
@@ -298,7 +298,7 @@ def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
             yield observe(
                 "inspect.seeds-shared",
                 entry,
-                f"{alike[best]} of {len(seeds[n])} seeds ({listed(shown, 5)}) as in {entries[best].path}; "
+                f"{alike[best]} of {len(seeds[n])} seeds ({first_few(shown, 5)}) as in {entries[best].path}; "
                 f"{len(alike)} such entries",
                 other=entries[best].path,
                 common=alike[best],

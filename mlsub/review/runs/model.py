@@ -12,6 +12,7 @@ import msgspec
 from mlsub.convergence.statistics import cut_of
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
+from mlsub.io.show import plural
 from mlsub.log.run import Evaluation
 from mlsub.log.trace import Trace
 from mlsub.review.cadence import all_numbers
@@ -205,11 +206,6 @@ def name_of(trace: Trace) -> str:
     return trace.path.rpartition("/")[2]
 
 
-def listed(names: list[str], most: int = 6) -> str:
-    """Return names, the first few of many."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def seconds(ms: float) -> str:
     """Return a length of time for a message."""
     divisor, unit = next((divisor, unit) for least, divisor, unit in _UNITS if abs(ms) >= least or not least)
@@ -280,7 +276,7 @@ def without_runs(entry: Entry, runs: list[Trace]) -> Undone:
     why = f"{_SLOWEST}; {cut} of the slowest and of the fastest fall out"
     words = f"{before:.6f} minutes as logged" if before is not None else "no score as logged"
     if after is None:
-        words += f", no score {how}: {many} such run{'s' * (many > 1)}, and {cut} may fall out"
+        words += f", no score {how}: {plural(many, 'such run')}, and {cut} may fall out"
     else:
         words += f", {after:.6f} {how}"
     return _undone(entry, how, why, changed, (before, after), words, alone=after is None)

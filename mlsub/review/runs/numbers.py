@@ -9,9 +9,10 @@ from itertools import pairwise
 
 import msgspec
 
+from mlsub.io.show import first_few
 from mlsub.log.reading import usable_number
 from mlsub.log.trace import MAX_TIME_MS, Trace
-from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, reached, seconds, shorter, thresholds
+from mlsub.review.runs.model import Entry, Observation, name_of, observe, reached, seconds, shorter, thresholds
 from mlsub.rounds.benchmarks import benchmark_of
 
 _NUMBERED = re.compile(r"result_(\d{1,6})\.txt(?:\.gz)?")
@@ -32,7 +33,7 @@ def find_holes(entry: Entry) -> Iterator[Observation]:
         yield observe(
             "inspect.numbering",
             entry,
-            f"no {listed([str(number) for number in holes])} among {numbers[0]} to {numbers[-1]}",
+            f"no {first_few(map(str, holes), 6)} among {numbers[0]} to {numbers[-1]}",
             holes=holes[:100],
         )
 
@@ -71,15 +72,14 @@ def find_order(entry: Entry) -> Iterator[Observation]:
     found = _late(order, waits)
     if found is None:
         return
-    shown = listed([name_of(numbered[number]) for number in found.numbers], 3)
+    shown = first_few([name_of(numbered[number]) for number in found.numbers], 3)
     side = "began {} after the others had ended" if found.after else "ended {} before the others began"
     longest, before = max(zip(waits, order[1:], strict=True))
     more = f"; the longest wait is {seconds(longest)}, before {before}" if longest > found.wait_ms else ""
     yield observe(
         "inspect.order",
         entry,
-        f"{shown} {side.format(seconds(found.wait_ms))}; in time order "
-        f"{listed([str(number) for number in order], 20)}{more}",
+        f"{shown} {side.format(seconds(found.wait_ms))}; in time order {first_few(map(str, order), 20)}{more}",
         order=order[:100],
         late=list(found.numbers),
         wait_ms=found.wait_ms,
@@ -185,7 +185,7 @@ def find_stated_time(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.stated-time",
         entry,
-        f"{len(off)} of {len(stated)} runs: {listed(shown, 3)}",
+        f"{len(off)} of {len(stated)} runs: {first_few(shown, 3)}",
         message=f"The {field} that run_stop states is not run_stop minus run_start",
         expected=f"equal within {thresholds().stated_ms:g} ms",
         runs=len(off),

@@ -18,7 +18,7 @@ from mlsub.convergence.target import Measures, target_of
 from mlsub.convergence.verdict import paired_rule, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
-from mlsub.io.show import show
+from mlsub.io.show import first_few, show
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation
 from mlsub.log.trace import Trace
@@ -28,7 +28,6 @@ from mlsub.review.runs.model import (
     Entry,
     Observation,
     before_stop,
-    listed,
     name_of,
     observe,
     places,
@@ -105,7 +104,7 @@ def find_stops_below(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.stops-below",
         entry,
-        f"{len(runs)} of {len(entry.traces)} runs{which}: {listed(shown, 4)}{_where_met(below)}",
+        f"{len(runs)} of {len(entry.traces)} runs{which}: {first_few(shown, 4)}{_where_met(below)}",
         undone=undone,
         runs={name: {"value": show(value, 80), "wait_ms": wait} for name, (value, wait) in runs.items()},
         fastest=fastest,
@@ -153,7 +152,7 @@ def find_met_earlier(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.target-earlier",
         entry,
-        f"{len(earlier)} of {len(entry.traces)} runs: {listed(shown, 3)}",
+        f"{len(earlier)} of {len(entry.traces)} runs: {first_few(shown, 3)}",
         undone=with_times(entry, "if they had ended there", times),
         runs={name_of(one.trace): {"met": (one.met or 0) + 1, "of": len(one.before)} for one in earlier},
     )

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from mlsub.io.show import first_few, plural
 from mlsub.log.trace import MAX_TIME_MS, Trace
-from mlsub.review.runs.model import Entry, Observation, listed, name_of, observe, seconds, thresholds, with_times
+from mlsub.review.runs.model import Entry, Observation, name_of, observe, seconds, thresholds, with_times
 from mlsub.rounds import Round
 
 #: Runs of an entry that are compared pair by pair; published entries have 50 at most.
@@ -134,14 +135,14 @@ def _overlap(
         most = _at_once(mine, [span.stop for span in mine])
         shown = [f"{p.one.name} and {p.other.name} by {seconds(p.by_ms)}" for p in sorted(own, key=lambda p: -p.by_ms)]
         possible = len(mine) * (len(mine) - 1) // 2
-        parts.append(f"{len(own)} of {possible} pairs, up to {most} runs at once: {listed(shown, 3)}")
+        parts.append(f"{len(own)} of {possible} pairs, up to {most} runs at once: {first_few(shown, 3)}")
     if others:
         folders = {span.entry for pair in others for span in (pair.one, pair.other)} - {entry.path}
-        names = listed(sorted(folder.rpartition("/")[2] for folder in folders))
-        parts.append(f"{len(others)} pair{'s' * (len(others) > 1)} with runs of {names} on the same system")
+        names = first_few(sorted(folder.rpartition("/")[2] for folder in folders), 6)
+        parts.append(f"{plural(len(others), 'pair')} with runs of {names} on the same system")
     remaining = sum(entry.path in (pair.one.entry, pair.other.entry) for pair in left)
     if any(span.stop != span.unstretched for span in mine):
-        parts.append(f"{remaining} pair{'s' * (remaining != 1)} remain if run_stop is moved back to the last record")
+        parts.append(f"{plural(remaining, 'pair')} remain if run_stop is moved back to the last record")
     yield observe(
         "inspect.overlap",
         entry,

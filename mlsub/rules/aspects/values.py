@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.show import show
+from mlsub.io.show import plural, show
 from mlsub.log.event import Event
 from mlsub.rounds import history_of
 from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, Part, Test
@@ -242,7 +242,7 @@ class Target(Aspect):
                 fix = f"Log {key} as a number (for several measures, an object of numbers)."
                 yield Flaw(self.name, message, demand, fix, *out.incomparable)
         elif out.misses_target and not case.cut_off:
-            found = f"{show(out.best)} at best, in {out.count} evaluation{'s' if out.count > 1 else ''}"
+            found = f"{show(out.best)} at best, in {plural(out.count, 'evaluation')}"
             fix = "Such a run counts as not converged: the entry may hold a few of them, and each counts as slowest."
             yield Flaw(self.name, f"No {key} reaches the quality target", demand, fix, out.last_line, found)
 
