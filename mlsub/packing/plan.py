@@ -20,8 +20,9 @@ from mlsub.io.show import first_few
 from mlsub.packing.manifest import Entry, Manifest, Part, System
 from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs
 from mlsub.rules.catalogue import finding
+from mlsub.rules.load import benchmark
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
-from mlsub.submission.code import CODE_USAGES, PlannedEntry
+from mlsub.submission.code import CODE_USAGES
 from mlsub.submission.find import Place, Target, infer_round
 from mlsub.submission.listing import Item as Listed
 from mlsub.submission.listing import ItemKind, Listing, list_tree, parents, stray_paths
@@ -145,19 +146,34 @@ def _used_twice(runs: Iterable[EntryRuns], manifest: Manifest) -> Iterator[Findi
                 yield manifest.finding("package.run-twice", message, entry, actual=run)
 
 
-def planned_entries(manifest: Manifest) -> list[PlannedEntry]:
-    """Return the entries as the layout of a submission knows them; one without an implementation's name has its own."""
-    named = {code.benchmark: code.implementation for code in reversed(manifest.code)}
-    return [
-        PlannedEntry(
-            system=entry.system,
-            benchmark=entry.benchmark,
-            implementation=entry.implementation or named.get(entry.benchmark, "implementation"),
-            scaling_type=entry.scaling,
-            power=entry.power is not None,
-        )
-        for entry in manifest.entries
-    ]
+def expected_paths(manifest: Manifest) -> dict[str, str]:
+    """Return what the submission rules ask for, a word on each path by the path, in the order of the tree.
+
+    The logs of an entry are one path. The source is the directory structure in MLCommons' submission rules.
+    """
+    expected = {f"systems/{entry.system}.json": "describes the system" for entry in manifest.entries}
+    if manifest.round.usage in CODE_USAGES:
+        for entry in manifest.entries:
+            code = f"benchmarks/{entry.benchmark}/implementations/{_implementation(manifest, entry)}/"
+            expected |= {code: "the code that ran"} | {one.path: one.word for one in _templates(manifest, entry)}
+    for entry in manifest.entries:
+        folder = f"results/{entry.name}"
+        runs = benchmark(manifest.round.usage, manifest.round.name, entry.benchmark).runs
+        more = f" to result_{runs - 1}.txt" if runs > 1 else ""
+        expected[f"{folder}/result_0.txt{more}"] = f"logs of {runs} runs" if runs > 1 else "log of a run"
+        for run in range(runs if entry.power is not None else 0):
+            expected[f"{folder}/power/result_{run}/"] = "power of that run: node_<j>.txt, sw_<k>.txt"
+    return expected
+
+
+def _implementation(manifest: Manifest, entry: Entry) -> str:
+    """Return the name of an entry's implementation: its own, or that of the benchmark's first code."""
+    first = next((code.implementation for code in manifest.code if code.benchmark == entry.benchmark), "implementation")
+    return entry.implementation or first
+
+
+def _templates(manifest: Manifest, entry: Entry) -> tuple[Template, ...]:
+    return templates(entry.system, entry.benchmark, _implementation(manifest, entry))
 
 
 def _file(manifest: Manifest, source: Path, to: str, named: System | Part, *, executable: bool | None = None) -> Taken:
@@ -248,8 +264,8 @@ def missing_files(manifest: Manifest) -> dict[Path, Template]:
     found: dict[Path, Template] = {}
     if manifest.round.usage in CODE_USAGES:
         brought = tuple(f"{extra.to}/" for extra in manifest.files)
-        for entry, planned in zip(manifest.entries, planned_entries(manifest), strict=True):
-            for template in templates(planned.system, planned.benchmark, planned.implementation):
+        for entry in manifest.entries:
+            for template in _templates(manifest, entry):
                 file = manifest.setup_of(entry) / Path(template.path).name
                 if not os.path.lexists(file) and not f"{template.path}/".startswith(brought):
                     found.setdefault(file, template)

@@ -73,28 +73,6 @@ def test_rules_choose_the_text() -> None:
 
 
 @needs_published
-def test_footnotes_are_written_when_asked_for() -> None:
-    assert "Footnotes, with what is missing" not in audit().stdout
-    done = audit("--footnote")
-    assert done.exit_code == 0
-    assert "entry [ID 1.0-...]" in done.stdout
-    assert "missing: result ID of Graphcore IPU-POD64 (bert) and source and date of retrieval" in done.stdout
-
-
-@needs_published
-def test_without_its_document_a_claim_is_told_as_not_looked_at() -> None:
-    done = audit()
-    assert "Not checked: text 003_2e5ebb5ebe4f65e4.txt is not there; name its folder with --documents." in " ".join(
-        done.stdout.split()
-    )
-
-
-@needs_published
-def test_strict_counts_findings() -> None:
-    assert audit("--strict").exit_code == 1
-
-
-@needs_published
 def test_the_example_of_the_docs_is_what_is_said(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "messaging.md").read_text()
     [claims] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)

@@ -12,26 +12,12 @@ from mlsub.divisions import DIVISIONS, division_meant, division_name, division_o
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
-        ("closed", "closed"),
-        ("Closed", "closed"),
-        ("CLOSED ", "closed"),
-        ("close", "closed"),
-        (" Closed Division", "closed"),
-        ("closed_division", "closed"),
-        ("open", "open"),
-        ("Open", "open"),
-        ("open\n", "open"),
-        ("OPEN-division", "open"),
-        ("", None),
-        ("closed or open", None),
-        ("enclosed", None),
-        ("opens", None),
-        ("data center", None),
-        (None, None),
-        (1, None),
-        (["closed"], None),
+        ("closed", "closed"), ("Closed", "closed"), ("CLOSED ", "closed"), ("close", "closed"),
+        (" Closed Division", "closed"), ("closed_division", "closed"), ("open", "open"), ("Open", "open"),
+        ("open\n", "open"), ("OPEN-division", "open"), ("", None), ("closed or open", None), ("enclosed", None),
+        ("opens", None), ("data center", None), (None, None), (1, None), (["closed"], None),
     ],
-)
+)  # fmt: skip
 def test_a_division_is_known_however_it_is_written(written: object, meant: str | None) -> None:
     found = division_meant(written)
     assert (found.name if found else None) == meant

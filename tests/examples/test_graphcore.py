@@ -27,18 +27,10 @@ WAIVED = {
 }
 #: Fields that the published descriptions state, and that were wrong or unclear there: what the corrected ones change.
 CORRECTED = {
-    "accelerator_host_interconnect",
-    "accelerators_per_node",
-    "accelerator_interconnect",
-    "accelerator_memory_capacity",
-    "host_memory_capacity",
-    "host_networking",
-    "host_processors_per_node",
-    "host_storage_capacity",
-    "notes",
-    "number_of_nodes",
-    "status",
-}
+    "accelerator_host_interconnect", "accelerators_per_node", "accelerator_interconnect",
+    "accelerator_memory_capacity", "host_memory_capacity", "host_networking", "host_processors_per_node",
+    "host_storage_capacity", "notes", "number_of_nodes", "status",
+}  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 each_round = pytest.mark.parametrize("name", ROUNDS)

@@ -75,15 +75,11 @@ def _figure(cell: str) -> float:
     return float(re.sub(r"[, %×x]", "", cell).replace("−", "-"))
 
 
-def _points(chart: Any, page: _Page, folder: Path) -> list[float]:
-    """The numbers of a chart: on the page, in its table, and in the file that it shares with others."""
+def _points(chart: Any, page: _Page) -> list[float]:
+    """The numbers of a chart: on the page and in its table."""
     if "series" not in chart:
         return sorted(_numbers(chart))
-    series = list(chart["series"])
-    if "shared" in chart:
-        script = (folder / "shared" / f"{chart['shared']}.js").read_text(encoding="utf-8")
-        series += json.loads(script[script.index(" = ") + 3 :].rstrip(";\n"))
-    found = [number for one in series for column in one["points"] for number in column]
+    found = [number for one in chart["series"] for column in one["points"] for number in column]
     if "table" in chart:
         rows = page.lists[chart["table"]["id"]][1:]
         columns = [chart["table"]["x"], *([] if "categories" in chart else [chart["table"]["y"]])]
@@ -108,10 +104,6 @@ def page_facts(folder: Path) -> Facts:
         if file.is_dir() or file.name.startswith("."):
             continue
         name = file.relative_to(folder).as_posix()
-        if name.startswith("shared/"):
-            # Called by their content, which is among the numbers of charts.
-            facts["shared files"] = facts.get("shared files", 0) + 1
-            continue
         facts[f"file {name}"] = True
         if name == "data/results.json":
             facts["results"] = shortened([list(one.values())[1:] for one in json.loads(file.read_text("utf-8"))])
@@ -124,6 +116,6 @@ def page_facts(folder: Path) -> Facts:
             rows = [[row[0], *map(_figure, filter(_FIGURE.fullmatch, row[1:]))] for row in table[1:] if row]
             facts[f"table {number} of {name}"] = [len(table) - 1, shortened([row for row in rows if len(row) > 1])]
         for number, chart in enumerate(page.charts, 1):
-            points = _points(chart, page, folder)
+            points = _points(chart, page)
             facts[f"chart {number} of {name}"] = [len(points), sketch(sorted(points))]
     return facts

@@ -11,16 +11,11 @@ from mlsub.rounds.benchmarks import Held, benchmark_of
 @pytest.mark.parametrize(
     ("round_", "folder", "title"),
     [
-        ("1.1", "ssd", "SSD"),
-        ("2.0", "ssd", "RetinaNet"),
-        ("5.0", "retinanet", "RetinaNet"),
-        ("4.0", "gnn", "R-GAT"),
-        ("5.0", "rgat", "R-GAT"),
-        ("0.7", "bert", "BERT"),
-        ("9.9", "ssd", "RetinaNet"),
+        ("1.1", "ssd", "SSD"), ("2.0", "ssd", "RetinaNet"), ("5.0", "retinanet", "RetinaNet"),
+        ("4.0", "gnn", "R-GAT"), ("5.0", "rgat", "R-GAT"), ("0.7", "bert", "BERT"), ("9.9", "ssd", "RetinaNet"),
         ("1.0", "unheard", None),
     ],
-)
+)  # fmt: skip
 def test_benchmarks_over_the_rounds(round_: str, folder: str, title: str | None) -> None:
     found = benchmark_of("training", round_, folder)
     assert (found.title if found else None) == title

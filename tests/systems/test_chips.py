@@ -45,27 +45,14 @@ def test_every_model_is_of_its_accelerator() -> None:
 @pytest.mark.parametrize(
     ("name", "contains"),
     [
-        ("dgxa100_n8_ngc23.09", ["a100"]),
-        ("dgx_h100", ["h100"]),
-        ("a10x2-mxnet_22.08", ["a10"]),
-        ("1xSMC-H100-SXM-80GB", ["h100"]),
-        ("theia_ngpu8 GB300", ["b300"]),
-        ("MI300X_EPYC_9575F_pytorch", ["mi300"]),
-        ("MI300 series", ["mi300"]),
-        ("AMD MI308X", ["mi308"]),
-        ("cloudtpu-v4", ["tpuv4"]),
-        ("tpu-v5litepod-256", ["tpuv5"]),
-        ("cloud-tpu-v6", ["trillium"]),
-        ("GeForce RTX 3090", ["rtx3090"]),
+        ("dgxa100_n8_ngc23.09", ["a100"]), ("dgx_h100", ["h100"]), ("a10x2-mxnet_22.08", ["a10"]),
+        ("1xSMC-H100-SXM-80GB", ["h100"]), ("theia_ngpu8 GB300", ["b300"]), ("MI300X_EPYC_9575F_pytorch", ["mi300"]),
+        ("MI300 series", ["mi300"]), ("AMD MI308X", ["mi308"]), ("cloudtpu-v4", ["tpuv4"]),
+        ("tpu-v5litepod-256", ["tpuv5"]), ("cloud-tpu-v6", ["trillium"]), ("GeForce RTX 3090", ["rtx3090"]),
         ("RTX PRO 6000 and RTX 4090", ["rtx4090", "rtx6000"]),
-        ("Bow-Pod16", ["bowipu"]),
-        ("h20", ["h20"]),
-        ("h2000", []),
-        ("elbow", []),
-        ("TPU", []),
-        ("nf5488m6", []),
+        ("Bow-Pod16", ["bowipu"]), ("h20", ["h20"]), ("h2000", []), ("elbow", []), ("TPU", []), ("nf5488m6", []),
     ],
-)
+)  # fmt: skip
 def test_names_of_systems_contain_accelerators(name: str, contains: list[str]) -> None:
     assert sorted(named_in(name.lower())) == contains
 

@@ -213,35 +213,29 @@ def _of_result(facts: Facts) -> _Subject:
     suite = "hpc" if facts.usage == "hpc" else "training"
     per_node, nodes = (product(facts.description, field) for field in ("accelerators_per_node", "number_of_nodes"))
     counted = product(facts.description, "number_of_nodes", "accelerators_per_node")
-    own = {
-        "submitter": submitters if facts.submitter else None,
-        "vendor": vendors if facts.submitter else None,
-        "organisation": vendors | _organisations_of(said.values()) if facts.submitter else None,
-        "accelerator": chips or _of_folder(system) or (chips if facts.description else None),
-        "framework": frameworks or None,
-        "benchmark": _folders(facts.usage, facts.benchmark, facts.round) if facts.benchmark else None,
-        "suite": {suite},
-        "round": {facts.round},
-        "division": {facts.division} if facts.division else None,
-    }
-    shown = {
-        "organisation": facts.submitter,
-        "suite": f"MLPerf {suite.upper() if suite == 'hpc' else suite.title()}",
-        "vendor": ", ".join(sorted(makers)) or facts.submitter,
-        "accelerator": model if model.strip().upper() not in ("", "N/A", "NA", "NONE") else "no accelerator",
-        "framework": said.get("framework"),
-        "benchmark": facts.benchmark,
-        "round": f"v{facts.round}",
-        "division": facts.division,
-        "chips": f"{counted} accelerators" if counted else "no accelerators counted",
-        "nodes": "1 node" if nodes == 1 else f"{nodes} nodes",
-    }
+    there = model.strip().upper() not in ("", "N/A", "NA", "NONE")
+    known = bool(facts.submitter)
+    accelerators = chips or _of_folder(system) or (chips if facts.description else None)
+    folders = _folders(facts.usage, facts.benchmark, facts.round) if facts.benchmark else None
+    rows: tuple[tuple[str, Collection[str] | None, str | None], ...] = (
+        ("submitter", submitters if known else None, None),
+        ("vendor", vendors if known else None, ", ".join(sorted(makers)) or facts.submitter),
+        ("organisation", vendors | _organisations_of(said.values()) if known else None, facts.submitter),
+        ("accelerator", accelerators, model if there else "no accelerator"),
+        ("framework", frameworks or None, said.get("framework")),
+        ("benchmark", folders, facts.benchmark),
+        ("suite", {suite}, f"MLPerf {suite.upper() if suite == 'hpc' else suite.title()}"),
+        ("round", {facts.round}, f"v{facts.round}"),
+        ("division", {facts.division} if facts.division else None, facts.division),
+        ("chips", None, f"{counted} accelerators" if counted else "no accelerators counted"),
+        ("nodes", None, "1 node" if nodes == 1 else f"{nodes} nodes"),
+    )
     return _Subject(
-        own={what: names for what, names in own.items() if names is not None},
+        own={what: names for what, names, _ in rows if names is not None},
         chips=facts.chips,
         per_node=per_node,
         nodes=nodes,
-        shown={what: text for what, text in shown.items() if text},
+        shown={what: text for what, _, text in rows if text},
     )
 
 

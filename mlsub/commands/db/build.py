@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub import io
 from mlsub.commands.db.query import check_ready, message_of
-from mlsub.commands.db.rows import Inserter, Row, add_package, record_rows
+from mlsub.commands.db.rows import Inserter, Row, package_rows, record_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
@@ -27,6 +27,9 @@ from mlsub.workspace.cache import scan_tree
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+#: Rows of files of records, each with the name of its table.
+Records = Sequence[tuple[str, Row]]
 
 
 class Built(Answer, frozen=True, kw_only=True):
@@ -73,8 +76,7 @@ def build(
             written.
         FileProblemsError: a file of records cannot be read.
     """
-    written_to = [output, *([parquet] if parquet else [])]
-    check_ready(*written_to)
+    check_ready(*filter(None, (output, parquet)))
     packages, passed_over = find_packages(folders, settings) if folders else ({}, ())
     rows = record_rows(records)
     _check_places(output, parquet, packages.values())
@@ -170,12 +172,15 @@ def _known_state(file: Path) -> str:
         return str(about[2]) if about is not None and current else _OLDER
 
 
-def _state(settings: Settings, packages: Mapping[str, Place], records: dict[str, list[Row]]) -> str:
+def _state(settings: Settings, packages: Mapping[str, Place], records: Records) -> str:
     """What a database is made of, as a digest; no file of a submission is opened for it.
 
     Empty where a change from now on may not show, as files have changed only just now.
     """
-    parts = [msgspec.json.encode(settings.convergence), repr(records["record_files"]).encode()]
+    parts = [
+        msgspec.json.encode(settings.convergence),
+        repr([row for table, row in records if table == "record_files"]).encode(),
+    ]
     for file in filter(None, (settings.convergence.reference, settings.overlay)):
         with _named(f"{file} cannot be read"):
             parts.append(Path(file).read_bytes())
@@ -187,14 +192,13 @@ def _state(settings: Settings, packages: Mapping[str, Place], records: dict[str,
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def _write(
-    output: Path, settings: Settings, packages: Collection[Place], records: dict[str, list[Row]], state: str
-) -> str | None:
+def _write(output: Path, settings: Settings, packages: Collection[Place], records: Records, state: str) -> str | None:
     """Make the database beside its place, and put it there.
 
     Returns:
         The name under which a file is kept that this program had not written as it was.
     """
+    about: list[int | str] = [FORMAT, io.VERSION, state]
     with staging_beside(output) as staging:
         part = staging / "results.duckdb"
         # One thread: reading logs forks, and nothing may run beside it then.
@@ -203,11 +207,10 @@ def _write(
             into = Inserter(connection)
             for place, one in zip(packages, check_apart(list(packages), settings), strict=True):
                 round_ = get_round(place.usage, place.round, settings.overlay)
-                add_package(into, place.root, round_, one)
-            for table, rows in records.items():
-                into.add(table, rows)
+                into.add(package_rows(place.root, round_, one))
+            into.add(records)
             into.flush()
-            connection.execute(f"CREATE TABLE {ABOUT} AS SELECT ? AS format, ? AS mlsub, ? AS state", _about(state))
+            connection.execute(f"CREATE TABLE {ABOUT} AS SELECT ? AS format, ? AS mlsub, ? AS state", about)
             # All of it in the one file that takes the name.
             connection.execute("CHECKPOINT")
         with _named(f"{output} cannot be written"):
@@ -217,10 +220,6 @@ def _write(
             record(output, {output.name: digest(part)})
             put_file(part, output, force=True)
             return aside[0].name if aside else None
-
-
-def _about(state: str) -> list[int | str]:
-    return [FORMAT, io.VERSION, state]
 
 
 def _export(connection: DuckDBPyConnection, folder: Path) -> None:

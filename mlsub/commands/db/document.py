@@ -24,10 +24,9 @@ def tables_document(answer: Tables) -> Document:
 
 
 def _table(table: Known) -> Section:
-    name, type_, meaning = Column("column", when_narrow="keep"), Column("type", leave_out=1), Column("meaning")
-    columns = Table((name, type_, meaning), tuple((one.name, one.type or "", one.meaning) for one in table.columns))
-    if table.kind == "view":
-        columns = Table((name, meaning), tuple((one.name, one.meaning) for one in table.columns))
+    types = () if table.kind == "view" else (Column("type", leave_out=1),)
+    rows = tuple((one.name, *((one.type or "",) if types else ()), one.meaning) for one in table.columns)
+    columns = Table((Column("column", when_narrow="keep"), *types, Column("meaning")), rows)
     return Section(f"{table.name} ({table.kind})", (Text(table.meaning), columns))
 
 
@@ -98,12 +97,8 @@ def _guarded(value: Any) -> str:
     if value is None:
         return ""
     text = legible(_text(value))
-    return f"'{text}" if is_formula(text) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return False
-    return True
+        return f"'{text}" if is_formula(text) else text
+    return text

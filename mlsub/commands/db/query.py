@@ -142,7 +142,12 @@ def _answer(database: Path, statement: str, seconds: float, ask: Callable[[DuckD
         return ask(connection)
 
     try:
-        with closing(_open(database)) as connection:
+        config = {**_CLOSED, "memory_limit": f"{MEGABYTES}MB", "threads": _THREADS}
+        connection = duckdb.connect(database, read_only=True, config=config)
+    except duckdb.Error as error:
+        raise MlsubError(f"{database} is not a database, or is in use: {message_of(error)}") from error
+    try:
+        with closing(connection):
             return _interrupted_after(seconds, connection, check_and_ask)
     except TimeoutError as error:
         raise MlsubError(
@@ -152,16 +157,6 @@ def _answer(database: Path, statement: str, seconds: float, ask: Callable[[DuckD
         raise MlsubError(f"The question needs more than {MEGABYTES / 1000:g} GB of memory. Narrow it.") from error
     except duckdb.Error as error:
         raise MlsubError(message_of(error)) from error
-
-
-def _open(database: Path) -> DuckDBPyConnection:
-    import duckdb
-
-    config = {**_CLOSED, "memory_limit": f"{MEGABYTES}MB", "threads": _THREADS}
-    try:
-        return duckdb.connect(database, read_only=True, config=config)
-    except duckdb.Error as error:
-        raise MlsubError(f"{database} is not a database, or is in use: {message_of(error)}") from error
 
 
 def _interrupted_after(seconds: float, connection: DuckDBPyConnection, ask: Callable[[DuckDBPyConnection], T]) -> T:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec.structs import asdict
 
 from mlsub.commands.db.schema import stored
 from mlsub.divisions import division_meant
-from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import readable
@@ -28,13 +27,14 @@ from mlsub.systems.names import chip_of
 from mlsub.workspace import Checked
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-    from mlsub.score.records import Configuration, Record, Records
+    from mlsub.score.records import Configuration, Records
 
 #: A row: its values by column. What it does not name is NULL, what no column is named goes nowhere.
 Row = Mapping[str, Any]
+#: Rows, each with the name of its table.
+Rows = Iterator[tuple[str, Row]]
 #: Rows of one table that wait at most.
 _BATCH = 20_000
 #: Longer texts are cut: descriptions and logs are not bounded by anybody else.
@@ -49,48 +49,34 @@ class Inserter:
 
     def __init__(self, connection: DuckDBPyConnection) -> None:
         self._connection = connection
-        self._tables = {table.name: table for table in stored()}
-        self._waiting: dict[str, list[Row]] = {name: [] for name in self._tables}
+        self._columns = {table.name: table.columns for table in stored()}
+        self._waiting: dict[str, list[Row]] = {name: [] for name in self._columns}
 
-    def add(self, table: str, rows: Iterable[Row]) -> None:
-        """Add rows to a table."""
-        self._waiting[table] += rows
-        if len(self._waiting[table]) >= _BATCH:
-            self._insert(table)
+    def add(self, rows: Iterable[tuple[str, Row]]) -> None:
+        """Add rows to their tables."""
+        for table, row in rows:
+            self._waiting[table].append(row)
+            if len(self._waiting[table]) >= _BATCH:
+                self._insert(table)
 
     def flush(self) -> None:
         """Insert what waits."""
-        for name in self._tables:
+        for name in self._columns:
             self._insert(name)
 
     def _insert(self, name: str) -> None:
         import pyarrow as pa
 
         rows, self._waiting[name] = self._waiting[name], []
-        columns = {
-            column.name: _array([row.get(column.name) for row in rows], str(column.type))
-            for column in self._tables[name].columns
-        }
-        self._connection.register("incoming", pa.table(columns))
+        # DuckDB makes the types of the table of what Arrow takes the cells for.
+        arrays = {}
+        for column in self._columns[name]:
+            cell = _CELLS.get(str(column.type), _same)
+            cells = [None if (value := row.get(column.name)) is None else cell(value) for row in rows]
+            arrays[column.name] = pa.array(cells, pa.timestamp("us") if column.type == "TIMESTAMP" else None)
+        self._connection.register("incoming", pa.table(arrays))
         self._connection.execute(f"INSERT INTO {name} SELECT * FROM incoming")  # noqa: S608  (our own name)
         self._connection.unregister("incoming")
-
-
-def _array(values: list[Any], type_: str) -> pa.Array:
-    import pyarrow as pa
-
-    cell = _CELLS.get(type_)
-    kinds = {
-        "VARCHAR": pa.string(),
-        "VARCHAR[]": pa.list_(pa.string()),
-        "JSON": pa.string(),
-        "BIGINT": pa.int64(),
-        "DOUBLE": pa.float64(),
-        "BOOLEAN": pa.bool_(),
-        "TIMESTAMP": pa.timestamp("us"),
-        "DATE": pa.date32(),
-    }
-    return pa.array([None if value is None else cell(value) for value in values] if cell else values, kinds[type_])
 
 
 def text(value: object) -> str | None:
@@ -138,13 +124,11 @@ def as_json(value: Any) -> str | None:
 def moment(time_ms: object) -> int | None:
     """Return the microseconds since the Unix epoch of a time in ms; None where no calendar has it."""
     found = number(time_ms) if not isinstance(time_ms, str) else None
-    if found is None or abs(found) * 1000 >= _MAX_MICROSECONDS:
-        return None
-    return round(found * 1000)
+    return None if found is None or abs(found) * 1000 >= _MAX_MICROSECONDS else round(found * 1000)
 
 
 def _plain(value: Any) -> Any:
-    """The value with texts and numbers that a column can hold."""
+    """Return the value with texts and numbers that a column can hold."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, float):
@@ -156,6 +140,10 @@ def _plain(value: Any) -> Any:
     return list(map(_plain, value)) if isinstance(value, list) else value
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 #: What makes a cell of a value, by the type of its column; others are taken as they are.
 _CELLS: dict[str, Callable[[Any], Any]] = {
     "VARCHAR": text,
@@ -163,18 +151,14 @@ _CELLS: dict[str, Callable[[Any], Any]] = {
     "BIGINT": integer,
     "DOUBLE": number,
     "TIMESTAMP": moment,
+    "VARCHAR[]": list,
 }
 
 
-#: The tables of records whose rows have a name, and its column.
-_NAMED = {"records": "record", "record_documents": "document", "record_systems": "system"}
-
-
-def add_package(into: Inserter, folder: Path, round_: Round, checked: Checked) -> None:
-    """Add the rows of a submission.
+def package_rows(folder: Path, round_: Round, checked: Checked) -> Rows:
+    """Yield the rows of a submission.
 
     Args:
-        into: the database.
         folder: the organisation's.
         round_: its round.
         checked: what came of checking its whole tree: paths are relative to the organisation's folder.
@@ -183,98 +167,70 @@ def add_package(into: Inserter, folder: Path, round_: Round, checked: Checked) -
     round_name, name = round_key(round_.usage, round_.name), text(folder.name) or "."
     of = {"round": round_name, "organisation": name, "organisation_name": organisation(name)}
     keys = {one.path: f"{round_name}/{name}/{text(one.path.removeprefix('results/'))}" for one in results}
-    submission = {
-        **of,
-        "systems": len(report.systems),
-        "entries": len(results),
-        "accepted": sum(result.accepted for result in results),
-        "runs": len(report.logs),
-    }
-    into.add("submissions", [submission])
-    into.add("systems", [{**_system(folder, round_, system), **of} for system in report.systems])
+    counts = {"systems": len(report.systems), "entries": len(results), "runs": len(report.logs)}
+    yield "submissions", {**of, **counts, "accepted": sum(result.accepted for result in results)}
+    for system in report.systems:
+        yield "systems", {**_system(folder, round_, system), **of}
     for result in results:
-        logs, key = result.logs, keys[result.path]
-        into.add("entries", [{**result.columns(), **_logged(logs), **_chip(result), **of, "entry": key}])
+        logs, entry = result.logs, {"entry": keys[result.path]}
+        # The batch size that the first run logs, whether the convergence test took place or not.
+        batch_size = logs[0].run.hyperparameters.get("global_batch_size") if logs else None
+        yield "entries", {**result.columns(), **_chip(result), **of, **entry, "batch_size": batch_size}
         for log in logs:
-            run = f"{key}/{text(log.name)}"
-            into.add("runs", [{**_run(log, folder), "run": run, "entry": key}])
-            into.add("evaluations", ({**row, "run": run, "entry": key} for row in _evaluations(log)))
-            into.add("hyperparameters", ({**row, "run": run, "entry": key} for row in _hyperparameters(log)))
+            of_run = {**entry, "run": f"{entry['entry']}/{text(log.name)}"}
+            for table, row in _run_rows(log, folder):
+                yield table, {**row, **of_run}
     for finding in report.findings:
-        into.add("findings", [{**_fields(finding), **of, **_place(finding, keys)}])
+        above, _, file = finding.path.rpartition("/")
+        run = f"{keys[above]}/{text(file)}" if above in keys and file.endswith(".txt") else None
+        about = {"entry": keys.get(finding.path) or keys.get(above), "run": run}
+        yield "findings", {**asdict(finding), **of, **about}
     for empty in report.without_logs:
         known = benchmark_of(round_.usage, round_.name, empty.benchmark)
-        names = {"file": empty.path, "benchmark_name": known.name if known else empty.benchmark}
-        into.add("folders_without_logs", [{**_fields(empty), **of, **names}])
-
-
-def _place(finding: Finding, keys: Mapping[str, str]) -> Row:
-    """The entry and the run that a finding is about."""
-    above, _, name = finding.path.rpartition("/")
-    run = f"{keys[above]}/{text(name)}" if above in keys and name.endswith(".txt") else None
-    return {"entry": keys.get(finding.path) or keys.get(above), "run": run}
-
-
-def _fields(struct: msgspec.Struct | None, prefix: str = "") -> dict[str, Any]:
-    """The fields of a struct by the columns that they fill; those of other names go nowhere."""
-    return {} if struct is None else {prefix + name: value for name, value in msgspec.structs.asdict(struct).items()}
-
-
-def _logged(logs: Sequence[LogReport]) -> Row:
-    """The batch size that the first run logs, whether the convergence test took place or not."""
-    return {"batch_size": logs[0].run.hyperparameters.get("global_batch_size")} if logs else {"batch_size": None}
+        named = {"file": empty.path, "benchmark_name": known.name if known else empty.benchmark}
+        yield "folders_without_logs", {**asdict(empty), **of, **named}
 
 
 def _chip(result: Result) -> Row:
-    """What the table of accelerators knows of a system's besides its name."""
+    """Return what the table of accelerators knows of a system's besides its name."""
     model = result.accelerator_model_name or ""
     chip = chip_of(model, result.system_name or "", result.system)
     return {"generation": chip.generation, "accelerator_memory_gb": chip.memory_of(model)} if chip else {}
 
 
-def _run(log: LogReport, folder: Path) -> Row:
+def _run_rows(log: LogReport, folder: Path) -> Rows:
+    """Yield the row of a run, and those of its evaluations and hyperparameters."""
     run, times = log.run, log.run.timeline
-    return {
-        **_file(folder / log.path),
-        **_fields(times),
-        "file": log.path,
-        "compliant": log.compliant,
-        "status": None if run.status is None else as_text(run.status),
-        "converged": run.converged,
-        "minutes": log.minutes,
-        "init_minutes": _minutes(times.init_start, times.init_stop),
-        "seed": next((seed.value for seed in run.seeds), None),
-    }
-
-
-def _evaluations(log: LogReport) -> Iterator[Row]:
-    for at, one in enumerate(log.run.evaluations):
-        yield {
-            "number": at,
-            "line": one.line,
-            "minutes": _minutes(log.run.timeline.run_start, one.time_ms),
-            "value": one.value,
-            "text": as_text(one.value),
-            "metric": None if one.metric is None else as_text(one.metric),
-            "epoch_num": one.epoch_num,
-            "samples_count": one.samples_count,
-            "step_num": one.step_num,
-        }
-
-
-def _hyperparameters(log: LogReport) -> Iterator[Row]:
-    for key, value in log.run.hyperparameters.items():
-        yield {"key": as_text(key), "text": as_text(value), "number": value, "line": log.run.lines.get(key)}
+    yield (
+        "runs",
+        {
+            **_file(folder / log.path),
+            **asdict(times),
+            "file": log.path,
+            "compliant": log.compliant,
+            "status": None if run.status is None else as_text(run.status),
+            "converged": run.converged,
+            "minutes": log.minutes,
+            "init_minutes": _minutes(times.init_start, times.init_stop),
+            "seed": next((seed.value for seed in run.seeds), None),
+        },
+    )
+    for at, one in enumerate(run.evaluations):
+        texts = {"text": as_text(one.value), "metric": None if one.metric is None else as_text(one.metric)}
+        yield "evaluations", {**asdict(one), **texts, "number": at, "minutes": _minutes(times.run_start, one.time_ms)}
+    for key, value in run.hyperparameters.items():
+        line = run.lines.get(key)
+        yield "hyperparameters", {"key": as_text(key), "text": as_text(value), "number": value, "line": line}
 
 
 def _minutes(start: object, stop: object) -> float | None:
-    """The minutes from one time in ms to another."""
+    """Return the minutes from one time in ms to another."""
     first, last = number(start), number(stop)
     return None if first is None or last is None else (last - first) / 60_000
 
 
 def _file(file: Path) -> Row:
-    """The SHA-256 and the size of a file; nothing of one that is no regular file, or cannot be read any more."""
+    """Return the SHA-256 and the size of a file; nothing of one that is no regular file, or cannot be read any more."""
     digest = content_digest(file)
     return {} if digest is None else {"sha256": digest.hex(), "bytes": file.stat().st_size}
 
@@ -287,7 +243,7 @@ def _system(folder: Path, round_: Round, system: SystemResult) -> Row:
     division = (content or {}).get("division")
     chip, meant = chip_of(model, facts.system_name or "", name), division_meant(division)
     return {
-        **_fields(facts),
+        **asdict(facts),
         **_file(folder / system.path),
         "system": name,
         "verdict": system.official,
@@ -302,71 +258,58 @@ def _system(folder: Path, round_: Round, system: SystemResult) -> Row:
     }
 
 
-def record_rows(files: Sequence[Path]) -> dict[str, list[Row]]:
-    """Return the rows of files of records by table; names must be each file's own.
+#: The tables of records whose rows have a name, and its column.
+_NAMED = {"records": "record", "record_documents": "document", "record_systems": "system"}
+
+
+def record_rows(files: Sequence[Path]) -> list[tuple[str, Row]]:
+    """Return the rows of files of records; names must be each file's own.
 
     Raises:
         FileProblemsError: a file cannot be read.
         MlsubError: two files use one name.
     """
-    rows: dict[str, list[Row]] = {table.name: [] for table in stored() if "records" in table.touches}
+    rows: list[tuple[str, Row]] = []
     for file in files:
         from mlsub.score.records import read_records
 
-        for table, found in _records(read_records(file)).items():
-            rows[table] += found
-        rows["record_files"].append({"file": file.name, **_file(file)})
-    for table, key in _NAMED.items():
-        seen: set[str] = set()
-        for row in rows[table]:
-            if row[key] in seen:
-                raise MlsubError(f"Two files of records have a {key} {row[key]}. Rename one.")
-            seen.add(row[key])
+        rows += [*_record_rows(read_records(file)), ("record_files", {"file": file.name, **_file(file)})]
+    seen: set[tuple[str, str]] = set()
+    for table, row in rows:
+        if table in _NAMED:
+            name = row[_NAMED[table]]
+            if (table, name) in seen:
+                raise MlsubError(f"Two files of records have a {_NAMED[table]} {name}. Rename one.")
+            seen.add((table, name))
     return rows
 
 
-def _records(records: Records) -> dict[str, list[Row]]:
-    systems = records.systems.items()
-    return {
-        "records": [_record(record) for record in records.records],
-        "record_documents": [
-            {**_fields(document), "document": name, "day": document.date}
-            for name, document in records.documents.items()
-        ],
-        "record_systems": [
-            {**_fields(system), "system": name, "accelerators": system.accelerators} for name, system in systems
-        ],
-        "record_facts": [
-            {**_fields(fact), **_fields(fact.source), "system": name}
-            for name, system in systems
-            for fact in system.facts
-        ],
-        "record_mlperf_ids": [
-            {**_fields(cited.source), "round": f"v{cited.round}", "id": name}
-            for cited in records.mlperf_ids
-            for name in cited.ids
-        ],
-    }
-
-
-def _record(record: Record) -> Row:
-    return {
-        **_fields(record),
-        **_fields(record.source),
-        **_side(record.configuration),
-        **(_side(record.versus, "versus_") if record.versus else {}),
-        "record": record.name,
-        "kind": "ratio" if record.ratio else "value",
-        "parameters": record.parameters or None,
-        "table_name": record.source.table,
-    }
+def _record_rows(records: Records) -> Rows:
+    for record in records.records:
+        sides = {**_side(record.configuration), **(_side(record.versus, "versus_") if record.versus else {})}
+        own = {
+            "record": record.name,
+            "kind": "ratio" if record.ratio else "value",
+            "parameters": record.parameters or None,
+            "table_name": record.source.table,
+        }
+        yield "records", {**asdict(record), **asdict(record.source), **sides, **own}
+    for name, document in records.documents.items():
+        yield "record_documents", {**asdict(document), "document": name, "day": document.date}
+    for name, system in records.systems.items():
+        yield "record_systems", {**asdict(system), "system": name, "accelerators": system.accelerators}
+        for fact in system.facts:
+            yield "record_facts", {**asdict(fact), **asdict(fact.source), "system": name}
+    for cited in records.mlperf_ids:
+        for name in cited.ids:
+            yield "record_mlperf_ids", {**asdict(cited.source), "round": f"v{cited.round}", "id": name}
 
 
 def _side(side: Configuration, prefix: str = "") -> Row:
     sizes = side.batch_sizes or side.batch_range or ()
-    return {
-        **_fields(side, prefix),
-        f"{prefix}framework": ", ".join(side.frameworks) or None,
-        f"{prefix}batch_size_from": min(sizes, default=None),
-        f"{prefix}batch_size_to": max(sizes, default=None),
+    own = {
+        "framework": ", ".join(side.frameworks) or None,
+        "batch_size_from": min(sizes, default=None),
+        "batch_size_to": max(sizes, default=None),
     }
+    return {prefix + name: value for name, value in {**asdict(side), **own}.items()}

@@ -1,12 +1,11 @@
-"""The tables and views of the database, as tables.yaml and views.yaml describe them; types of entries are Result's."""
+"""The tables and views of the database, as tables.yaml and views.yaml describe them."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
-from msgspec import inspect
 
 from mlsub.io.data import shipped
 from mlsub.present.envelope import Answer
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
 FORMAT = 5
 #: Where a database says what it is.
 ABOUT = "mlsub_database"
-#: DuckDB's type of a value; of several kinds of value the first here.
-_TYPES: dict[type[inspect.Type], str] = {
-    inspect.FloatType: "DOUBLE",
-    inspect.IntType: "BIGINT",
-    inspect.BoolType: "BOOLEAN",
-    inspect.DateType: "DATE",
-    inspect.StrType: "VARCHAR",
-    inspect.EnumType: "VARCHAR",
-    inspect.LiteralType: "VARCHAR",
-}
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -58,10 +47,9 @@ class Tables(Answer, frozen=True, kw_only=True):
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """A table or view as the files have it.
+    """A table or view as the files have it; a column has a type and a meaning, of a view the meaning alone.
 
-    A column has a type and a meaning; of a view, and where it is a field of :class:`~mlsub.judge.result.Result`, the
-    meaning alone. ``rest`` is the table whose columns a view has after its own.
+    ``rest`` is the table whose columns a view has after its own.
     """
 
     meaning: str
@@ -87,68 +75,21 @@ def stored() -> tuple[Table, ...]:
 def create_tables(connection: DuckDBPyConnection) -> None:
     """Make empty tables and the views, each with its comment. Every word of it ships with the package."""
     for table in tables():
-        columns = ", ".join(f"{_name(column.name)} {column.type}" for column in table.columns)
-        content = f"AS {table.sql}" if table.sql else f"({columns})"
-        connection.execute(f"CREATE {table.kind} {_name(table.name)} {content}")
-        connection.execute(f"COMMENT ON {table.kind} {_name(table.name)} IS {_text(table.meaning)}")
+        columns = ", ".join(f'"{column.name}" {column.type}' for column in table.columns)
+        connection.execute(f"CREATE {table.kind} {table.name} {f'AS {table.sql}' if table.sql else f'({columns})'}")
+        connection.execute(f"COMMENT ON {table.kind} {table.name} IS {_text(table.meaning)}")
         for column in table.columns:
-            place = f"{_name(table.name)}.{_name(column.name)}"
-            connection.execute(f"COMMENT ON COLUMN {place} IS {_text(column.meaning)}")
+            connection.execute(f'COMMENT ON COLUMN {table.name}."{column.name}" IS {_text(column.meaning)}')
 
 
 def _table(name: str, written: _Written, others: dict[str, _Written]) -> Table:
-    columns = dict(written.columns)
-    if written.rest:
-        columns |= {column: about for column, about in others[written.rest].columns.items() if column not in columns}
+    rest = others[written.rest].columns if written.rest else {}
+    columns = []
+    for column, about in {**written.columns, **rest, **written.columns}.items():
+        type_, meaning = (None, about) if isinstance(about, str) else about
+        columns.append(Column(column, None if written.sql else type_, meaning))
     touches = written.touches or (("records",) if name.startswith("record") else ("mlperf",))
-    return Table(
-        name,
-        "view" if written.sql else "table",
-        written.meaning,
-        tuple(_column(column, about, view=written.sql is not None) for column, about in columns.items()),
-        touches,
-        written.sql,
-    )
-
-
-def _column(name: str, about: tuple[str, str] | str, *, view: bool) -> Column:
-    type_, meaning = about if isinstance(about, tuple) else (None, about)
-    return Column(name, None if view else type_ or _result_types()[name], meaning)
-
-
-@cache
-def _result_types() -> dict[str, str | None]:
-    """DuckDB's type of each field of a result, by the name of its column."""
-    from mlsub.judge.result import Result
-
-    fields = {field.name: field.type for field in _struct(inspect.type_info(Result)).fields}
-    rcp = {field.name: _sql_type(field.type) for field in _struct(fields["rcp"]).fields}
-    types = {name: _sql_type(kind) for name, kind in fields.items()}
-    types |= {field.name: _sql_type(field.type) for field in _struct(fields["score"]).fields}
-    for prefix in ("rcp_", "rcp_also_"):
-        types |= {prefix + name: kind for name, kind in rcp.items()}
-    return types
-
-
-def _struct(kind: Any) -> inspect.StructType:
-    found = kind.type if isinstance(kind, inspect.Metadata) else kind
-    assert isinstance(found, inspect.StructType)  # noqa: S101  (what is nested in a result)
-    return found
-
-
-def _sql_type(kind: inspect.Type) -> str | None:
-    """DuckDB's type of a field; None for what has no column."""
-    if isinstance(kind, inspect.Metadata):
-        return _sql_type(kind.type)
-    if isinstance(kind, inspect.VarTupleType):
-        inner = _sql_type(kind.item_type)
-        return f"{inner}[]" if inner else None
-    kinds = {type(one.type if isinstance(one, inspect.Metadata) else one) for one in getattr(kind, "types", (kind,))}
-    return next((sql for one, sql in _TYPES.items() if one in kinds), None)
-
-
-def _name(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
+    return Table(name, "view" if written.sql else "table", written.meaning, tuple(columns), touches, written.sql)
 
 
 def _text(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from mlsub.commands.lazy import Command
 if TYPE_CHECKING:
     from mlsub.commands.init.draft import Draft
     from mlsub.rounds import Round
-    from mlsub.submission.code import ExpectedPath
 
 
 @click.command("init", cls=Command, example="mlsub init --from v5.1/ACME")
@@ -117,17 +116,15 @@ def _print_tree(file: Path) -> None:
     """Say what was written, and print the files that the rules expect."""
     from shlex import quote
 
-    from mlsub.packing.plan import planned_entries
+    from mlsub.packing.plan import expected_paths
     from mlsub.packing.read import read_manifest
     from mlsub.present.document import Code, Column, Section, Table, Text
     from mlsub.present.terminal import put
-    from mlsub.submission.code import expected_tree
 
     manifest = read_manifest(file)
     entries = len(manifest.entries)
     noun = "entry" if entries == 1 else "entries"
-    expected = expected_tree(manifest.round.usage, manifest.round.name, planned_entries(manifest))
-    files = Table((Column("", when_narrow="keep"), Column("")), tuple(_results_together(expected)))
+    files = Table((Column("", when_narrow="keep"), Column("")), tuple(expected_paths(manifest).items()))
     put(
         sys.stdout,
         Text(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} {noun}."),
@@ -137,17 +134,3 @@ def _print_tree(file: Path) -> None:
     if absent is not None:
         put(sys.stdout, Text("Describe a system, on one of its machines:"), Code(manifest.to_capture(absent)))
     put(sys.stdout, Text(f"See what is there, what is missing and what comes next: mlsub status {quote(str(file))}"))
-
-
-def _results_together(expected: Iterable[ExpectedPath]) -> Iterator[tuple[str, str]]:
-    """Yield paths and words, the results of an entry in one line."""
-    rows: dict[str, list[ExpectedPath]] = {}
-    for each in expected:
-        folder, _, name = each.path.rpartition("/")
-        rows.setdefault(f"{folder}/result_" if name.startswith("result_") else each.path, []).append(each)
-    for row in rows.values():
-        first, last = row[0], row[-1]
-        if len(row) == 1:
-            yield first.path, first.word
-        else:
-            yield f"{first.path} to {last.path.rpartition('/')[2]}", f"logs of {len(row)} runs"

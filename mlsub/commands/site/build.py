@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
-
-import msgspec
 
 from mlsub.commands.site.dataset import DATA, downloads, results_script
 from mlsub.commands.site.groups import group_pages
@@ -18,15 +16,14 @@ from mlsub.commands.site.page import RESULTS_SCRIPT, Page, count_text
 from mlsub.commands.site.performance import performance_pages
 from mlsub.commands.site.render import STATIC, write_page
 from mlsub.commands.site.result_page import result_page
-from mlsub.commands.site.results import Results, Site, build_rounds, group_by
-from mlsub.io.errors import MlsubError
+from mlsub.commands.site.results import Results, Site, build_rounds
+from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
 from mlsub.judge.result import round_key
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
-from mlsub.present.terminal import Progress
 from mlsub.score.records import Records
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.workspace import AS_FOUND, Checked, Settings
@@ -39,22 +36,6 @@ _WEIGHT = 384 << 10
 #: Results whose pages are one task; more would be much to send.
 _AT_ONCE = 8
 Navigation = tuple[tuple[str, str], ...]
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a site is to show beside the results: its title (None for the usual one), and files of the caller's own.
-
-    ``overlay`` is a checked overlay file; ``reference`` a file of reference points that the results were tested by;
-    ``ids`` are the identifiers that results have in the official tables; ``records`` are figures of other
-    sources, ``more`` further pages.
-    """
-
-    title: str | None = None
-    overlay: str | None = None
-    reference: str | None = None
-    ids: Ids = msgspec.field(default_factory=shipped_ids)
-    records: tuple[Records, ...] = ()
-    more: tuple[Page, ...] = ()
 
 
 class Built(Answer, frozen=True, kw_only=True):
@@ -91,8 +72,7 @@ def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
             if read in final.parents and read.is_dir():
                 raise MlsubError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
     except (OSError, ValueError, RuntimeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise _unwritable(output, reason) from error
+        raise _unwritable(output, reason_of(error)) from error
     check_free(output)
 
 
@@ -110,26 +90,37 @@ def _check_replaceable(output: Path, *, force: bool) -> None:
 def build_site(
     checked: Sequence[Checked],
     output: Path,
-    wanted: Wanted,
-    progress: Progress | None = None,
     settings: Settings = AS_FOUND,
+    *,
+    title: str | None = None,
+    ids: Ids | None = None,
+    records: Sequence[Records] = (),
+    more: Sequence[Page] = (),
 ) -> Built:
     """Write the site of some reports.
 
     Args:
         checked: reports and the logs they rest on.
         output: the folder; see :func:`check_place`.
-        wanted: what it is to show.
-        progress: called with how many pages are written.
-        settings: how many processes of this machine write pages, unless as many as pay.
+        settings: those that the reports were made with, and how many processes of this machine write pages, unless as
+            many as pay; ``progress`` is called with how many pages are written.
+        title: of the first page; None for the usual one.
+        ids: the identifiers that results have in the official tables; None for those that ship with mlsub.
+        records: figures of other sources.
+        more: further pages.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
         MlsubError: see :func:`mlsub.commands.site.render.check_jinja`.
     """
-    site = Site(build_rounds(checked, wanted.overlay, wanted.ids))
+    site = Site(build_rounds(checked, settings.overlay, shipped_ids() if ids is None else ids))
     files = downloads(site.results)
-    pages, navigation = _pages(site, wanted, files)
+    groups, performance = list(group_pages(site)), performance_pages(site, records)
+    indexes = [page for page in groups if "/" not in page.path]
+    listed = [*indexes, results_page(site, files), *performance[:1], *more]
+    rest = [*(page for page in groups if page not in indexes), *performance[1:]]
+    pages = [home_page(site, title), *listed, *rest, *(round_page(site, one) for one in site.rounds)]
+    navigation = (("Overview", "index.html"), *((page.title, page.path) for page in listed))
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.
     final = Path(os.path.abspath(output))  # noqa: PTH100
     with staging_beside(final) as staging:
@@ -143,13 +134,13 @@ def build_site(
             for page in pages:
                 write_page(folder, navigation, page)
             done, count = len(pages), len(pages) + len(site.results)
-            write = partial(_write_results, folder, navigation, wanted.reference)
+            write = partial(_write_results, folder, navigation, settings.convergence.reference)
             for written in run_here(write, list(_chunks(site.results)), settings, len(site.results) * _WEIGHT):
                 done += written
-                if progress is not None:
-                    progress(done, count)
+                if settings.progress is not None:
+                    settings.progress(done, count)
         except OSError as error:
-            raise _unwritable(output, error.strerror or str(error)) from error
+            raise _unwritable(output, reason_of(error)) from error
         replace_folder(folder, final)
     return Built(
         index=str(output / "index.html"),
@@ -165,21 +156,10 @@ def build_site(
     )
 
 
-def _pages(site: Site, wanted: Wanted, files: Iterable[str]) -> tuple[list[Page], Navigation]:
-    """Return all pages but those of results, and the links to those in the root that each page has at its top."""
-    groups, performance = list(group_pages(site)), performance_pages(site, wanted.records)
-    indexes = [page for page in groups if "/" not in page.path]
-    home = home_page(site, wanted.title)
-    listed = [*indexes, results_page(site, files), *performance[:1], *wanted.more]
-    rest = [page for page in groups if page not in indexes]
-    pages = [home, *listed, *rest, *performance[1:], *(round_page(site, one) for one in site.rounds)]
-    return pages, (("Overview", "index.html"), *((page.title, page.path) for page in listed))
-
-
 def _chunks(results: Results) -> Iterator[Results]:
     """Yield results of one round and benchmark, which have references in common."""
-    for some in group_by(results, lambda one: (one.round_key, one.benchmark)):
-        yield from (some[start : start + _AT_ONCE] for start in range(0, len(some), _AT_ONCE))
+    for some in results.by(lambda one: (one.round_key, one.benchmark)):
+        yield from (Results(some[start : start + _AT_ONCE]) for start in range(0, len(some), _AT_ONCE))
 
 
 def _write_results(folder: Path, navigation: Navigation, reference: str | None, results: Results) -> int:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlsub.commands.site.page import Chart, Section, count_text, number_text
-from mlsub.commands.site.results import (
-    DIVISIONS,
-    NO_ACCELERATOR,
-    Results,
-    Site,
-    SiteResult,
-    best_of,
-    closed,
-    fast,
-    group_by,
-    record_chains,
-    timed,
-)
+from mlsub.commands.site.results import DIVISIONS, NO_ACCELERATOR, Results, Site, SiteResult, fast
 
+_NONE = Results()
 #: The line of the record in a legend.
 RECORD_KEY = ("record", 7, "line")
 _SCALING = (
@@ -33,29 +22,26 @@ _CHIP_MINUTES = (
 )
 
 
-def record_chart(site: Site, benchmark: Results, root: str = "", shown: Results = ()) -> Chart | None:
+def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Chart | None:
     """Return the record of a benchmark over the dates of publication, with results beside it.
 
     Args:
         site: all results.
         benchmark: those of the benchmark.
-        root: the way from the page to the root of the site.
         shown: the results that are drawn; without any the best Closed one of each vendor in each round.
 
     Returns:
         The chart, None where the results are not of several rounds whose dates of publication are known.
     """
-    dated = [result for result in closed(benchmark) if result.publication_date]
-    drawn = shown or best_of(dated, lambda one: (one.round_key, one.vendor))
-    drawn = [result for result in drawn if result.publication_date]
+    drawn = (shown or benchmark.closed.best(lambda one: (one.round_key, one.vendor))).dated
     if len({result.round for result in drawn}) < 2:
         return None
-    best = min(shown, key=fast) if shown else record_chains(benchmark)[-1][-1]
-    last = {one.compatible_rounds or (one.round,): str(one.publication_date) for one in dated}
-    chains = [[one for one in chain if one.publication_date] for chain in record_chains(benchmark)]
+    chains = benchmark.record_chains()
+    best = min(shown, key=fast) if shown else chains[-1][-1]
+    last = {one.comparable_rounds: str(one.publication_date) for one in benchmark.closed.dated}
     steps = [
-        {"at": site.places(chain), "step": True, "until": last[chain[0].compatible_rounds or (chain[0].round,)]}
-        for chain in chains
+        {"at": site.places(chain), "step": True, "until": last[chain[0].comparable_rounds]}
+        for chain in (chain.dated for chain in chains)
         if chain
     ]
     years = sorted(result.publication_date.year for result in site.results if result.publication_date)
@@ -65,7 +51,7 @@ def record_chart(site: Site, benchmark: Results, root: str = "", shown: Results 
         title=benchmark[-1].benchmark_title,
         about=_best_words("Fastest" if shown else "Record", best),
         href=benchmark[-1].benchmark_href,
-        data=_data(site, "family" if shown else "vendor", drawn, "publication_date", root=root, **more),
+        data=_data(site, "family" if shown else "vendor", drawn, "publication_date", **more),
     )
 
 
@@ -79,10 +65,10 @@ def records_over_time(site: Site, results: Results, words: str) -> Iterator[Sect
     """
     charts: list[Chart] = []
     drawn: list[SiteResult] = []
-    own = {some[0].benchmark_href: some for some in group_by(closed(results), lambda one: one.benchmark_href)}
+    own = {some[0].benchmark_href: some for some in results.closed.by(lambda one: one.benchmark_href)}
     for benchmark in site.benchmarks:
-        shown = best_of(own.get(benchmark[0].benchmark_href, ()), lambda one: (one.round_key, one.family))
-        chart = record_chart(site, benchmark, "../", shown) if shown else None
+        shown = own.get(benchmark[0].benchmark_href, _NONE).best(lambda one: (one.round_key, one.family))
+        chart = record_chart(site, benchmark, shown) if shown else None
         if chart is not None:
             charts.append(chart)
             drawn += shown
@@ -95,7 +81,7 @@ def records_over_time(site: Site, results: Results, words: str) -> Iterator[Sect
 def scaling_chart(site: Site, results: Results, title: str = "", **more: Any) -> Chart:
     """Return accelerators against minutes, with lines of ideal scaling; without a title small, of the newest rounds."""
     small = not title
-    counted = [result for result in timed(results) if result.accelerators_count]
+    counted = Results(result for result in results.timed if result.accelerators_count)
     fastest = min(counted, key=fast, default=None)
     lines = [line for line in _ideal_lines(site, counted) if line["newest"] or not small]
     return Chart(
@@ -113,8 +99,8 @@ def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
     A line goes from the place ``at`` of the fastest result of the fewest accelerators of one kind to the ``most`` of
     them, in one round and division; a kind of one size has none. ``newest``: no later round has such a line.
     """
-    named = (one for one in results if one.accelerator_name and one.accelerators_count)
-    kinds = group_by(named, lambda one: (one.accelerator_name, one.division_name, one.round_key))
+    named = Results(one for one in results if one.accelerator_name)
+    kinds = named.by(lambda one: (one.accelerator_name, one.division_name, one.round_key))
     wide = [some for some in kinds if len({one.accelerators_count for one in some}) > 1]
     last = {(some[0].accelerator_name, some[0].division_name): some for some in wide}
     lines = []
@@ -128,30 +114,27 @@ def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
 
 def chip_minutes_chart(site: Site, benchmark: Results) -> Chart:
     """Return the fewest chip-minutes of each accelerator family, division and round."""
-    best = best_of(
-        (one for one in timed(benchmark) if one.chip_minutes and one.family),
-        lambda one: (one.family, one.division_name, one.round_key),
-        lambda one: one.chip_minutes or 0.0,
-    )
+    counted = Results(one for one in benchmark.timed if one.chip_minutes and one.family)
+    best = counted.best(lambda one: (one.family, one.division_name, one.round_key), lambda one: one.chip_minutes or 0.0)
     # A line joins the rounds of one family and division that may be compared.
-    lines = group_by(best, lambda one: (one.family, one.division_name, one.compatible_rounds or one.round))
-    data = _over_rounds(site, lines, benchmark, "../", y="chip_minutes")
+    lines = best.by(lambda one: (one.family, one.division_name, one.comparable_rounds))
+    data = _over_rounds(site, lines, benchmark, y="chip_minutes")
     return Chart(kind="dots", title="Chip-minutes over rounds", about=_CHIP_MINUTES, data=data)
 
 
-def gains_chart(site: Site, chains: Sequence[Results], title: str, root: str) -> Chart:
+def gains_chart(site: Site, chains: Sequence[Results], title: str) -> Chart:
     """Return the minutes of results over their rounds, with a line for each chain of them."""
     about = "Minutes to train; a line joins one number of accelerators with one framework. The table has the gains."
-    rounds = sorted((one for chain in chains for one in chain), key=lambda one: one.age)
-    return Chart(kind="dots", title=title, about=about, data=_over_rounds(site, chains, rounds, root))
+    rounds = Results(one for chain in chains for one in chain).ordered(lambda one: one.age)
+    return Chart(kind="dots", title=title, about=about, data=_over_rounds(site, chains, rounds))
 
 
-def _over_rounds(site: Site, lines: Sequence[Results], results: Results, root: str, **more: Any) -> dict[str, Any]:
+def _over_rounds(site: Site, lines: Sequence[Results], results: Results, **more: Any) -> dict[str, Any]:
     """Return the data of lines of results over the rounds that ``results`` are of."""
-    drawn = [result for line in lines for result in line]
+    drawn = Results(result for line in lines for result in line)
     joined = [{"at": site.places(line), "own": True} for line in lines if len(line) > 1]
     rounds = list(dict.fromkeys(result.round_key for result in results))
-    return _data(site, "family", drawn, "round_key", root=root, rounds=rounds, lines=joined, **more)
+    return _data(site, "family", drawn, "round_key", rounds=rounds, lines=joined, **more)
 
 
 def _best_words(what: str, result: SiteResult) -> str:
@@ -159,24 +142,24 @@ def _best_words(what: str, result: SiteResult) -> str:
 
 
 def _data(
-    site: Site, by: str, results: Results, x: str, *, y: str = "published_minutes", root: str = "../", **more: Any
+    site: Site, by: str, results: Results, x: str, *, y: str = "published_minutes", **more: Any
 ) -> dict[str, Any]:
     keys = site.legend(by, results)
-    known = {"by": by, "keys": keys, "none": NO_ACCELERATOR, "at": site.places(results), "root": root, "x": x, "y": y}
-    return known | more
+    return {"by": by, "keys": keys, "none": NO_ACCELERATOR, "at": site.places(results), "x": x, "y": y, **more}
 
 
-def round_charts(
-    site: Site, results: Iterable[SiteResult], legend: list[tuple[str, int, str]], root: str
-) -> tuple[Chart, ...]:
+def round_charts(site: Site, results: Results, legend: list[tuple[str, int, str]]) -> tuple[Chart, ...]:
     """Return results of a round as dots, a chart for each benchmark and division that has a time to draw."""
-    groups = group_by(
-        results,
-        lambda one: (one.benchmark_title.casefold(), one.benchmark_name, one.scaling_type or "", one.division_name),
+    groups = results.by(
+        lambda one: (one.benchmark_title.casefold(), one.benchmark_name, one.scaling_type or "", one.division_name)
     )
-    data = {"root": root, "round": groups[0][0].round_key, "keys": legend} if groups else {}
     return tuple(
-        Chart(kind="round", title=title, about=words, data=data | {"at": site.places(some)})
+        Chart(
+            kind="round",
+            title=title,
+            about=words,
+            data={"round": some[0].round_key, "keys": legend, "at": site.places(some)},
+        )
         for some in groups
         for title, words in _round_words(some)
     )

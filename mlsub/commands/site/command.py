@@ -73,7 +73,7 @@ def command(
     from msgspec.structs import replace
 
     from mlsub.commands.audit.read import read_claims
-    from mlsub.commands.site.build import Wanted, build_site, check_place, document_of
+    from mlsub.commands.site.build import build_site, check_place, document_of
     from mlsub.commands.site.claims import claims_page
     from mlsub.commands.site.facts import add_forensics
     from mlsub.commands.site.render import check_jinja
@@ -85,22 +85,17 @@ def command(
     settings = ready(asked)
     files = [read_claims(Path(file)) for file in claims]
     known = read_ids(Path(ids), settings.overlay) if ids is not None else shipped_ids()
-    wanted = Wanted(
-        title=title,
-        overlay=settings.overlay,
-        reference=asked.convergence.reference,
-        ids=known,
-        records=tuple(read_records(Path(file)) for file in records),
-    )
+    figures = [read_records(Path(file)) for file in records]
     checked = _check(asked.paths, settings, inspected=inspected)
     if ids is not None:
         _tell_astray(ids, known, checked)
     audits = _audit(files, asked, checked)
     if inspected:
-        checked = add_forensics(checked, settings.overlay)
+        checked = list(add_forensics(checked, settings.overlay))
     with progress_bar("writing pages") as progress:
-        pages = (claims_page(audits),) if audits else ()
-        built = build_site(checked, Path(output), replace(wanted, more=pages), progress, settings)
+        more = [claims_page(audits)] if audits else []
+        shown = replace(settings, progress=progress)
+        built = build_site(checked, Path(output), shown, title=title, ids=known, records=figures, more=more)
     Target("site", format_).write(built, lambda: document_of(built))
     if any(found.exit_status() for found, _ in audits) and all(one.report.exit_status() < 2 for one in checked):
         sys.exit(1)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.commands.site.facts import run_name
-from mlsub.commands.site.page import Cell, Chart, Section, Series, Table, clean, count_text, number_text
+from mlsub.commands.site.page import Cell, Chart, Section, Series, Table, clean, count_text, number_text, plain_table
 from mlsub.commands.site.render import columns_json
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
@@ -257,6 +257,7 @@ def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) ->
 def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
     """Return a row for each run, with its evaluations as lists."""
     named = (clean(measure, 40) if measure else "quality" for measure in measures)
+    heads = ("run", "evaluation", "minutes since run_start", *((unit,) if unit else ()), *named)
     rows = []
     for name, curve in zip(names, curves, strict=True):
         lists = [
@@ -266,13 +267,7 @@ def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str
         ]
         count = f"1 to {len(curve)}" if len(curve) > 1 else str(len(curve))
         rows.append((Cell(name), Cell(count), *(Cell(" ".join(map(number_text, values))) for values in lists)))
-    return Table(
-        caption="Evaluations of all runs",
-        heads=("run", "evaluation", "minutes since run_start", *((unit,) if unit else ()), *named),
-        rows=tuple(rows),
-        lists=True,
-        key=TABLE,
-    )
+    return plain_table("Evaluations of all runs", heads, rows, lists=True, key=TABLE)
 
 
 # ---- What runs have in common, and where they cross the target

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from mlsub.commands.inspect.run import inspect
-from mlsub.commands.site.page import Cell, Column, Section, Table, build_table, clean, count_text
+from mlsub.commands.site.page import Cell, Column, Section, Table, build_table, clean, count_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.findings import Finding, Severity
 from mlsub.io.show import show
@@ -56,8 +56,8 @@ def findings_sections(findings: Sequence[Finding], *, forgiven: bool) -> Iterato
     block = Findings(tuple(ruled), forgiven=forgiven)
     columns: tuple[Column[Sequence[Finding]], ...] = (
         Column("severity", lambda group: Cell(label_of(group[0], block), badge=_BADGES[group[0].severity])),
-        Column("rule", lambda group: Cell(group[0].rule)),
-        Column("what was found", _found_cell),
+        Column("rule", lambda group: group[0].rule),
+        Column("what was found", _found_text),
         _FIX,
         _PLACES,
     )
@@ -87,10 +87,10 @@ def _counts(findings: Sequence[Finding]) -> str:
     return f"{', '.join(first)} and {last}." if first else f"{last}."
 
 
-def _found_cell(group: Sequence[Finding]) -> Cell:
+def _found_text(group: Sequence[Finding]) -> str:
     facts = dict(facts_of(group))
     below = (f"{name}: {_lines_text(facts[name])}" for name in _BELOW if name in facts)
-    return Cell("\n".join((clean(group[0].message), *below)))
+    return "\n".join((clean(group[0].message), *below))
 
 
 def _places_cell(group: Sequence[Finding]) -> Cell:
@@ -106,25 +106,25 @@ def _title_cell(group: Sequence[Finding]) -> Cell:
     return Cell(known.title if known else clean(group[0].message), note=group[0].rule)
 
 
-def _part_cell(group: Sequence[Finding], place: int, without: str) -> Cell:
+def _part(group: Sequence[Finding], place: int, without: str) -> str:
     """Return what was found in each place, or the score without it."""
     texts = dict.fromkeys(parted(finding.actual or "")[place] for finding in group)
-    return Cell("\n".join(clean(text) for text in texts if text) or without)
+    return "\n".join(clean(text) for text in texts if text) or without
 
 
-_FIX = Column[Sequence[Finding]]("fix", lambda group: Cell(clean(group[0].fix) if group[0].fix else "–"))
+_FIX = Column[Sequence[Finding]]("fix", lambda group: clean(group[0].fix or ""))
 _PLACES = Column[Sequence[Finding]]("places", _places_cell)
 _OF_FORENSICS: tuple[Column[Sequence[Finding]], ...] = (
     Column("what stands out", _title_cell),
-    Column("figures", lambda group: _part_cell(group, 0, "–")),
-    Column("the score without it", lambda group: _part_cell(group, 1, "as it is")),
+    Column("figures", lambda group: _part(group, 0, "–")),
+    Column("the score without it", lambda group: _part(group, 1, "as it is")),
     replace(_FIX, title="what would explain it"),
     _PLACES,
 )
 
 
-def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> list[Checked]:
-    """Return the reports with what ``mlsub inspect`` finds of each of their entries; verdicts stay what they are.
+def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> Iterator[Checked]:
+    """Yield the reports with what ``mlsub inspect`` finds of each of their entries; verdicts stay what they are.
 
     Args:
         checked: reports of all that is compared, whose logs were read with
@@ -151,18 +151,13 @@ def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> lis
         for result in one.results
     ]
     found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
-    more = [
-        [
+    for one in checked:
+        findings = [
             replace(finding, path=entry.path, line=None)
             for entry in one.report.entries
             for finding in found.get(place(one.report, entry.path), ())
         ]
-        for one in checked
-    ]
-    return [
-        replace(one, reports=(replace(one.report, findings=(*one.report.findings, *of)),))
-        for one, of in zip(checked, more, strict=True)
-    ]
+        yield replace(one, reports=(replace(one.report, findings=(*one.report.findings, *findings)),))
 
 
 # ---- Hyperparameters and the system
@@ -176,13 +171,13 @@ def run_name(log: LogReport) -> str:
 def hyperparameters_section(logs: Sequence[LogReport]) -> Section:
     """Return the hyperparameters of an entry; where its runs differ, the values with the runs that have them."""
     keys = sorted({key for log in logs for key in log.run.hyperparameters})
-    rows = tuple((Cell(clean(key, 100)), _value_cell(key, logs)) for key in keys[:MAX_ROWS])
-    differing = sum(row[1].badge is not None for row in rows)
+    rows = [(clean(key, 100), _value_cell(key, logs)) for key in keys[:MAX_ROWS]]
+    differing = sum(value.badge is not None for _, value in rows)
     words = _left_out(len(keys), "keys") if rows else ("The logs contain none.",)
     if differing:
         words = (f"{differing} of {len(rows)} keys differ between the runs.", *words)
-    table = Table(caption="First value logged for each key", heads=("key", "value"), rows=rows)
-    return Section(key="hyperparameters", title="Hyperparameters", words=words, tables=(table,) if rows else ())
+    tables = (plain_table("First value logged for each key", ("key", "value"), rows),) if rows else ()
+    return Section(key="hyperparameters", title="Hyperparameters", words=words, tables=tables)
 
 
 def _value_cell(key: str, logs: Sequence[LogReport]) -> Cell:
@@ -208,8 +203,8 @@ def system_section(result: SiteResult) -> Section:
         return Section(key="system", title=title, words=("There is no system description that can be read.",))
     known = fields().fields
     names = [*(name for name in known if name in content), *(name for name in content if name not in known)]
-    rows = tuple((_field_cell(name), Cell(_text_of(content[name]))) for name in names[:MAX_ROWS])
-    table = Table(caption=f"Fields of {clean(path, 300)}", heads=("field", "value"), rows=rows)
+    rows = ((_field_cell(name), _text_of(content[name])) for name in names[:MAX_ROWS])
+    table = plain_table(f"Fields of {clean(path, 300)}", ("field", "value"), rows)
     return Section(key="system", title=title, words=_left_out(len(names), "fields"), tables=(table,))
 
 
@@ -226,4 +221,4 @@ def _field_cell(name: str) -> Cell:
 
 
 def _text_of(value: object) -> str:
-    return (clean(value) or "–") if isinstance(value, str) else show(value, 500)
+    return clean(value) if isinstance(value, str) else show(value, 500)

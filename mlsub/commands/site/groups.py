@@ -15,21 +15,11 @@ from mlsub.commands.site.page import (
     Page,
     Section,
     build_table,
+    cell_of,
     names_cell,
     number_cell,
 )
-from mlsub.commands.site.results import (
-    DIVISIONS,
-    Results,
-    Site,
-    SiteResult,
-    best_of,
-    by_comparability,
-    closed,
-    fast,
-    group_by,
-    record_chains,
-)
+from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, fast
 from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, results_table
 from mlsub.divisions import CLOSED
 from mlsub.systems.fields import is_unsaid
@@ -96,7 +86,7 @@ def _groups(site: Site, kind: Kind) -> list[Results]:
     """Return the results of each thing: benchmarks by interest, accelerators of a maker together, others by name."""
     if kind is BENCHMARKS:
         return site.benchmarks
-    groups = group_by(site.results, kind.href)
+    groups = site.results.by(kind.href)
     if kind is ACCELERATORS:
         order = list(all_chips())
         return sorted(groups, key=lambda some: order.index(some[0].accelerator_name or ""))
@@ -105,7 +95,7 @@ def _groups(site: Site, kind: Kind) -> list[Results]:
 
 def _group_page(site: Site, kind: Kind, results: Results) -> Page:
     sections = [_explore_section(site, results)] if kind is BENCHMARKS else [*_common_sections(site, kind, results)]
-    facts = [(column.title, column.cell(results)) for column in (*kind.columns, *kind.more)]
+    facts = [(column.title, cell_of(column.value(results))) for column in (*kind.columns, *kind.more)]
     inside = sum(one.division_name == CLOSED.name for one in results)
     some_closed = f", {inside:,} of them Closed" if inside < len(results) else ", Closed"
     return Page(
@@ -145,7 +135,7 @@ def _rounds_cell(results: Results) -> Cell:
 
 _COUNTS: tuple[Column[Results], ...] = (
     Column("rounds", _rounds_cell),
-    Column("results", lambda some: number_cell(len(some))),
+    Column("results", len),
 )
 
 
@@ -153,29 +143,29 @@ _COUNTS: tuple[Column[Results], ...] = (
 
 
 def _record(results: Results) -> SiteResult | None:
-    chains = record_chains(results)
+    chains = results.record_chains()
     return chains[-1][-1] if chains else None
 
 
-def _record_cell(results: Results) -> Cell:
+def _record_cell(results: Results) -> Cell | None:
     record = _record(results)
-    return Cell("–") if record is None else number_cell(record.published_minutes, href=record.href)
+    return number_cell(record.published_minutes, href=record.href) if record else None
 
 
-def _holder_cell(results: Results) -> Cell:
+def _holder(results: Results) -> str | None:
     record = _record(results)
-    return Cell("–" if record is None else f"{record.holder}, {record.round_key}")
+    return f"{record.holder}, {record.round_key}" if record else None
 
 
-def _comparable_cell(results: Results) -> Cell:
-    groups = [list(dict.fromkeys(one.round_key for one in group)) for group in by_comparability(results)]
-    return Cell("; ".join(keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}" for keys in groups))
+def _comparable(results: Results) -> str:
+    groups = [list(dict.fromkeys(one.round_key for one in group)) for group in results.comparable()]
+    return "; ".join(keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}" for keys in groups)
 
 
 def _explore_section(site: Site, results: Results) -> Section:
     """Return charts and a table of which a script shows a round and a division."""
     divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
-    ordered = sorted(results, key=lambda one: (list(DIVISIONS).index(one.division_name), fast(one)))
+    ordered = results.ordered(lambda one: (list(DIVISIONS).index(one.division_name), fast(one)))
     table = results_table("Results, the fastest first", ordered, *_COLUMNS[1:], most=_STATIC_ROWS, key="selection")
     explore = {
         "rounds": list(dict.fromkeys(one.round_key for one in results)),
@@ -200,14 +190,14 @@ def _chip(results: Results) -> Chip:
     return all_chips()[results[0].accelerator_name or ""]
 
 
-def _memory_cell(results: Results) -> Cell:
+def _memory_cell(results: Results) -> Cell | None:
     sizes = _chip(results).memory_gb
     first = f"{', '.join(map(str, sizes[:-1]))} or " if len(sizes) > 1 else ""
-    return Cell(f"{first}{sizes[-1]} GB", float(sizes[0])) if sizes else Cell("–")
+    return Cell(f"{first}{sizes[-1]} GB", float(sizes[0])) if sizes else None
 
 
 def _scaling_section(site: Site, results: Results) -> Iterator[Section]:
-    groups = group_by(closed(results), lambda one: one.benchmark_href)
+    groups = results.closed.by(lambda one: one.benchmark_href)
     sized = [some for some in groups if len({one.accelerators_count or None for one in some} - {None}) > 1]
     if sized:
         charts = tuple(scaling_chart(site, some) for some in sized)
@@ -216,8 +206,8 @@ def _scaling_section(site: Site, results: Results) -> Iterator[Section]:
 
 
 def _best_section(results: Results) -> Section:
-    best = best_of(closed(results), lambda one: (one.benchmark_href, one.accelerators_count))
-    best.sort(key=lambda one: (one.benchmark_title.casefold(), one.accelerators_count or 0))
+    fastest = results.closed.best(lambda one: (one.benchmark_href, one.accelerators_count))
+    best = fastest.ordered(lambda one: (one.benchmark_title.casefold(), one.accelerators_count or 0))
     words = dagger_words(best) if best else ("There are no Closed results with a time.",)
     table = results_table(_BEST, best, "benchmark", "number", "best minutes", "round", "organisation")
     return Section(key="best", title="Best by number", words=words, tables=(table,) if best else ())
@@ -230,10 +220,10 @@ def _accelerators_cell(results: Results) -> Cell:
     return names_cell(sorted({one.accelerator_name for one in results if one.accelerator_name}))
 
 
-def _processors_cell(results: Results) -> Cell:
+def _processors(results: Results) -> str | None:
     names = [name for one in results if (name := one.host_processor_model_name) and not is_unsaid(name)]
     count = results[-1].host_processors_count
-    return Cell("–" if not names else f"{count:,} × {names[-1]}" if count else names[-1])
+    return None if not names else f"{count:,} × {names[-1]}" if count else names[-1]
 
 
 def _said_cell(results: Results, field: str) -> Cell:
@@ -246,11 +236,11 @@ BENCHMARKS = Kind(
     href=lambda one: one.benchmark_href,
     name=lambda some: some[-1].benchmark_title,
     columns=(
-        Column("task", lambda some: Cell(some[-1].task or "–")),
+        Column("task", lambda some: some[-1].task),
         Column("record in minutes", _record_cell),
-        Column("held by", _holder_cell),
+        Column("held by", _holder),
     ),
-    more=(Column("rounds that may be compared", _comparable_cell),),
+    more=(Column("rounds that may be compared", _comparable),),
     without=("benchmark",),
 )
 ACCELERATORS = Kind(
@@ -260,9 +250,9 @@ ACCELERATORS = Kind(
     href=lambda one: one.accelerator_href,
     name=lambda some: some[0].accelerator_name or "",
     columns=(
-        Column("vendor", lambda some: Cell(", ".join(_chip(some).vendor))),
-        Column("line", lambda some: Cell(_chip(some).line)),
-        Column("generation", lambda some: Cell(_chip(some).generation)),
+        Column("vendor", lambda some: ", ".join(_chip(some).vendor)),
+        Column("line", lambda some: _chip(some).line),
+        Column("generation", lambda some: _chip(some).generation),
         Column("memory", _memory_cell),
     ),
     more=(Column("organisations", lambda some: names_cell(one.organisation_name for one in some)),),
@@ -289,8 +279,8 @@ SYSTEMS = Kind(
         Column("accelerators", lambda some: accelerators_cell(some[-1])),
     ),
     more=(
-        Column("processors", _processors_cell),
-        Column("nodes", lambda some: number_cell(some[-1].number_of_nodes)),
+        Column("processors", _processors),
+        Column("nodes", lambda some: some[-1].number_of_nodes),
         Column("framework", lambda some: _said_cell(some, "framework")),
         Column("availability", lambda some: _said_cell(some, "availability")),
     ),

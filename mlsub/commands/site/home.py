@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -10,18 +11,7 @@ from msgspec.structs import replace
 from mlsub.commands.site.charts import RECORD_KEY, record_chart, round_charts
 from mlsub.commands.site.facts import findings_sections
 from mlsub.commands.site.page import MINUTES, OVERVIEW, REHEARSAL, Page, Section, count_text, number_text
-from mlsub.commands.site.results import (
-    DIVISIONS,
-    USAGES,
-    Results,
-    Site,
-    SiteResult,
-    SiteRound,
-    by_comparability,
-    closed,
-    fast,
-    record_chains,
-)
+from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, fast
 from mlsub.commands.site.tables import (
     bert_words,
     by_benchmark,
@@ -80,17 +70,17 @@ def _records(site: Site) -> Iterator[Section]:
     for place, (title, benchmarks) in enumerate(groups.items()):
         made = [(some, chart) for some in benchmarks if (chart := record_chart(site, some)) is not None]
         if made:
-            legend = (*site.legend("vendor", [one for some, _ in made for one in closed(some)]), RECORD_KEY)
+            legend = (*site.legend("vendor", [one for some, _ in made for one in some.closed]), RECORD_KEY)
             words, charts = (_RECORDS,) if place == 0 else (), tuple(chart for _, chart in made)
             yield Section(key=f"records-{place}", title=title, words=words, charts=charts, small=True, legend=legend)
 
 
 def _fastest(site: Site) -> Iterator[Section]:
-    best = fastest(site.rounds)
+    best = fastest(site.results)
     if best:
         words = (_FASTEST, *dagger_words(best), *bert_words(site.results))
         more = results_table("The same with their verdicts", best, *_HISTORY, most=len(best))
-        tables = (fastest_table(site.rounds),)
+        tables = (fastest_table(site.results),)
         yield Section(key="fastest", title="Fastest Closed results", words=words, tables=tables, data=(more,))
 
 
@@ -149,17 +139,13 @@ def _count_words(one: SiteRound) -> Iterator[str]:
 
 def _division(site: Site, one: SiteRound, division: str, legend: list[tuple[str, int, str]]) -> Section:
     """Return the results of a division; without a table where it has none."""
-    results = by_benchmark(result for result in one.results if result.division_name == division)
+    results = by_benchmark(Results(result for result in one.results if result.division_name == division))
     ids = ("id",) if any(result.id for result in results) else ()
     heads = (*_ROUND, *ids, "unscaled", "expected", "runs", "rcp", "findings")
     title = DIVISIONS[division]
     table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
-    return Section(
-        key=division,
-        title=title,
-        charts=round_charts(site, results, legend, "../"),
-        tables=(table,) if results else (),
-    )
+    charts, tables = round_charts(site, results, legend), (table,) if results else ()
+    return Section(key=division, title=title, charts=charts, tables=tables)
 
 
 # ---- What is new
@@ -172,7 +158,7 @@ def news(site: Site) -> tuple[str, ...]:
         return ()
     latest = ([one for one in rounds if one.rules.usage in USAGES] or rounds)[-1]
     benchmarks = [some for some in site.benchmarks if some[-1].usage == latest.rules.usage]
-    before = [result for one in rounds[: rounds.index(latest)] for result in one.results]
+    before = Results(result for one in rounds[: rounds.index(latest)] for result in one.results)
     return _size(latest, len(site.rounds)), _fallen(latest, benchmarks), _firsts(latest, before, benchmarks)
 
 
@@ -181,9 +167,9 @@ def _size(latest: SiteRound, rounds: int) -> str:
     when = f", published {'on ' if came_out.date else 'in '}{came_out.shown}," if came_out else ""
     among = f"is the newest of the {rounds} rounds here" if rounds > 1 else "is the only round here"
     organisations = len({result.organisation_name for result in latest.results})
-    divisions = [result.division_name for result in latest.results]
-    parts = [f"{divisions.count(one.name)} {one.name.capitalize()}" for one in (CLOSED, OPEN) if one.name in divisions]
-    split = "all Closed" if divisions.count(CLOSED.name) == len(divisions) else " and ".join(parts) or "of no division"
+    divisions = Counter(result.division_name for result in latest.results)
+    parts = [f"{divisions[one.name]} {one.name.capitalize()}" for one in (CLOSED, OPEN) if divisions[one.name]]
+    split = "all Closed" if divisions.keys() == {CLOSED.name} else " and ".join(parts) or "of no division"
     return (
         f"{latest.rules.title}{when} {among}: {count_text(len(latest.results), 'result')} from "
         f"{count_text(organisations, 'organisation')}, {split}."
@@ -192,7 +178,7 @@ def _size(latest: SiteRound, rounds: int) -> str:
 
 def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[SiteResult, SiteResult]]:
     """Return the records that fell in a round, each with the one that holds it now, the greatest gain first."""
-    pairs = [pair for some in benchmarks for chain in record_chains(some) for pair in pairwise(chain)]
+    pairs = [pair for some in benchmarks for chain in some.record_chains() for pair in pairwise(chain)]
     fallen = [pair for pair in pairs if pair[1].round_key == round_key]
     return sorted(fallen, key=_gain, reverse=True)
 
@@ -205,7 +191,7 @@ def _gain(pair: tuple[SiteResult, SiteResult]) -> float:
 def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
     round_key = latest.results[0].round_key
     # Benchmarks that have Closed times in this round and in one before it that may be compared with it.
-    groups = [[one.round_key for one in group] for some in benchmarks for group in by_comparability(closed(some))]
+    groups = [[one.round_key for one in group] for some in benchmarks for group in some.closed.comparable()]
     count = sum(round_key in names and names[0] != round_key for names in groups)
     if not count:
         return "None of its benchmarks has Closed results of an earlier round to compare with, so no record could fall."
@@ -225,23 +211,23 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
 
 def _firsts(latest: SiteRound, before: Results, benchmarks: Sequence[Results]) -> str:
     if not before:
-        leaders = [min(best, key=fast).organisation_name for some in benchmarks if (best := closed(some))]
-        leader = max(dict.fromkeys(leaders), key=leaders.count, default=None)
-        if leader is None:
+        leaders = Counter(min(best, key=fast).organisation_name for some in benchmarks if (best := some.closed))
+        if not leaders:
             return "It has no Closed result with a time."
-        return f"{leader} is the fastest on {leaders.count(leader)} of {count_text(len(leaders), 'benchmark')}."
+        [(leader, count)] = leaders.most_common(1)
+        return f"{leader} is the fastest on {count} of {count_text(leaders.total(), 'benchmark')}."
     titles = _new(latest, before, lambda one: one.benchmark_title)
-    found = (
-        ("on", [_with_fastest(title, latest.results) for title in titles]),
-        ("with", _new(latest, before, lambda one: one.accelerator_name)),
-        ("from", _new(latest, before, lambda one: one.organisation_name)),
-    )
-    parts = [f"{word} {_list(names)}" for word, names in found if names]
-    if not parts:
+    found = {
+        "on": [_with_fastest(title, latest.results) for title in titles],
+        "with": _new(latest, before, lambda one: one.accelerator_name),
+        "from": _new(latest, before, lambda one: one.organisation_name),
+    }
+    first, *others = [f"{word} {_list(names)}" for word, names in found.items() if names] or [""]
+    if not first:
         return "Its benchmarks, accelerators and organisations all had results in earlier rounds."
-    first, *others = parts
-    more = [f"the first {one}" for one in others]
-    return f"It has the first results {', '.join([first, *more[:-1]])}{f', and {more[-1]}' if more else ''}."
+    parts = [first, *(f"the first {one}" for one in others)]
+    last = f", and {parts.pop()}" if others else ""
+    return f"It has the first results {', '.join(parts)}{last}."
 
 
 def _new(latest: SiteRound, before: Results, name: Callable[[SiteResult], str | None]) -> list[str]:
@@ -250,11 +236,8 @@ def _new(latest: SiteRound, before: Results, name: Callable[[SiteResult], str | 
 
 
 def _with_fastest(title: str, results: Results) -> str:
-    timed = [one for one in closed(results) if one.benchmark_title == title]
-    if not timed:
-        return title
-    best = min(timed, key=fast)
-    return f"{title} ({best.in_minutes}: {best.holder})"
+    best = min((one for one in results.closed if one.benchmark_title == title), key=fast, default=None)
+    return f"{title} ({best.in_minutes}: {best.holder})" if best else title
 
 
 def _list(names: Sequence[str]) -> str:

@@ -58,7 +58,7 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
 
     ``kind`` is the name of the script, ``static/KIND.js``, and of its drawing function; ``about`` says in words what
     the chart shows; ``data`` is what the function gets, anything that JSON has; ``href`` is the page that its title
-    leads to. ``shared`` are series that other pages have as well.
+    leads to.
     """
 
     kind: str
@@ -66,7 +66,6 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     about: str
     data: dict[str, Any]
     href: str = ""
-    shared: tuple[Series, ...] = ()
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -149,23 +148,36 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
             yield from (chart for card in section.cards for chart in card.charts)
 
 
+#: What a cell can be made of: a text, a number, which sorts by its value, or nothing.
+Value = Cell | str | float | None
+
+
 class Column(msgspec.Struct, Generic[T], frozen=True):
     """A column: its head, and what it shows of a thing."""
 
     title: str
-    cell: Callable[[T], Cell]
+    value: Callable[[T], Value]
 
 
-def build_table(caption: str, things: Iterable[T], columns: Sequence[Column[T]]) -> Table:
+def build_table(caption: str, things: Iterable[T], columns: Sequence[Column[T]], key: str = "") -> Table:
     """Return a table with a row for each thing."""
-    rows = tuple(tuple(column.cell(thing) for column in columns) for thing in things)
-    return Table(caption=caption, heads=tuple(column.title for column in columns), rows=rows)
+    rows = ([column.value(thing) for column in columns] for thing in things)
+    return plain_table(caption, [column.title for column in columns], rows, key=key)
 
 
-def plain_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Cell | str | None]]) -> Table:
-    """Return a table of cells and texts, a dash for none."""
-    cells = (tuple(one if isinstance(one, Cell) else Cell(one or "–") for one in row) for row in rows)
-    return Table(caption=caption, heads=tuple(heads), rows=tuple(cells))
+def plain_table(
+    caption: str, heads: Sequence[str], rows: Iterable[Iterable[Value]], *, lists: bool = False, key: str = ""
+) -> Table:
+    """Return a table of values; see :class:`Table` for ``lists`` and ``key``."""
+    cells = tuple(tuple(map(cell_of, row)) for row in rows)
+    return Table(caption=caption, heads=tuple(heads), rows=cells, lists=lists, key=key)
+
+
+def cell_of(value: Value) -> Cell:
+    """Return a value as a cell, a dash for none."""
+    if isinstance(value, Cell):
+        return value
+    return Cell(value or "–") if isinstance(value, str) else number_cell(value)
 
 
 def count_text(count: int, word: str) -> str:

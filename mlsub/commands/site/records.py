@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.commands.site.page import Cell, Chart, Section, number_cell, number_text, plain_table
+from mlsub.commands.site.page import Cell, Chart, Column, Section, Value, build_table, number_text, plain_table
 from mlsub.io.data import shipped
 from mlsub.score.records import Configuration, Fact, Record, Records, Source
 
@@ -36,22 +36,68 @@ class Words(msgspec.Struct, frozen=True):
     prices: tuple[str, ...]
 
 
+WORDS = shipped(__file__, "words.yaml", Words)
+
+
 class Figure(NamedTuple):
-    """A record, the file that it is from, and its footnotes."""
+    """A record, and the file that it is from."""
 
     file: Records
     record: Record
-    marks: tuple[str, ...]
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Its footnotes."""
+        one = self.record
+        stated = {"preliminary": ("*1",), "unstated": ("*3",)}.get(one.status, ()) if one.task == "training" else ()
+        return tuple(sorted((*stated, *(("*2",) if one.configuration.data == "synthetic" else ()))))
 
-def load_words() -> Words:
-    """Return the words of the page."""
-    return shipped(__file__, "words.yaml", Words)
+    @property
+    def of_releases(self) -> bool:
+        """Whether it is a ratio of two releases of the software of one system."""
+        other = self.record.versus
+        return other is not None and other.system == self.record.configuration.system
+
+    @property
+    def label(self) -> str:
+        """What it is called in a chart: the model, and the sides."""
+        side, other = self.record.configuration, self.record.versus
+        if other is None:
+            size = f"batch size {number_text(side.batch_sizes[0])}" if len(side.batch_sizes) == 1 else None
+            sides = _joined(", ", side.system, " or ".join(side.frameworks), side.software, side.precision, size)
+        elif self.of_releases:
+            sides = f"{side.software} against {other.software}"
+        else:
+            sides = f"{side.system} against {other.system}"
+        return f"{self.record.model}: {sides}"
+
+    @property
+    def shown(self) -> str:
+        """The value with its bound, its unit where that is short, and its footnotes."""
+        unit = "×" if self.record.ratio else f" {self.record.unit}"
+        return f"{fact_text(self.record)}{unit}{''.join(f' [{mark}]' for mark in self.marks)}"
+
+    @property
+    def source(self) -> str:
+        """The document as the legend of a chart has it."""
+        document = self.file.documents[self.record.source.document]
+        return _joined(", ", document.title, str(document.date) if document.date else None)
+
+    @property
+    def against(self) -> str | None:
+        """All that is known of the other side of a ratio; None where there is none."""
+        other = self.record.versus
+        if other is None:
+            return None
+        size = _batch_size(other)
+        batch = f"batch size {size.text}" if size else None
+        known = (other.system, ", ".join(other.frameworks), other.software, other.precision, batch, _data(other))
+        return _joined("; ", *known, other.origin)
 
 
 def records_sections(files: Sequence[Records]) -> Iterator[Section]:
     """Return the sections of figures of other sources; none without any."""
-    figures = [Figure(file, record, _marks(record)) for file in files for record in file.records]
+    figures = [Figure(file, record) for file in files for record in file.records]
     yield from _measured(figures)
     cited = [
         (one.round, ", ".join(one.ids), source_cell(file, one.source)) for file in files for one in file.mlperf_ids
@@ -76,27 +122,25 @@ def fact_text(of: Record | Fact) -> str:
     return f"{_BOUNDS.get(of.bound, '')}{number_text(of.value)}"
 
 
+def source_cell(file: Records, source: Source) -> Cell:
+    """Return where a figure is from: the document by its short name, which the sources explain, and the place in it."""
+    return Cell(f"{source.document}, {_place(source)}", note=file.documents[source.document].title)
+
+
 def _measured(figures: Sequence[Figure]) -> Iterator[Section]:
-    words = load_words()
-    known = {(one.task, one.measure): one for one in words.measures}
-    found: dict[Measure, list[Figure]] = {measure: [] for measure in (*words.measures, words.releases, words.other)}
+    known = {(one.task, one.measure): one for one in WORDS.measures}
+    found: dict[Measure, list[Figure]] = {one: [] for one in (*WORDS.measures, WORDS.releases, WORDS.other)}
     for figure in figures:
-        record = figure.record
-        measure = known.get((record.task, record.measure), words.other)
-        found[words.releases if _is_of_releases(record) else measure].append(figure)
+        measure = known.get((figure.record.task, figure.record.measure), WORDS.other)
+        found[WORDS.releases if figure.of_releases else measure].append(figure)
     for measure, some in found.items():
         if some:
             key = f"{measure.task}-{measure.measure}".rstrip("-")
             marks = sorted({mark for one in some for mark in one.marks})
-            notes = (measure.words, words.not_mlperf, *(words.footnotes[mark] for mark in marks))
+            notes = (measure.words, WORDS.not_mlperf, *(WORDS.footnotes[mark] for mark in marks))
             charts = tuple(_charts(measure.title, some))
-            tables = (plain_table(f"{measure.title}, as stated", _FIGURES, map(_figure_row, some)),)
+            tables = (build_table(f"{measure.title}, as stated", some, _FIGURES),)
             yield Section(key=key, title=measure.title, words=notes, charts=charts, tables=tables)
-
-
-def _is_of_releases(record: Record) -> bool:
-    """Return whether a ratio is of two releases of the software of one system."""
-    return record.versus is not None and record.versus.system == record.configuration.system
 
 
 def _charts(title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
@@ -107,13 +151,8 @@ def _charts(title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
     for name, some in forms.items():
         unit, ratios = some[0].record.unit, some[0].record.ratio
         bars = [
-            {
-                "label": _label(one.record),
-                "value": one.record.value,
-                "shown": _shown(one),
-                "source": _dated(one),
-                "place": _place(one.record.source),
-            }
+            {"label": one.label, "value": one.record.value, "shown": one.shown, "source": one.source}
+            | {"place": _place(one.record.source)}
             for one in some
         ]
         about = f"Values in {unit}, as the sources state them, with those of the systems compared."
@@ -122,113 +161,57 @@ def _charts(title: str, figures: Sequence[Figure]) -> Iterator[Chart]:
         yield bars_chart(f"{title}, {name} (not MLPerf)", about, unit, bars, ratios=ratios)
 
 
-def _label(record: Record) -> str:
-    """Return a figure in a chart: the model, and the sides."""
-    side, other = record.configuration, record.versus
-    if other is None:
-        return f"{record.model}: {_side(side)}"
-    sides = (side.software, other.software) if _is_of_releases(record) else (side.system, other.system)
-    return f"{record.model}: {sides[0]} against {sides[1]}"
+def _joined(sign: str, *parts: str | None) -> str:
+    """Return the texts that there are with a sign between them."""
+    return sign.join(filter(None, parts))
 
 
-def _side(side: Configuration) -> str:
-    """Return a configuration in a few words."""
-    batch = f"batch size {number_text(side.batch_sizes[0])}" if len(side.batch_sizes) == 1 else None
-    return ", ".join(filter(None, (side.system, " or ".join(side.frameworks), side.software, side.precision, batch)))
+def _data(configuration: Configuration) -> str:
+    return _joined(" ", configuration.data, configuration.dataset)
 
 
-def _marks(record: Record) -> tuple[str, ...]:
-    """Return the footnotes of a record."""
-    stated = {"preliminary": ("*1",), "unstated": ("*3",)}.get(record.status, ()) if record.task == "training" else ()
-    return tuple(sorted((*stated, *(("*2",) if record.configuration.data == "synthetic" else ()))))
-
-
-def _shown(figure: Figure) -> str:
-    """Return a value with its bound, its unit where that is short, and its footnotes."""
-    record = figure.record
-    unit = "×" if record.ratio else f" {record.unit}"
-    return f"{fact_text(record)}{unit}{''.join(f' [{mark}]' for mark in figure.marks)}"
-
-
-def _data_words(configuration: Configuration) -> str:
-    return " ".join(filter(None, (configuration.data, configuration.dataset)))
-
-
-def _other_side(record: Record) -> str:
-    """Return all that is known of the other side of a ratio; empty where there is none."""
-    other = record.versus
-    if other is None:
-        return ""
-    batch = _batch_cell(record.versus).text
-    batch = "" if batch == "–" else f"batch size {batch}"
-    data = (_data_words(other), other.origin)
-    parts = (other.system, ", ".join(other.frameworks), other.software, other.precision, batch, *data)
-    return "; ".join(part for part in parts if part)
-
-
-def _batch_cell(configuration: Configuration | None) -> Cell:
-    if configuration is None:
-        return Cell("–")
+def _batch_size(configuration: Configuration) -> Cell | None:
     if configuration.batch_range:
         low, high = configuration.batch_range
         return Cell(f"{number_text(low)} to {number_text(high)}", low)
     sizes = configuration.batch_sizes
-    return Cell(", ".join(map(number_text, sizes)) or "–", sizes[0] if sizes else None)
+    return Cell(", ".join(map(number_text, sizes)), sizes[0]) if sizes else None
 
 
 def _place(source: Source) -> str:
-    return "; ".join(filter(None, (source.table, f"line {source.line}" if source.line is not None else "")))
+    return _joined("; ", source.table, f"line {source.line}" if source.line is not None else None)
 
 
-def source_cell(file: Records, source: Source) -> Cell:
-    """Return where a figure is from: the document by its short name, which the sources explain, and the place in it."""
-    return Cell(f"{source.document}, {_place(source)}", note=file.documents[source.document].title)
+def _software(side: Configuration) -> str:
+    return _joined(", ", " or ".join(side.frameworks), side.software)
 
 
-def _dated(figure: Figure) -> str:
-    """Return a document as the legend of a chart has it."""
-    document = figure.file.documents[figure.record.source.document]
-    return f"{document.title}{f', {document.date.isoformat()}' if document.date else ''}"
-
-
-_FIGURES = (
-    *("model", "system", "value", "at", "against", "source", "software", "precision", "batch size", "data", "notes"),
+_FIGURES: tuple[Column[Figure], ...] = (
+    Column("model", lambda one: Cell(one.record.model, note=one.record.name)),
+    Column("system", lambda one: one.record.configuration.system),
+    Column("value", lambda one: Cell(one.shown, one.record.value, note=one.record.stated)),
+    Column("at", lambda one: one.record.at),
+    Column("against", lambda one: one.against),
+    Column("source", lambda one: source_cell(one.file, one.record.source)),
+    Column("software", lambda one: _software(one.record.configuration)),
+    Column("precision", lambda one: one.record.configuration.precision),
+    Column("batch size", lambda one: _batch_size(one.record.configuration)),
+    Column("data", lambda one: _data(one.record.configuration)),
+    Column("notes", lambda one: one.record.notes),
 )
-
-
-def _figure_row(figure: Figure) -> tuple[Cell | str | None, ...]:
-    record, side = figure.record, figure.record.configuration
-    return (
-        Cell(record.model, note=record.name),
-        side.system,
-        Cell(_shown(figure), record.value, note=record.stated),
-        record.at,
-        _other_side(record),
-        source_cell(figure.file, record.source),
-        ", ".join(filter(None, (" or ".join(side.frameworks), side.software))),
-        side.precision,
-        _batch_cell(side),
-        _data_words(side),
-        record.notes,
-    )
 
 
 def _systems_section(files: Sequence[Records]) -> Section:
     systems = [(file, name, system) for file in files for name, system in file.systems.items()]
     described = ((name, of.maker, of.accelerator, of.host, of.operating_system) for _, name, of in systems)
-    facts = [
-        (
-            name,
-            fact.fact.replace("-", " "),
-            Cell(fact_text(fact), fact.value, note=fact.stated),
-            fact.unit,
-            source_cell(file, fact.source),
-        )
-        for file, name, system in systems
-        for fact in system.facts
-    ]
     heads = ("system", "maker", "accelerator", "host", "operating system")
     tables = [plain_table("Systems that the figures are of", heads, described)]
+    facts: list[tuple[Value, ...]] = [
+        (name, fact.fact.replace("-", " "), figure, fact.unit, source_cell(file, fact.source))
+        for file, name, system in systems
+        for fact in system.facts
+        for figure in (Cell(fact_text(fact), fact.value, note=fact.stated),)
+    ]
     if facts:
         heads = ("system", "what", "figure", "unit", "source")
         tables.append(plain_table("What the sources state of them", heads, facts))
@@ -236,24 +219,20 @@ def _systems_section(files: Sequence[Records]) -> Section:
 
 
 def _footnotes_section(figures: Sequence[Figure]) -> Section:
-    words = load_words()
     rows = (
-        (f"[{mark}]", meaning.partition("] ")[2], number_cell(sum(mark in figure.marks for figure in figures)))
-        for mark, meaning in words.footnotes.items()
+        (f"[{mark}]", meaning.partition("] ")[2], sum(mark in figure.marks for figure in figures))
+        for mark, meaning in WORDS.footnotes.items()
     )
     table = plain_table("Marks of figures", ("mark", "meaning", "figures here"), rows)
-    return Section(key="footnotes", title="Footnotes", words=(words.precision,), tables=(table,))
+    return Section(key="footnotes", title="Footnotes", words=(WORDS.precision,), tables=(table,))
 
 
 def _sources_section(files: Sequence[Records]) -> Section:
     rows = (
-        (
-            *(name, of.title, of.publisher, of.date.isoformat() if of.date else None),
-            number_cell(sum(one.source.document == name for one in file.records)),
-            of.notes,
-        )
+        (name, of.title, of.publisher, str(of.date) if of.date else None, figures, of.notes)
         for file in files
         for name, of in file.documents.items()
+        for figures in (sum(one.source.document == name for one in file.records),)
     )
     table = plain_table("Sources", ("document", "title", "publisher", "date", "figures", "notes"), rows)
     words = ("Lines are those of the plain text of a document.",)

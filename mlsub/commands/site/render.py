@@ -5,16 +5,15 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Chart, Page, Series, Table
+from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Page, Series, Table
 from mlsub.io import VERSION
-from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
 from mlsub.present.html import bar
@@ -56,7 +55,7 @@ def check_jinja() -> None:
 
 
 def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) -> None:
-    """Write a page in UTF-8, and the scripts with data that it shares with others, unless these are there.
+    """Write a page in UTF-8.
 
     Args:
         site: the folder.
@@ -66,14 +65,8 @@ def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) 
     Raises:
         OSError: it cannot be written.
     """
-    shared = dict(shared_series(chart.shared) for chart in page.charts() if chart.shared)
-    files = {f"shared/{name}.js": script for name, script in shared.items()}
-    files[page.path] = render_page(navigation, page).encode("utf-8", "backslashreplace")
-    for path, content in files.items():
-        (site / path).parent.mkdir(exist_ok=True)
-        # Where two processes write a shared script at a time, both write the same.
-        if not (site / path).exists():
-            (site / path).write_bytes(content)
+    (site / page.path).parent.mkdir(exist_ok=True)
+    (site / page.path).write_bytes(render_page(navigation, page).encode("utf-8", "backslashreplace"))
 
 
 def render_page(navigation: tuple[tuple[str, str], ...], page: Page) -> str:
@@ -87,9 +80,7 @@ def render_page(navigation: tuple[tuple[str, str], ...], page: Page) -> str:
 
 def _scripts(page: Page) -> Iterator[str]:
     """Yield the scripts of a page in the order in which they run, from the root of the site."""
-    charts = list(page.charts())
-    yield from dict.fromkeys(f"shared/{shared_series(chart.shared)[0]}.js" for chart in charts if chart.shared)
-    kinds = dict.fromkeys(chart.kind for chart in charts)
+    kinds = dict.fromkeys(chart.kind for chart in page.charts())
     if _OF_ALL_RESULTS.intersection((*kinds, *page.scripts)):
         yield RESULTS_SCRIPT
     for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "tables")):
@@ -109,8 +100,7 @@ def _template() -> Template:
         lstrip_blocks=True,
         finalize=lambda value: clean_lines(value) if type(value) is str else value,
     )
-    environment.filters["json"] = lambda chart: Markup(chart_json(chart))  # noqa: S704  (safe in a script)
-    environment.filters["plain_json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
+    environment.filters["json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
     environment.globals["verdict_bar"] = lambda shares: Markup(bar(shares))  # noqa: S704  (numbers and plain words)
     environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
     return environment.get_template("page.html")
@@ -123,20 +113,6 @@ def clean_lines(text: str) -> str:
     return "\n".join(plain(readable(line)) for line in text.split("\n"))
 
 
-def chart_json(chart: Chart) -> str:
-    """Return the data of a chart as JSON that no parser of HTML takes for the end of the script it stands in."""
-    shared = {"shared": shared_series(chart.shared)[0]} if chart.shared else {}
-    return safe_json(chart.data | shared)
-
-
-@lru_cache(maxsize=64)
-def shared_series(series: tuple[Series, ...]) -> tuple[str, bytes]:
-    """Return the name of series that charts of several pages have, and a script with them: a file may load no data."""
-    text = safe_json(series)
-    name = blake2b(text.encode(), digest_size=8).hexdigest()
-    return name, f'"use strict";\n(window.mlsubShared ??= {{}})["{name}"] = {text};\n'.encode()
-
-
 def safe_json(found: Any) -> str:
     """Return JSON for a script: nothing in it ends the script or begins markup."""
     text = msgspec.json.encode(_encodable(found)).decode("utf-8")
@@ -146,15 +122,13 @@ def safe_json(found: Any) -> str:
 
 
 def _encodable(found: Any) -> Any:
-    """Return the same values: texts that UTF-8 can hold, structures as objects, and the points of series by column."""
+    """Return the same values: texts that UTF-8 can hold, and the points of series by column."""
     if isinstance(found, str):
         return encodable(clean_lines(found))
     if isinstance(found, dict):
         return {_encodable(key): _encodable(value) for key, value in found.items()}
     if isinstance(found, Series):
         return msgspec.structs.asdict(found) | {"name": _encodable(found.name), "points": columns_json(found.points)}
-    if isinstance(found, msgspec.Struct):
-        return _encodable(msgspec.structs.asdict(found))
     return [_encodable(one) for one in found] if isinstance(found, list | tuple) else found
 
 

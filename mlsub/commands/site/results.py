@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 
@@ -85,6 +86,11 @@ class SiteResult(Result, frozen=True, kw_only=True):
         return self.accelerator_name or self.accelerator_model_name
 
     @property
+    def comparable_rounds(self) -> tuple[str, ...]:
+        """The rounds that it may be compared with, its own included."""
+        return self.compatible_rounds or (self.round,)
+
+    @property
     def age(self) -> tuple[int, ...]:
         """What rounds of one usage are put in order by: 4.1 before 10.0."""
         return _age(self.round)
@@ -109,7 +115,61 @@ class SiteResult(Result, frozen=True, kw_only=True):
         return DIVISIONS[self.division_name].removesuffix(" division")
 
 
-Results = Sequence[SiteResult]
+class Results(tuple[SiteResult, ...]):
+    """Results in some order."""
+
+    __slots__ = ()
+
+    @property
+    def timed(self) -> Results:
+        """Those that have a time to train."""
+        return Results(one for one in self if one.train_minutes is not None)
+
+    @property
+    def closed(self) -> Results:
+        """The Closed ones that have a time to train."""
+        return Results(one for one in self.timed if one.division_name == CLOSED.name)
+
+    @property
+    def dated(self) -> Results:
+        """Those whose day of publication is known."""
+        return Results(one for one in self if one.publication_date)
+
+    def ordered(self, key: Callable[[SiteResult], Any]) -> Results:
+        """Return them in the order of a key; those of equal keys stay as they are."""
+        return Results(sorted(self, key=key))
+
+    def by(self, key: Callable[[SiteResult], Hashable]) -> list[Results]:
+        """Return those with the same key together, in the order in which keys come; those with None are left out."""
+        found: dict[Hashable, list[SiteResult]] = {}
+        for result in self:
+            if (value := key(result)) is not None:
+                found.setdefault(value, []).append(result)
+        return list(map(Results, found.values()))
+
+    def best(
+        self, key: Callable[[SiteResult], Hashable], value: Callable[[SiteResult], float] | None = None
+    ) -> Results:
+        """Return the one with the least value, or time to train, of each key, as keys come; of equals the first."""
+        return Results(min(some, key=value or fast) for some in self.by(key))
+
+    def comparable(self) -> list[Results]:
+        """Return groups whose rounds may be compared; a round that is compatible with no other is alone."""
+        return self.by(lambda one: one.comparable_rounds)
+
+    def record_chains(self) -> list[Results]:
+        """Return the records of a benchmark, oldest first, of each group of rounds that may be compared.
+
+        A record is the fastest Closed result of its round, and faster than all before it.
+        """
+        chains = []
+        for group in self.closed.comparable():
+            chain: list[SiteResult] = []
+            for fastest in group.best(lambda one: one.round_key):
+                if not chain or fast(fastest) < fast(chain[-1]):
+                    chain.append(fastest)
+            chains.append(Results(chain))
+        return chains
 
 
 class SiteRound(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +177,7 @@ class SiteRound(msgspec.Struct, frozen=True, kw_only=True):
 
     rules: Round
     report: Report
-    results: tuple[SiteResult, ...]
+    results: Results
     rest: tuple[Finding, ...]
 
     @property
@@ -137,13 +197,13 @@ class Site:
     def __init__(self, rounds: Iterable[SiteRound]) -> None:
         self.rounds = sorted(rounds, key=_came_out)
         #: In the order of the data of the site (see :mod:`.dataset`).
-        self.results = [result for one in self.rounds for result in one.results]
+        self.results = Results(result for one in self.rounds for result in one.results)
         self._place = {result.href: place for place, result in enumerate(self.results)}
 
     @cached_property
     def benchmarks(self) -> list[Results]:
         """The results of each benchmark, those of most interest first: of the newest rounds, with most results."""
-        return sorted(group_by(self.results, lambda one: one.benchmark_href), key=_interest)
+        return sorted(self.results.by(lambda one: one.benchmark_href), key=_interest)
 
     @cached_property
     def colours(self) -> dict[str, tuple[int, str]]:
@@ -193,7 +253,7 @@ def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> l
 
 def _build_round(one: Checked, rules: Round, ids: Ids, taken: set[str]) -> SiteRound:
     logs = sorted(one.logs, key=lambda log: counted(log.path))
-    results = tuple(_build_result(found, one.report, rules, ids, taken) for found in results_of(one.report, logs))
+    results = Results(_build_result(found, one.report, rules, ids, taken) for found in results_of(one.report, logs))
     owned = {id(finding) for result in results for finding in result.findings}
     rest = tuple(finding for finding in one.report.findings if id(finding) not in owned)
     return SiteRound(rules=rules, report=one.report, results=results, rest=rest)
@@ -253,55 +313,9 @@ def _interest(results: Results) -> tuple[int, tuple[int, ...], int, str]:
     return usage, tuple(-part for part in last.age), -count, last.benchmark_title
 
 
-def group_by(results: Iterable[SiteResult], key: Callable[[SiteResult], Hashable]) -> list[Results]:
-    """Return the results with the same key together, in the order in which keys come; those with None are left out."""
-    found: dict[Hashable, list[SiteResult]] = {}
-    for result in results:
-        if (value := key(result)) is not None:
-            found.setdefault(value, []).append(result)
-    return list(found.values())
-
-
-def timed(results: Iterable[SiteResult]) -> list[SiteResult]:
-    """Return the results that have a time to train."""
-    return [one for one in results if one.train_minutes is not None]
-
-
-def closed(results: Iterable[SiteResult]) -> list[SiteResult]:
-    """Return the Closed results that have a time to train."""
-    return [one for one in timed(results) if one.division_name == CLOSED.name]
-
-
 def fast(result: SiteResult) -> float:
     """Return what puts the fastest first, and those without a time last."""
     return math.inf if result.train_minutes is None else result.train_minutes
-
-
-def best_of(
-    results: Iterable[SiteResult], key: Callable[[SiteResult], Hashable], value: Callable[[SiteResult], float] = fast
-) -> list[SiteResult]:
-    """Return the result with the lowest value of each key, in the order in which the keys come; of equals the first."""
-    return [min(some, key=value) for some in group_by(results, key)]
-
-
-def by_comparability(results: Iterable[SiteResult]) -> list[Results]:
-    """Return results in groups whose rounds may be compared; a round that is compatible with no other is alone."""
-    return group_by(results, lambda one: one.compatible_rounds or (one.round,))
-
-
-def record_chains(results: Iterable[SiteResult]) -> list[list[SiteResult]]:
-    """Return the records of a benchmark, oldest first, of each group of rounds that may be compared.
-
-    A record is the fastest Closed result of its round, and faster than all before it.
-    """
-    chains = []
-    for group in by_comparability(closed(results)):
-        chain: list[SiteResult] = []
-        for fastest in best_of(group, lambda one: one.round_key):
-            if not chain or fast(fastest) < fast(chain[-1]):
-                chain.append(fastest)
-        chains.append(chain)
-    return chains
 
 
 def _by_frequency(names: Iterable[str | None]) -> list[str]:

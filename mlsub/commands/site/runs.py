@@ -17,8 +17,8 @@ from mlsub.commands.site.page import (
     build_table,
     clean,
     minutes_cell,
-    number_cell,
     number_text,
+    plain_table,
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
@@ -44,33 +44,27 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
         evaluations: the table of their evaluations on the same page, if there is one.
     """
     logs, shown = result.logs, result.logs[:MAX_RUNS]
-    spans = [(place, *_span(log)) for place, log in enumerate(shown)]
+    spans = [(float(place), *_span(log)) for place, log in enumerate(shown)]
+    begun = tuple((start, 0.0, place) for place, start, _ in spans if start)
+    timed = tuple((0.0, stop, place) for place, _, stop in spans if stop is not None)
     series = (
-        Series(
-            "initialisation", "spans", _INIT, tuple((start, 0.0, float(place)) for place, start, _ in spans if start)
-        ),
-        Series(
-            "timed, run_start to run_stop",
-            "spans",
-            _TIMED,
-            tuple((0.0, stop, float(place)) for place, _, stop in spans if stop is not None),
-        ),
+        Series("initialisation", "spans", _INIT, begun),
+        Series("timed, run_start to run_stop", "spans", _TIMED, timed),
     )
-    drawn = [one for one in series if one.points]
     data = {
         "x": {"title": "Minutes since run_start"},
         "y": {"title": "Run"},
-        "series": drawn,
+        "series": [one for one in series if one.points],
         "categories": [run_name(log) for log in shown],
     }
     if evaluations is not None:
         of = {"name": "evaluation", "style": "marks", "colour": _EVALUATION}
         data["table"] = {"id": f"table-{evaluations.key}", "x": MINUTES} | of
-    about = f"{len(series[1].points)} of {len(shown)} runs have a timed part; the table below has their times."
+    about = f"{len(timed)} of {len(shown)} runs have a timed part; the table below has their times."
     chart = Chart(kind="series", title="Runs, each from its own run_start", about=about, data=data)
     more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
     table = build_table("Runs and their times", logs, _RUNS)
-    charts = (chart,) if drawn else ()
+    charts = (chart,) if begun or timed else ()
     return Section(key="runs", title="Run timeline", words=more, charts=charts, tables=(table,))
 
 
@@ -81,11 +75,11 @@ def _span(log: LogReport) -> tuple[float | None, float | None]:
     return before if before is not None and before <= 0 else None, stop
 
 
-def _time_cell(time_ms: float | None) -> Cell:
+def _time_cell(time_ms: float | None) -> Cell | None:
     """Return a time of a log for people; a number that no calendar has a time for is shown as it is."""
     time = usable_number(time_ms)
     if time is None:
-        return Cell("–")
+        return None
     try:
         return Cell(datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S"))
     except (OverflowError, ValueError, OSError):
@@ -102,15 +96,15 @@ def _compliant_cell(log: LogReport) -> Cell:
 
 
 _RUNS: tuple[Column[LogReport], ...] = (
-    Column("run", lambda log: Cell(run_name(log))),
-    Column("status", lambda log: Cell(clean(log.status, 40) if isinstance(log.status, str) else "–")),
+    Column("run", run_name),
+    Column("status", lambda log: clean(log.status, 40) if isinstance(log.status, str) else None),
     Column("checked", _compliant_cell),
     Column("init_start (UTC)", lambda log: _time_cell(log.run.timeline.init_start)),
     Column("run_start (UTC)", lambda log: _time_cell(log.run.timeline.run_start)),
     Column("run_stop (UTC)", lambda log: _time_cell(log.run.timeline.run_stop)),
     Column("initialisation, minutes", _init_cell),
     Column("time to train, minutes", lambda log: minutes_cell(log.minutes)),
-    Column("evaluations", lambda log: number_cell(len(log.run.evaluations))),
+    Column("evaluations", lambda log: len(log.run.evaluations)),
 )
 
 
@@ -200,11 +194,10 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
 def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
     sizes = [size, *(point.batch_size for point in reference.kept)]
     log, colour = spans_a_decade(sizes), _COLOURS.get(rcp.verdict, 0)
-    converged = rcp.points if rcp.logs_unit is None else ()
-    points = tuple(
-        (size, float(point)) for point in converged if point is not None and usable_number(point) is not None
+    points, mean = (
+        tuple((size, float(point)) for point in some if point is not None and usable_number(point) is not None)
+        for some in (rcp.points if rcp.logs_unit is None else (), (rcp.mean,))
     )
-    mean = ((size, rcp.mean),) if rcp.mean is not None and usable_number(rcp.mean) is not None else ()
     series = [Series("runs", "marks", colour, points), Series("olympic mean", "large", colour, mean)]
     unit = rcp.unit or reference.unit
     return Chart(
@@ -214,31 +207,24 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
         data={
             "x": {"title": "Global batch size", "log": log},
             "y": {"title": f"{unit[:1].upper()}{unit[1:]} to converge"},
-            "series": [one for one in series if one.points],
+            "series": [*_reference_series(reference, min(sizes), log), *(one for one in series if one.points)],
         },
-        shared=_reference_series(reference, min(sizes), log),
     )
 
 
 def _table(reference: Reference, rcp: RcpResult) -> Table:
     """Return the reference points, the result, and its runs, the fastest first."""
-    rows = [
-        _row(
+    rows: list[tuple[str | float | None, ...]] = [
+        (
             "reference" if point in reference.kept else "reference, pruned",
             *(point.batch_size, point.runs, point.mean, point.stdev, reference.allowed(point).minimum),
         )
         for point in reference.points
     ]
-    converged = sorted(point for point in rcp.points if point is not None)
-    rows.append(_row("this result", rcp.batch_size, len(converged), rcp.mean, None, rcp.minimum))
+    size, converged = rcp.batch_size, sorted(point for point in rcp.points if point is not None)
+    rows.append(("this result", size, len(converged), rcp.mean, None, rcp.minimum))
     run = "run" if rcp.logs_unit is None else f"run, in {rcp.logs_unit}"
-    rows += [_row(run, rcp.batch_size, 1, point, None, None) for point in converged]
-    failed = _row("run that did not converge", rcp.batch_size, 1, None, None, None)
-    rows += [failed] * (len(rcp.points) - len(converged))
+    rows += [(run, size, 1, point, None, None) for point in converged]
+    rows += [("run that did not converge", size, 1, None, None, None)] * (len(rcp.points) - len(converged))
     caption = f"Reference points, this result and its runs, in {rcp.unit or reference.unit}"
-    heads = ("point", "batch size", "runs", "mean", "stdev", "accepted from")
-    return Table(caption=caption, heads=heads, rows=tuple(rows))
-
-
-def _row(name: str, *values: float | None) -> tuple[Cell, ...]:
-    return (Cell(name), *map(number_cell, values))
+    return plain_table(caption, ("point", "batch size", "runs", "mean", "stdev", "accepted from"), rows)

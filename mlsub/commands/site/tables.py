@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from mlsub.commands.site.page import Cell, Column, Table, build_table, minutes_cell, number_cell, number_text
-from mlsub.commands.site.results import Results, SiteResult, SiteRound, best_of, closed, fast, group_by
+from mlsub.commands.site.results import Results, SiteResult, SiteRound, fast
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Verdict
 from mlsub.present.entries import rcp_words
@@ -31,10 +31,10 @@ _CONTENT = {
 }
 
 
-def by_benchmark(results: Iterable[SiteResult]) -> list[SiteResult]:
+def by_benchmark(results: Results) -> Results:
     """Return results by benchmark, the newest round first, and then the fastest."""
-    newest_first = sorted(results, key=lambda one: (-_age_number(one), fast(one)))
-    return sorted(newest_first, key=lambda one: (one.benchmark_title.casefold(), one.benchmark_name))
+    newest_first = results.ordered(lambda one: (-_age_number(one), fast(one)))
+    return newest_first.ordered(lambda one: (one.benchmark_title.casefold(), one.benchmark_name))
 
 
 def rcp_cell(rcp: RcpResult) -> Cell:
@@ -98,12 +98,12 @@ def _short_minutes_cell(minutes: float | None, href: str | None = None) -> Cell:
 _COLUMNS: dict[str, Column[SiteResult]] = {
     "result": Column("benchmark", _result_cell),
     "benchmark": Column("benchmark", lambda one: Cell(one.benchmark_title, href=one.benchmark_href)),
-    "plain benchmark": Column("benchmark", lambda one: Cell(one.benchmark_title)),
-    "division title": Column("division", lambda one: Cell(one.division_title)),
+    "plain benchmark": Column("benchmark", lambda one: one.benchmark_title),
+    "division title": Column("division", lambda one: one.division_title),
     "system": Column("system", lambda one: Cell(one.system_name, href=one.system_href, note=one.system)),
     "organisation": Column("organisation", lambda one: Cell(one.organisation_name, href=one.organisation_href)),
     "accelerators": Column("accelerators", accelerators_cell),
-    "number": Column("accelerators", lambda one: number_cell(one.accelerators_count)),
+    "number": Column("accelerators", lambda one: one.accelerators_count),
     "accelerator": Column("accelerator", lambda one: Cell(one.accelerator or "–", href=one.accelerator_href)),
     "minutes": Column("minutes", lambda one: _short_minutes_cell(one.published_minutes, one.href)),
     "best minutes": Column("minutes", best_minutes_cell),
@@ -111,15 +111,15 @@ _COLUMNS: dict[str, Column[SiteResult]] = {
     "unscaled": Column("unscaled", lambda one: _short_minutes_cell(one.score.unscaled)),
     "expected": Column("expected", lambda one: _short_minutes_cell(one.score.expected)),
     "chip-minutes": Column("chip-minutes", lambda one: number_cell(one.chip_minutes, number_text(one.chip_minutes, 3))),
-    "division": Column("division", lambda one: Cell(one.division_name)),
+    "division": Column("division", lambda one: one.division_name),
     "round": Column("round", lambda one: Cell(one.round_key, _age_number(one))),
     "verdict": Column("verdict", lambda one: verdict_cell(one.official)),
     "rcp": Column("RCP", lambda one: rcp_cell(one.rcp)),
-    "runs": Column("runs", lambda one: number_cell(one.runs)),
-    "id": Column("MLPerf ID", lambda one: Cell(one.id or "–")),
-    "findings": Column("findings", lambda one: number_cell(len(grouped(one.findings)))),
-    "software": Column("software", lambda one: Cell(one.framework or "–")),
-    "batch size": Column("batch size", lambda one: number_cell(one.rcp.batch_size)),
+    "runs": Column("runs", lambda one: one.runs),
+    "id": Column("MLPerf ID", lambda one: one.id),
+    "findings": Column("findings", lambda one: len(grouped(one.findings))),
+    "software": Column("software", lambda one: one.framework),
+    "batch size": Column("batch size", lambda one: one.rcp.batch_size),
 }
 
 
@@ -139,17 +139,16 @@ def results_table(caption: str, results: Results, *names: str, most: int = MAX_R
         key: what scripts call the table.
     """
     left = f"{caption}: the first {most} of {len(results):,}, which the page of results has all"
-    table = build_table(caption if len(results) <= most else left, results[:most], columns(*names))
-    return replace(table, key=key)
+    return build_table(caption if len(results) <= most else left, results[:most], columns(*names), key)
 
 
 _ROUNDS: tuple[Column[SiteRound], ...] = (
     Column("round", lambda one: Cell(one.rules.title, href=one.href)),
-    Column("organisations", lambda one: number_cell(len({result.organisation for result in one.results}))),
-    Column("systems", lambda one: number_cell(len({(it.organisation, it.system) for it in one.results}))),
+    Column("organisations", lambda one: len({result.organisation for result in one.results})),
+    Column("systems", lambda one: len({(it.organisation, it.system) for it in one.results})),
     Column("closed", lambda one: _in_division(one, CLOSED.name)),
     Column("open", lambda one: _in_division(one, OPEN.name)),
-    Column("runs", lambda one: number_cell(sum(result.runs for result in one.results))),
+    Column("runs", lambda one: sum(result.runs for result in one.results)),
     Column("official checker", lambda one: _accepted_cell(one)),
 )
 
@@ -164,13 +163,13 @@ def _accepted_cell(one: SiteRound) -> Cell:
     return number_cell(one.accepted, f"{one.accepted:,} of {len(one.results):,} meet the official checker{by_logs}")
 
 
-def _in_division(one: SiteRound, division: str) -> Cell:
-    return number_cell(sum(result.division_name == division for result in one.results))
+def _in_division(one: SiteRound, division: str) -> int:
+    return sum(result.division_name == division for result in one.results)
 
 
 _FILES: tuple[Column[str], ...] = (
     Column("file", lambda path: Cell(path.rpartition("/")[2], href=path)),
-    Column("content", lambda path: Cell(_CONTENT[path.rpartition(".")[2]])),
+    Column("content", lambda path: _CONTENT[path.rpartition(".")[2]]),
 )
 
 
@@ -179,21 +178,20 @@ def files_table(paths: Iterable[str]) -> Table:
     return build_table("All results as files", paths, _FILES)
 
 
-def fastest(rounds: Sequence[SiteRound]) -> list[SiteResult]:
+def fastest(results: Results) -> Results:
     """Return the fastest Closed result of each benchmark and round, by title and round, whatever its verdict."""
-    timed = [result for one in rounds for result in closed(one.results)]
-    best = best_of(timed, lambda one: (one.benchmark_href, one.round_key))
-    return sorted(best, key=lambda one: (one.benchmark_title.casefold(), one.benchmark_name))
+    best = results.closed.best(lambda one: (one.benchmark_href, one.round_key))
+    return best.ordered(lambda one: (one.benchmark_title.casefold(), one.benchmark_name))
 
 
-def fastest_table(rounds: Sequence[SiteRound]) -> Table:
+def fastest_table(results: Results) -> Table:
     """Return the fastest results, one row a benchmark and one column a round."""
-    rows = group_by(fastest(rounds), lambda one: one.benchmark_href)
     by_round = [
         Column(name, lambda some, name=name: _fastest_cell(some, name))  # type: ignore[misc]
-        for name in dict.fromkeys(result.round_key for one in rounds for result in one.results)
+        for name in dict.fromkeys(result.round_key for result in results)
     ]
     first = Column[Results]("benchmark", lambda some: Cell(some[0].benchmark_title, href=some[0].benchmark_href))
+    rows = fastest(results).by(lambda one: one.benchmark_href)
     return build_table("Fastest published Closed result of each benchmark, in minutes", rows, [first, *by_round])
 
 

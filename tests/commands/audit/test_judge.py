@@ -206,10 +206,11 @@ def test_break_even_is_exact_for_a_line_and_for_one_over_it(tree: Tree) -> None:
     assert [point.at for point in over.break_even] == [Fraction(2000, 19), Fraction(2000, 21)]
     percent = one(tree, "expr: price / 200, stated: {value: 50, unit: '%'}")
     assert [point.at for point in percent.break_even] == [99, 101]
-    assert not one(tree, "expr: price * price, stated: {value: 10000}").break_even
+    for neither in ("price * price, stated: {value: 10000}", "100 / (price - 200), stated: {value: -1}"):
+        assert not one(tree, f"expr: {neither}").break_even
 
 
-def test_fragile_in_other_words(tree: Tree) -> None:
+def test_what_is_noted_beside_a_verdict(tree: Tree) -> None:
     part = one(tree, "expr: price * 2, label: this, also: {expr: price * 3, label: that}, stated: {value: 200}")
     assert (part.verdict, part.only_for) == ("holds-only-for", "this")
     assert part.notes == ("fragile: not for all values that its inputs may have",)
@@ -217,6 +218,8 @@ def test_fragile_in_other_words(tree: Tree) -> None:
     unbound = one(tree, "expr: 100 / price, stated: {value: 1}", head=head)
     assert unbound.verdict == "holds-fragile"
     assert unbound.notes == ("within the uncertainty of its inputs a divisor may be zero: the figure has no bounds",)
+    far = one(tree, "expr: minutes(acme), stated: {value: 1, wording: over}")
+    assert (far.verdict, far.notes) == ("holds", ("understated: the figure is far above",))
 
 
 def test_a_table_of_published_scores_decides(tree: Tree) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.build import build_site
 from mlsub.score.records import read_records
 from tests.commands.site.browser import chromium
 from tests.commands.site.sites import RECORDS, checked, ids_of_rack1, two_rounds
@@ -24,6 +24,6 @@ def browser() -> Iterator[Any]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of two rounds, with records and the MLPerf ID of one result."""
     above = tmp_path_factory.mktemp("site in a folder, with 'odd' #1 name")
-    wanted = Wanted(records=(read_records(RECORDS),), ids=ids_of_rack1())
-    build_site(checked(*two_rounds(above)), above / "site", wanted)
+    given = [read_records(RECORDS)]
+    build_site(checked(*two_rounds(above)), above / "site", records=given, ids=ids_of_rack1())
     return above / "site"

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.build import build_site
 from mlsub.commands.site.render import STATIC
 from mlsub.score.records import read_records
 from tests.commands.site.browser import AXE, Opened, absent, pages
@@ -175,7 +175,7 @@ def test_nothing_of_a_log_ever_runs(browser: Any, tmp_path: Path) -> None:
         old.with_name(f"result_<img src=x onerror=alert(1)>{old.name[7:]}").write_text(text)
         old.unlink()
     shutil.move(tree / "results" / "rack2", tree / "results" / "<b onclick=alert(1)>")
-    build_site(checked(tree), tmp_path / "site", Wanted(title=SCRIPT))
+    build_site(checked(tree), tmp_path / "site", title=SCRIPT)
     for name in pages(tmp_path / "site"):
         with Opened(browser, tmp_path / "site", name) as opened:
             assert (opened.said, opened.elsewhere) == ([], [])
@@ -188,7 +188,7 @@ def test_a_mark_of_a_page_below_the_root_leads_to_its_result(browser: Any, tmp_p
     acme = msgspec.structs.replace(given, documents=documents)
     documents = {key: msgspec.structs.replace(one, publisher="ZETA") for key, one in given.documents.items()}
     zeta = msgspec.structs.replace(given, documents=documents)
-    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site", Wanted(records=(acme, zeta)))
+    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site", records=(acme, zeta))
     with Opened(browser, tmp_path / "site", "performance.html") as opened:
         opened.page.get_by_role("link", name="ACME").click()
         assert opened.page.url.endswith("/performance/acme.html")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked
 from tests.make_tree import make_tree
@@ -45,7 +45,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )  # fmt: skip
         tree.add_entry("resnet", system, division)
         tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5), system=system)
-    build_site(checked(above / "v1.0", above / "v1.1"), above / "site", Wanted())
+    build_site(checked(above / "v1.0", above / "v1.1"), above / "site")
     return above / "site"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked
 from tests.make_tree import make_tree
@@ -30,7 +30,7 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree.add_system("bad")
     tree.add_entry("resnet", "bad")
     tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 20}), *range(5), system="bad")
-    build_site(checked(tree.folder), above / "site", Wanted())
+    build_site(checked(tree.folder), above / "site")
     return above / "site"
 
 

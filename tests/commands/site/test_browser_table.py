@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.build import build_site
 from mlsub.commands.site.dataset import downloads, results_script
 from mlsub.commands.site.page import RESULTS_SCRIPT
 from tests.commands.site.browser import Opened
@@ -68,7 +68,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     above = tmp_path_factory.mktemp("many")
     tree = make_tree(above, benchmarks=["resnet"])
     tree.describe(system_name='=HYPERLINK("x"), a "quoted", name', framework="  +PyTorch <b>")
-    build_site(checked(tree.folder), above / "site", Wanted())
+    build_site(checked(tree.folder), above / "site")
     results = one_round(tree).results * 105
     for path, content in {RESULTS_SCRIPT: results_script(results), **downloads(results)}.items():
         (above / "site" / path).write_bytes(content)

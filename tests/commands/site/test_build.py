@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.site.build import Wanted, build_site, check_place
-from mlsub.commands.site.page import Chart, Series
-from mlsub.commands.site.render import POLICY, STATIC, chart_json
+from mlsub.commands.site.build import build_site, check_place
+from mlsub.commands.site.page import Series
+from mlsub.commands.site.render import POLICY, STATIC, safe_json
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings
 from tests.commands.site.sites import Html, checked, two_rounds
@@ -26,7 +26,7 @@ SCRIPT = "</script><script>alert(1)</script><!-- \u2028 \" onload='x'"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site", Wanted())
+    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site")
     return tmp_path / "site"
 
 
@@ -40,7 +40,7 @@ def files(site: Path) -> list[str]:
 
 def test_a_site_has_a_page_for_each_round_and_result(site: Path) -> None:
     found = files(site)
-    assert [name for name in found if not name.startswith(("shared/", "static/"))] == [
+    assert [name for name in found if not name.startswith("static/")] == [
         ".mlsub-site",
         "accelerators.html",
         "benchmarks.html",
@@ -68,19 +68,6 @@ def test_a_site_has_a_page_for_each_round_and_result(site: Path) -> None:
     assert [name for name in found if name.startswith("static/")] == [
         f"static/{name}" for name in sorted(file.name for file in STATIC.iterdir())
     ]
-
-
-def test_a_reference_that_pages_have_in_common_is_there_once(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    tree.add_system("rack2")
-    tree.add_entry("resnet", "rack2")
-    build_site(checked(tree.folder), tmp_path / "site", Wanted())
-    (shared,) = (tmp_path / "site" / "shared").iterdir()
-    assert re.match(rf'"use strict";\n\(window.mlsubShared .*\)\["{shared.stem}"\] = \[\{{"name":', shared.read_text())
-    for rack in ("rack1", "rack2"):
-        found = page(tmp_path / "site", f"results/training_1.0_acme_{rack}_resnet.html")
-        assert f"../shared/{shared.name}" in [script.get("src") for script in found.of("script")]
-        assert [data["shared"] for data in found.data if "shared" in data] == [shared.stem]
 
 
 def test_every_link_and_file_of_every_page_is_there(site: Path) -> None:
@@ -141,12 +128,12 @@ def test_text_from_outside_is_text_on_every_page(tmp_path: Path, text: str) -> N
     tree.log().rename(tree.log().with_name(f"result_{name}.txt"))
     tree.entry().parent.rename(tree.folder / "results" / name)
     tree.description().rename(tree.folder / "systems" / f"{name}.json")
-    build_site(checked(tree.folder), tmp_path / "site", Wanted(title=text.encode("utf-8", "replace").decode()))
+    build_site(checked(tree.folder), tmp_path / "site", title=text.encode("utf-8", "replace").decode())
     for file in (tmp_path / "site").rglob("*.html"):
         content = file.read_bytes()
         found = Html(content)
         loaded = [script["src"] for script in found.of("script") if "src" in script]
-        assert all(re.fullmatch(r"(\.\./)?(static|shared|data)/[a-z0-9.]+\.js", str(name)) for name in loaded)
+        assert all(re.fullmatch(r"(\.\./)?(static|data)/[a-z0-9.]+\.js", str(name)) for name in loaded)
         assert len(found.of("script")) == len(loaded) + len(found.data)
         assert len(found.data) == len(found.of("figure"))
         assert b"<!--" not in content
@@ -155,7 +142,7 @@ def test_text_from_outside_is_text_on_every_page(tmp_path: Path, text: str) -> N
 
 def test_a_rehearsal_is_never_called_an_mlperf_result(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"])
-    build_site(checked(tree.folder.parent), tmp_path / "site", Wanted())
+    build_site(checked(tree.folder.parent), tmp_path / "site")
     words = "A rehearsal: real training, but not an MLPerf result."
     assert page(tmp_path / "site").text[0] == "Results"
     shared = ("benchmarks/digits.html", "organisations/acme.html", "systems/acme_rack1.html")
@@ -185,14 +172,14 @@ def test_the_chart_libraries_are_those_that_were_published(name: str, digest: st
 def test_what_is_read_is_left_as_it_is(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "in")
     before = snapshot(tree.folder)
-    build_site(checked(tree.folder), tmp_path / "out" / "site", Wanted())
+    build_site(checked(tree.folder), tmp_path / "out" / "site")
     assert snapshot(tree.folder) == before
     beside = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert beside == [".site.mlsub-written", "site"], "nothing else is left beside it"
 
 
 def test_a_site_is_replaced_as_a_whole(site: Path, tmp_path: Path) -> None:
-    build_site(checked(tmp_path / "v1.1"), site, Wanted())
+    build_site(checked(tmp_path / "v1.1"), site)
     assert "results/training_1.0_acme_rack1_bert.html" not in files(site)
     assert "results/training_1.1_zeta_rack1_resnet.html" in files(site)
 
@@ -200,7 +187,7 @@ def test_a_site_is_replaced_as_a_whole(site: Path, tmp_path: Path) -> None:
 def test_two_builds_are_the_same_to_the_byte(tmp_path: Path) -> None:
     found = checked(*two_rounds(tmp_path))
     for name in ("one", "two"):
-        build_site(found, tmp_path / name, Wanted())
+        build_site(found, tmp_path / name)
     contents = [
         {file: (tmp_path / name / file).read_bytes() for file in files(tmp_path / name)} for name in ("one", "two")
     ]
@@ -211,7 +198,7 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     found = checked(*two_rounds(tmp_path))
     seen: list[tuple[int, int]] = []
     for jobs in (1, 2):
-        build_site(found, tmp_path / str(jobs), Wanted(), lambda *count: seen.append(count), Settings(jobs=jobs))
+        build_site(found, tmp_path / str(jobs), Settings(jobs=jobs, progress=lambda *count: seen.append(count)))
     one, two = ({file: (tmp_path / name / file).read_bytes() for file in files(tmp_path / name)} for name in "12")
     assert one == two
     assert seen[2] == seen[5] == (18, 18)
@@ -230,7 +217,7 @@ def test_a_page_that_another_process_cannot_write_ends_the_build(
     forks(monkeypatch)
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(MlsubError, match="site cannot be written: No space left on device"):
-        build_site(found, tmp_path / "site", Wanted(), settings=Settings(executor="local:2"))
+        build_site(found, tmp_path / "site", Settings(executor="local:2"))
     assert not (tmp_path / "site").exists()
 
 
@@ -242,7 +229,7 @@ def test_a_build_that_fails_leaves_the_old_site(site: Path, tmp_path: Path, monk
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(MlsubError, match="No space left on device"):
-        build_site(checked(tmp_path / "v1.1"), site, Wanted())
+        build_site(checked(tmp_path / "v1.1"), site)
     monkeypatch.undo()
     assert snapshot(site) == before
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [".site.mlsub-written"]
@@ -282,7 +269,7 @@ def test_logs_within_an_old_site_are_not_replaced_with_it(site: Path) -> None:
 @pytest.mark.long
 def test_all_published_rounds_make_one_site_that_is_not_large(tmp_path: Path) -> None:
     paths = [path for path in sorted(CORPUS.iterdir()) if path.is_dir()]
-    built = build_site(checked(*paths), tmp_path / "site", Wanted())
+    built = build_site(checked(*paths), tmp_path / "site")
     assert (built.rounds, built.results) == (12, 242)
     size = sum(path.stat().st_size for path in (tmp_path / "site").rglob("*") if path.is_file())
     assert size < 6e6
@@ -295,7 +282,7 @@ def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
         tree.add_system("rack\udcfe2")
         tree.add_entry("resnet", "rack\udcfe2")
     site = tmp_path / "site"
-    built = build_site(checked(tree.folder.parent), site, Wanted())
+    built = build_site(checked(tree.folder.parent), site)
     assert built.results == 4
     charts = [one for page in site.rglob("*.html") for one in Html(page.read_bytes()).data]
     assert any("ACME\\\\udcff" in str(one) for one in charts)
@@ -303,5 +290,4 @@ def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
     names = json.loads((site / "data" / "results.json").read_bytes())
     assert {one["organisation_name"] for one in names} == set(data["explore"]["pages"]["organisation"])
     series = Series("a\udcff", "line", 1, ((1.0, 2.0),))
-    chart = Chart(kind="series", title="t", about="a", data={"series": (series,)})
-    assert '"name":"a\\\\udcff"' in chart_json(chart)
+    assert '"name":"a\\\\udcff"' in safe_json(series)

@@ -37,7 +37,7 @@ def test_each_finding_on_published_results_is_told_of_its_result() -> None:
 
 def compare(paths: list[str]) -> None:
     checked = check_with_logs(paths, Settings(jobs=1, trace=True))
-    told = add_forensics(checked)
+    told = list(add_forensics(checked))
     entries, *_ = gather(paths, Settings(jobs=1))
     expected = sorted(o.finding.message for entry in inspect(entries).entries for o in entry.observations)
     added = []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from mlsub.commands.site.charts import chip_minutes_chart, scaling_chart
-from mlsub.commands.site.results import Site, best_of, fast, record_chains, timed
+from mlsub.commands.site.results import Site, fast
 from tests.commands.site.many import rejected, result, rounds_of, site_of
 
 H100 = "NVIDIA H100 80GB"
@@ -17,7 +17,7 @@ H100 = "NVIDIA H100 80GB"
 def chains(cases: dict[str, list[list[object]]]) -> list[list[tuple[str, float]]]:
     """The records of the one benchmark that cases are of."""
     (results,) = site_of(cases).benchmarks
-    return [[(record.round, fast(record)) for record in chain] for chain in record_chains(results)]
+    return [[(record.round, fast(record)) for record in chain] for chain in results.record_chains()]
 
 
 def test_a_record_is_what_no_comparable_result_before_was_faster_than() -> None:
@@ -76,7 +76,7 @@ def test_the_newest_round_is_the_one_that_came_out_last() -> None:
 @pytest.mark.parametrize("minutes", [None, 0.0, -3.0])
 def test_a_time_that_nobody_published_is_no_record(minutes: float | None) -> None:
     (results,) = site_of({"5.0": [["bert", "ACME", H100, 8, minutes]]}).benchmarks
-    assert (timed(results), record_chains(results)) == ([], [])
+    assert (results.timed, results.record_chains()) == ((), [])
 
 
 def test_weak_scaling_has_no_time_to_train() -> None:
@@ -88,7 +88,7 @@ def test_weak_scaling_has_no_time_to_train() -> None:
 def test_a_record_stands_whatever_its_verdict() -> None:
     (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ACME", H100, 8, 1.0]]})
     (results,) = Site([replace(one, results=(one.results[0], rejected(one.results[1])))]).benchmarks
-    assert [fast(record) for record in record_chains(results)[0]] == [1.0]
+    assert [fast(record) for record in results.record_chains()[0]] == [1.0]
 
 
 def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerator() -> None:
@@ -151,5 +151,5 @@ def test_records_fall_from_the_first_to_the_fastest(times: list[tuple[str, float
 
 def test_of_equals_the_first_is_the_best() -> None:
     (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ZETA", H100, 8, 2.0]]})
-    (best,) = best_of(one.results, lambda it: it.round_key)
+    (best,) = one.results.best(lambda it: it.round_key)
     assert best is one.results[0]

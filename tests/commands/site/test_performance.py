@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.commands.site.build import Wanted, build_site
+from mlsub.commands.site.build import build_site
 from mlsub.commands.site.page import Page, Section, Table
 from mlsub.commands.site.performance import performance_pages
 from mlsub.commands.site.records import records_sections
@@ -106,7 +106,6 @@ def test_several_organisations_with_records_have_a_page_each(tmp_path: Path) -> 
         "performance/acme.html",
         "performance/zeta.html",
     ]
-    assert live(acme.sections[0])["root"] == "../", "ZETA has no minutes, and so no chart"
     assert part(first, "sources").tables[0].rows[0][2].text == "Somebody", "what is nobody's page is not lost"
     assert part(zeta, "sources").tables[0].rows[0][2].text == "Zeta"
 
@@ -257,7 +256,7 @@ def test_charts_go_by_the_form_of_the_figures(tmp_path: Path) -> None:
 def test_nothing_of_a_file_of_records_is_markup(tmp_path: Path) -> None:
     hostile = "</script><img src=x onerror=alert(1)>"
     given = records(figure("one", model=hostile, at=hostile, notes=hostile), publisher=hostile)
-    build_site(checked(two_rounds(tmp_path)[0]), tmp_path / "site", Wanted(records=(given,)))
+    build_site(checked(two_rounds(tmp_path)[0]), tmp_path / "site", records=[given])
     page = Html((tmp_path / "site" / "performance.html").read_bytes())
     assert not page.of("img")
     assert page.text.count(hostile) >= 3

@@ -14,9 +14,9 @@ from mlsub.commands.site.home import home_page, round_page
 from mlsub.commands.site.page import Cell, Page, Table
 from mlsub.commands.site.render import write_page
 from mlsub.commands.site.result_page import result_page
-from mlsub.commands.site.results import Site, SiteRound, division_of, slug
+from mlsub.commands.site.results import Results, Site, SiteRound, division_of, slug
 from mlsub.commands.site.tables import bert_words, by_benchmark, fastest_table, rounds_table
-from tests.commands.site.sites import one_round, rounds, two_rounds
+from tests.commands.site.sites import one_round, rounds, site_of, two_rounds
 from tests.differential.shared import ABSENT, folder, present
 from tests.make_tree import RUNS, Tree, make_tree
 
@@ -122,7 +122,7 @@ def test_runs_are_in_the_order_people_count_them(tmp_path: Path) -> None:
 
 def test_results_are_read_by_benchmark_the_newest_round_first_and_the_fastest_first(tmp_path: Path) -> None:
     first, second = rounds(*two_rounds(tmp_path))
-    ordered = by_benchmark([*second.results, *first.results])
+    ordered = by_benchmark(Results((*second.results, *first.results)))
     assert [(one.benchmark, one.round, one.score.published) for one in ordered] == [
         ("bert", "1.0", 14.5),
         ("resnet", "1.1", None),
@@ -132,7 +132,7 @@ def test_results_are_read_by_benchmark_the_newest_round_first_and_the_fastest_fi
 
 
 def test_the_fastest_are_closed_and_have_a_score(tmp_path: Path) -> None:
-    table = fastest_table(rounds(*two_rounds(tmp_path)))
+    table = fastest_table(site_of(*two_rounds(tmp_path)).results)
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["BERT", "14.5", ""],
         ["ResNet-50", "12", ""],
@@ -178,7 +178,7 @@ def test_the_fastest_is_the_fastest_that_was_published_with_its_verdict_beside(
 ) -> None:
     """So are the fastest BERT of v1.1 (NVIDIA's 0.226 minutes) and the fastest SSD of v3.1 (0.919)."""
     (one,) = rounds(published(tmp_path, round_folder, benchmark, progress))
-    (row,) = fastest_table([one]).rows
+    (row,) = fastest_table(one.results).rows
     title = {"bert": "BERT", "resnet": "ResNet-50"}[benchmark]
     assert [cell.text for cell in row] == [title, "0.25"]
     assert row[1].note == "NVIDIA, rejected"
@@ -250,7 +250,7 @@ def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
 def test_the_page_of_a_large_round_is_not_large(tmp_path: Path) -> None:
     pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     (one,) = rounds(folder("1.1"))
-    many = replace(one, results=(one.results * 14)[:400])
+    many = replace(one, results=Results((one.results * 14)[:400]))
     (tmp_path / "rounds").mkdir()
     write_page(tmp_path, (), page_of(many))
     text = (tmp_path / many.href).read_text()

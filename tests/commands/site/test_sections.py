@@ -159,7 +159,7 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     assert section.words[0] == "The runs pass the convergence test."
     assert section.words[1].startswith("Olympic mean 40 epochs at batch size 3,200; accepted from ")
     (chart,) = section.charts
-    named = {one.name: one for one in (*chart.data["series"], *chart.shared)}
+    named = series(chart)
     assert named["runs"].points == ((3200.0, 40.0),) * 5
     assert named["olympic mean"].points == ((3200.0, 40.0),)
     assert len(named["reference points"].points) == 9

@@ -1,7 +1,7 @@
 "use strict";
 // The kind "bars": stated figures, with their labels above them.
 (() => {
-  const { kinds, plot, number, colour } = window.mlsub;
+  const { kinds, plot, number, colour, root } = window.mlsub;
   const CHARACTER = 6.4;
 
   // Ratios beside 1, which is the other side, or values from 0; one colour a source.
@@ -9,7 +9,7 @@
     const sources = Array.from(new Set(bars.map((bar) => bar.source)));
     // Small ratios are clearer beside the whole of what they are ratios of.
     const log = ratios && bars.some((bar) => bar.value > 5);
-    const data = bars.map((bar, row) => ({ ...bar, row }));
+    const data = bars.map((bar, row) => ({ ...bar, row, href: bar.href && root + bar.href }));
     const least = log ? Math.min(1, ...bars.map((bar) => bar.value)) : 0;
     const most = Math.max(...bars.map((bar) => bar.value));
     const words = Math.max(...bars.map((bar) => bar.shown.length)) * CHARACTER + 14;

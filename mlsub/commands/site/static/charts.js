@@ -86,8 +86,7 @@
   const lists = new WeakMap();
   const read = (data, figure) => {
     if (!lists.has(figure)) lists.set(figure, data.table ? listed(data.table, data.categories) : []);
-    const shared = data.shared ? window.mlsubShared[data.shared] : [];
-    return [...lists.get(figure), ...[...shared, ...data.series].map(pointed)];
+    return [...lists.get(figure), ...data.series.map(pointed)];
   };
 
   const drawn = new Map();
@@ -132,15 +131,16 @@
   let results = null;
   const allResults = () => {
     if (results) return results;
-    const { columns, count, root } = window.mlsubResults;
+    const { columns, count } = window.mlsubResults;
     results = Array.from({ length: count }, (_, at) => ({ at }));
     for (const { key, values, names } of columns) {
       results.forEach((result, at) => (result[key] = names ? (names[values[at]] ?? null) : values[at]));
     }
+    results.forEach((result) => (result.href = window.mlsub.root + result.href));
     return results;
   };
 
-  const data = { read, results: allResults };
+  const data = { read, root: document.documentElement.dataset.root, results: allResults };
   window.mlsub = { kinds: {}, plot, number, short, colour, round, decades, ticks, redraw, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("figure.chart[data-kind]").forEach(begin));
 })();

@@ -54,7 +54,7 @@
   const pointOf = (data, all) => (at) => {
     const result = all[at];
     const [tone, symbol] = data.keys.find(([name]) => name === result[data.by])?.slice(1) ?? NONE;
-    return { ...result, href: data.root + result.href, x: data.x === "publication_date" ? new Date(result[data.x]) : result[data.x], y: result[data.y], tone: colour(tone), symbol };
+    return { ...result, x: data.x === "publication_date" ? new Date(result[data.x]) : result[data.x], y: result[data.y], tone: colour(tone), symbol };
   };
 
   // A record stands until the last round that could have beaten it.

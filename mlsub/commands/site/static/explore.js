@@ -23,8 +23,8 @@
   const digits = (value) => (value > 0 ? short(value) : "–");
 
   // The columns are those of the table that is there without scripts.
-  const rowOf = (result, root, pages) => {
-    const page = (kind, key) => (Object.hasOwn(pages[kind], key) ? root + pages[kind][key] : null);
+  const rowOf = (result, pages) => {
+    const page = (kind, key) => (Object.hasOwn(pages[kind], key) ? window.mlsub.root + pages[kind][key] : null);
     const system = result.system_name ?? "–";
     const chips = result.accelerator_name ?? result.accelerator_model_name ?? "–";
     const weak = result.scaling_type === "weak";
@@ -34,7 +34,7 @@
       element("th", {}, link(system, page("system", `${result.organisation_name}\n${system}`))),
       cell(link(result.organisation_name ?? "–", page("organisation", result.organisation_name))),
       cell(link(result.accelerators_count ? `${number(result.accelerators_count)} × ${chips}` : chips, page("accelerator", result.accelerator_name)), result.accelerators_count ?? 0),
-      cell(link(time, root + result.href), result.published_minutes),
+      cell(link(time, result.href), result.published_minutes),
       cell(digits(result.chip_minutes), result.chip_minutes ?? NaN),
       cell(result.division_name),
       cell(result.round_key, parseFloat(result.round_key.replace(/^\D*/, ""))),
@@ -83,7 +83,7 @@
       const inDivision = (place) => all[place].division_name === division;
       redraw(figure, { ...data, at: data.at.filter(within), ideal, frame: data.at.filter(inDivision), reach: data.ideal.filter((line) => inDivision(line.at)) });
       redraw(other, { ...otherData, at: otherData.at.filter(inDivision), lines: otherData.lines.filter((line) => inDivision(line.at[0])) });
-      table.tBodies[0].replaceChildren(...rows.map((result) => rowOf(result, data.root, pages)));
+      table.tBodies[0].replaceChildren(...rows.map((result) => rowOf(result, pages)));
       table.tHead.querySelectorAll("[aria-sort]").forEach((head) => head.removeAttribute("aria-sort"));
       const title = divisions.find(([value]) => value === division)[1];
       const counted = `${number(rows.length)} ${rows.length === 1 ? "result" : "results"}`;

@@ -66,7 +66,7 @@
   kinds.round = (data, size) => {
     const rows = rowsOf(chosen(data), familiesOf(data));
     const { height, left } = layOut(rows, size, widestOf(ofRound(data)));
-    const of = rows.filter((row) => !row.head).map((row) => ({ ...row, href: data.root + row.href }));
+    const of = rows.filter((row) => !row.head);
     const fill = (d) => d.of.fill;
     const label = (some, weight) =>
       Plot.text(some, {

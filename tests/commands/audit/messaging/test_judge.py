@@ -231,18 +231,13 @@ def test_the_findings_stand_apart_in_every_format(tmp_path: Path) -> None:
 
 def test_a_footnote_is_written_when_asked_for(tmp_path: Path) -> None:
     text = render(audited(tmp_path, SMALL), "text", footnotes=True)
-    lines = text[text.index("Footnotes") : text.index("Verdicts rest on")].splitlines()
-    assert lines[:3] == [
-        "Footnotes, with what is missing in [brackets]",
-        "",
-        "  plain",
-    ]
-    assert " ".join(" ".join(lines[3:]).split()) == (
-        "MLPerf™ Training v1.1 Closed, Image classification, ResNet-50 v1.5 on ImageNet: Acme acme8, entry 1.1-2001. "
-        "Retrieved from [source] on [date]. The MLPerf name and logo are trademarks of MLCommons Association in the "
-        "United States and other countries. All rights reserved. Unauthorized use strictly prohibited. See "
-        "www.mlcommons.org for more information. missing: source and date of retrieval"
+    first, _, second, *lines = text[text.index("Footnotes") : text.index("Verdicts rest on")].splitlines()
+    assert (first, second) == ("Footnotes, with what is missing in [brackets]", "  plain")
+    said = " ".join(" ".join(lines).split())
+    assert said.startswith(
+        "MLPerf™ Training v1.1 Closed, Image classification, ResNet-50 v1.5 on ImageNet: Acme acme8, "
     )
+    assert said.endswith("See www.mlcommons.org for more information. missing: source and date of retrieval")
 
 
 def test_text_of_the_file_does_not_steer_a_terminal(tmp_path: Path) -> None:
