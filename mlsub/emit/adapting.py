@@ -16,6 +16,7 @@ from mlsub.emit.intervals import Evaluation, Interval, TimedRun
 from mlsub.emit.recorder import Recorder
 from mlsub.emit.values import BLOCK_WORDS, NAMES, WORDS, samples
 from mlsub.io.errors import needs_extra
+from mlsub.io.show import first_few
 
 #: The words of a block for what a position's metadata is called.
 _BLOCK = {**BLOCK_WORDS, **{name: BLOCK_WORDS[word] for name, word in WORDS.items()}}
@@ -94,9 +95,8 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
 def _no_metric(wanted: Iterable[str], found: Iterable[Any]) -> EmitError:
     """The error for an evaluation that lacks a metric, with those that it has."""
     every = sorted(set(map(str, found)))
-    shown = ", ".join(every[:_MOST_NAMES]) or "none"
-    more = f" and {len(every) - _MOST_NAMES} more" if len(every) > _MOST_NAMES else ""
-    return EmitError(f"no metric is called {' or '.join(map(repr, wanted))}; the evaluation has {shown}{more}")
+    shown = first_few(every, _MOST_NAMES) or "none"
+    return EmitError(f"no metric is called {' or '.join(map(repr, wanted))}; the evaluation has {shown}")
 
 
 class Course:

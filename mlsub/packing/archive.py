@@ -7,9 +7,10 @@ The checksum of gzip covers the content, not the header nor the bits that pad th
 member follows, whose extra field (RFC 1952, 2.3.1.1) holds the SHA-256 of all bytes before it. ``gzip -d`` and ``tar``
 read both members as one.
 
-What is read is hostile: whoever has a recipient's public key can seal anything for it. Everything that such a tar does
-not need (devices, hard links, sparse files, numbers in base 256, foreign records) is refused, although :mod:`tarfile`
-would take it. What a member is called and where a link leads is checked here, on text; what takes members never has to.
+What is read is hostile: whoever has a recipient's public key can seal anything for it. A header that is not, to the
+byte, the one that is written here for such a member (devices, hard links, sparse files, numbers in base 256, foreign
+records) is refused, although :mod:`tarfile` would take it. What a member is called and where a link leads is checked
+here, on text; what takes members never has to.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import gzip
 import hashlib
 import io
 import os
-import re
 import struct
 import tarfile
 import zlib
@@ -297,9 +297,6 @@ def _refused(path: str, problem: str, found: str | None = None, rule: str = "sea
 
 #: Bytes of the PAX records of one member; a path, a target and a size of seal need no more.
 _MAX_RECORDS = 8192
-#: Digits, ended by NUL or blank.
-_OCTAL = re.compile(rb"[0-7]+[\x00 ]*")
-_RECORD = re.compile(rb"(\d{1,7}) ([^=]*)=")
 _KINDS = (tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE)
 _OTHERS = {
     tarfile.LNKTYPE: "a hard link",
@@ -316,17 +313,42 @@ def read_members(tar: IO[bytes] | gzip.GzipFile) -> Iterator[tarfile.TarInfo]:
 
     Raises:
         DamagedError: also where bytes follow the end.
+        RefusedError: a member is neither a file, a folder nor a link.
     """
     while any(header := _exactly(tar, _BLOCK)):
-        member, records = _parse_header(header), dict[str, str]()
-        if member.type == tarfile.XHDTYPE:
-            if member.size > _MAX_RECORDS:
-                raise DamagedError("a member has PAX records of unusual size")
-            records = _parse_records(b"".join(_pieces(tar, member.size)))
-            member = _parse_header(_exactly(tar, _BLOCK))
-        yield _with_records(member, records)
+        try:
+            yield _read_member(tar, header)
+        except (tarfile.TarError, ValueError) as error:
+            raise DamagedError(f"the header of a member is broken: {error}") from error
     if any(_exactly(tar, _BLOCK)) or any(rest := tar.read(tarfile.RECORDSIZE + 1)) or len(rest) > tarfile.RECORDSIZE:
         raise DamagedError("something follows its end")
+
+
+def _read_member(tar: IO[bytes] | gzip.GzipFile, header: bytes) -> tarfile.TarInfo:
+    """Return a member whose header, with its PAX records, is to the byte what ``seal`` writes for it.
+
+    Raises:
+        tarfile.TarError, ValueError: it is not a header.
+    """
+    found, records = tarfile.TarInfo.frombuf(header, "utf-8", "strict"), dict[bytes, bytes]()
+    if found.type == tarfile.XHDTYPE:
+        if not 0 < found.size <= _MAX_RECORDS:
+            raise DamagedError("a member has PAX records of unusual size")
+        header += _exactly(tar, found.size + -found.size % _BLOCK) + _exactly(tar, _BLOCK)
+        # Lines of ``<length> <key>=<value>``; whether they are, shows when the header is written again.
+        lines = header[_BLOCK:-_BLOCK].split(b"\n")
+        records = {key: value for key, _, value in (line.partition(b" ")[2].partition(b"=") for line in lines)}
+        found = tarfile.TarInfo.frombuf(header[-_BLOCK:], "utf-8", "strict")
+    if found.type not in _KINDS:
+        raise _refused(found.name, f"a member is {_OTHERS.get(found.type, 'of an unknown type')}")
+    path = records[b"path"].decode() if b"path" in records else found.name
+    target = records[b"linkpath"].decode() if b"linkpath" in records else found.linkname
+    size = int(records.get(b"size", found.size)) if found.isreg() else 0
+    member = make_member(path.removesuffix("/") if found.isdir() else path, found.type, size, target)
+    member.mode = found.mode
+    if size < 0 or member.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict") != header:
+        raise DamagedError("the header of a member is not one that seal writes")
+    return member
 
 
 def _exactly(tar: IO[bytes] | gzip.GzipFile, size: int) -> bytes:
@@ -348,51 +370,3 @@ def _pieces(
         yield piece
     if any(_exactly(tar, -size % _BLOCK)):
         raise DamagedError("something hides between two members")
-
-
-def _with_records(member: tarfile.TarInfo, records: dict[str, str]) -> tarfile.TarInfo:
-    """Return the member with what its PAX records say, and nothing that ``seal`` does not write."""
-    path = records.get("path", member.name)
-    if member.type not in _KINDS:
-        raise _refused(path, f"a member is {_OTHERS.get(member.type, 'of an unknown type')}")
-    size = records.get("size", str(member.size))
-    if not (size.isascii() and size.isdigit() and len(size) < 20):
-        raise DamagedError("a member has no valid size")
-    if int(size) and not member.isreg():
-        raise DamagedError("a member without content has a size")
-    target = records.get("linkpath", member.linkname) if member.issym() else ""
-    found = make_member(path.removesuffix("/") if member.isdir() else path, member.type, int(size), target)
-    found.mode = member.mode
-    return found
-
-
-def _parse_header(header: bytes) -> tarfile.TarInfo:
-    """Return a header as :mod:`tarfile` reads it, where it is one of a POSIX tar with plain numbers."""
-    if header[257:265] != b"ustar\x0000":
-        raise DamagedError("a member has no POSIX header")
-    if not all(_OCTAL.fullmatch(field) for field in (header[100:108], header[124:136])):
-        raise DamagedError("a member has no valid number")
-    try:
-        return tarfile.TarInfo.frombuf(header, "utf-8", "strict")
-    except tarfile.HeaderError as error:
-        raise DamagedError("the checksum of a member is wrong") from error
-    except UnicodeDecodeError as error:
-        raise DamagedError("a name is not UTF-8") from error
-
-
-def _parse_records(content: bytes) -> dict[str, str]:
-    """Return PAX records: ``<length> <key>=<value>`` and a line feed, the length being that of the whole record."""
-    records: dict[str, str] = {}
-    while content:
-        match = _RECORD.match(content)
-        length = int(match[1]) if match else 0
-        if match is None or not match.end() < length <= len(content) or content[length - 1 : length] != b"\n":
-            raise DamagedError("a member has broken PAX records")
-        key, value, content = match[2], content[match.end() : length - 1], content[length:]
-        if key not in (b"path", b"linkpath", b"size") or key.decode() in records:
-            raise DamagedError("a member has PAX records of a foreign kind")
-        try:
-            records[key.decode()] = value.decode()
-        except UnicodeDecodeError as error:
-            raise DamagedError("a name is not UTF-8") from error
-    return records

@@ -39,7 +39,7 @@ def audit_layout(
     judged: Collection[str] = (),
     explained: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """The findings on a tree, all audit; their paths are relative to the organisation's folder.
+    """Yield the findings on a tree, all audit; their paths are relative to the organisation's folder.
 
     Args:
         listing: the tree.
@@ -68,7 +68,7 @@ def audit_layout(
 
 
 def _unknown(listing: Listing) -> Iterator[Finding]:
-    """What the system did not let us look at, by the reason."""
+    """Yield what the system did not let us look at, by the reason."""
     for unknown, message in (
         (listing.closed, "Folders cannot be read, so their contents are unknown"),
         (listing.unread, "Files cannot be accessed"),
@@ -81,7 +81,7 @@ def _unknown(listing: Listing) -> Iterator[Finding]:
 def audit_top(
     listing: Listing, systems: Mapping[str, Collection[str]], strays: Collection[str], explained: Collection[str] = ()
 ) -> Iterator[Finding]:
-    """Names at the top that the rules do not place there, and descriptions of systems without results."""
+    """Yield names at the top that the rules do not place there, and descriptions of systems without results."""
     top = {item.path.partition("/")[0] for item in listing.items}
     odd = sorted(
         name
@@ -122,7 +122,7 @@ def _unused_descriptions(
 
 
 def audit_names(listing: Listing, strays: Collection[str]) -> Iterator[Finding]:
-    """Each name is judged once, by its worst trait; strays have a finding of their own and go anyway."""
+    """Yield a finding on each name by its worst trait; strays have one of their own."""
     paths = sorted(listing.paths)
     if strays:
         paths = [path for path in paths if path not in strays and not any(above in strays for above in parents(path))]
@@ -140,7 +140,7 @@ def audit_names(listing: Listing, strays: Collection[str]) -> Iterator[Finding]:
 
 @lru_cache(maxsize=4096)
 def _trait(name: str) -> tuple[str, str] | None:
-    """The rule a name breaks, and the words for it."""
+    """Return the rule a name breaks, and the words for it."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -176,12 +176,12 @@ LINK_ESCAPES, LINK_BROKEN, LINK_CIRCLE = "escapes", "broken", "circle"
 
 
 def escaping_links(listing: Listing) -> list[str]:
-    """The links that lead out of the package."""
+    """Return the links that lead out of the package."""
     return [path for path, fault in link_faults(listing) if fault == LINK_ESCAPES]
 
 
 def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
-    """Each link, by what its text says: the disk is not asked again.
+    """Yield the findings on links, by what their text says: the disk is not asked again.
 
     ``judged`` are paths whose reading has findings of its own; of these only those that lead out are reported.
     """
@@ -245,7 +245,7 @@ def follow(path: str, links: Mapping[str, str], visit: Callable[[str], str | Non
 
 
 def _not_listed(path: str, listing: Listing) -> bool:
-    """Whether a path lies where the listing did not look."""
+    """Return whether a path lies where the listing did not look."""
     *folders, _ = path.split("/")
     parent = "/".join(folders)
     return listing.cut is not None or parent in listing.closed or any(map(stray_kind, folders))

@@ -19,7 +19,7 @@ _EXPECTED = f"{README}, {', '.join(SCRIPTS)} and <system>_<implementation>.json"
 
 
 def audit_code(listing: Listing, systems: Mapping[str, Collection[str]]) -> Iterator[Finding]:
-    """What is missing of the code of entries with results, by their benchmarks; a missing ``benchmarks`` is one."""
+    """Yield what the code of entries with results lacks, by benchmark; a missing ``benchmarks`` is one finding."""
     if not systems:
         return
     if "benchmarks" not in listing.folders:
@@ -38,7 +38,7 @@ def audit_code(listing: Listing, systems: Mapping[str, Collection[str]]) -> Iter
 
 
 def _by_benchmark(listing: Listing) -> dict[str, list[Item]]:
-    """What lies in the folder of each benchmark; a link in the place of the folder itself."""
+    """Return what lies in the folder of each benchmark; a link in the place of the folder itself."""
     found: dict[str, list[Item]] = {name: [] for name in _names_below("benchmarks", listing.folders)}
     for item in listing.items:
         top, *below = item.path.split("/")
@@ -86,7 +86,7 @@ def _benchmark(name: str, systems: list[str], code: list[Item], folders: Collect
 
 
 def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | None:
-    """A system's folder: where the rules want it, or among the implementations, where many have it."""
+    """Return a system's folder: where the rules want it, or among the implementations, where many have it."""
     places = (f"{folder}/{system}", f"{folder}/implementations/{system}")
     return next((place for place in places if place in folders), None)
 
@@ -107,7 +107,7 @@ def _no_system_folder(folder: str, without: list[str], scripts: list[str], folde
 
 
 def _lacking_files(folder: str, own: dict[str, str], items: list[Item]) -> Iterator[Finding]:
-    """What the systems' folders lack; systems that lack the same are one finding."""
+    """Yield what the systems' folders lack; systems that lack the same are one finding."""
     names: dict[str, set[str]] = {}
     for item in items:
         names.setdefault(item.parent, set()).add(item.name)
@@ -136,7 +136,7 @@ def _lacking(names: set[str], system: str, described: list[str]) -> tuple[str, .
 
 
 def _not_executable(items: list[Item]) -> list[str]:
-    """The scripts of the rules, in the folders of systems and of implementations, that cannot be executed."""
+    """Return the scripts of the rules, in the folders of systems and of implementations, that cannot be executed."""
     return [
         item.path
         for item in items

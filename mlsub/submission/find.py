@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def known_organisations() -> dict[str, tuple[str, ...]]:
-    """The spellings of each organisation, by its name."""
+    """Return the spellings of each organisation, by its name."""
     return shipped(__file__, "organisations.yaml", dict[str, tuple[str, ...]])
 
 
 @lru_cache(maxsize=1)
 def organisation_spellings() -> Spellings:
-    """The organisations by their spellings."""
+    """Return the organisations by their spellings."""
     return spellings((text, [name]) for name, texts in known_organisations().items() for text in texts)
 
 
 @lru_cache(maxsize=1024)
 def organisation(name: str) -> str:
-    """The name of an organisation, for the name of its folder or what a file says; several are joined with ``+``.
+    """Return the name of an organisation by its folder's name or what a file says; several are joined with ``+``.
 
     A name with parts that are not organisations stays as it is: ``Umbrella Computing`` is not known here.
     """
@@ -52,7 +52,7 @@ def organisation(name: str) -> str:
 
 
 def _in_full(text: str) -> str | None:
-    """The one organisation that a longer name begins with, such as one with its department behind it."""
+    """Return the one organisation that a longer name begins with, such as one with its department behind it."""
     match = organisation_spellings().pattern.match(flat(text))
     values = organisation_spellings().meanings[match[1]] if match else frozenset()
     rest = flat(text)[match.end() :] if match else ""
@@ -113,7 +113,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def named_round(folder: str) -> tuple[str, str] | None:
-    """The usage and round that a folder is named like: one version, at most one usage, and words that go with them."""
+    """Return the usage and round that a folder is named like: one version, at most one usage, words that fit."""
     before, *rest = _VERSION.split(folder, maxsplit=1)
     if not rest:
         return None
@@ -125,7 +125,7 @@ def named_round(folder: str) -> tuple[str, str] | None:
 
 
 def is_organisation(folder: Path, *, unseen: bool | None = None) -> bool:
-    """Whether a folder is laid out like an organisation's tree.
+    """Return whether a folder is laid out like an organisation's tree.
 
     Args:
         folder: where to look.
@@ -143,7 +143,7 @@ def is_organisation(folder: Path, *, unseen: bool | None = None) -> bool:
 
 
 def too_deep(folder: Path) -> list[Path]:
-    """The organisations' folders in a folder that is one itself by its name or its place; as a rule none.
+    """Return the organisations' folders in a folder that is one itself by its name or its place; as a rule none.
 
     It has the name of one of them, or lies in a round's folder beside organisations.
 
@@ -158,12 +158,12 @@ def too_deep(folder: Path) -> list[Path]:
 
 
 def _organisations_in(folder: Path) -> list[Path]:
-    """The organisations' folders in a folder, but for those that cannot be looked at."""
+    """Return the organisations' folders in a folder, but for those that cannot be looked at."""
     return [child for child in folders(folder) if is_organisation(child, unseen=False)]
 
 
 def find(path: Path) -> Place:
-    """What a path is, with its round where a folder or a manifest names one.
+    """Return what a path is, with its round where a folder or a manifest names one.
 
     Raises:
         OSError: that cannot be found out, since the system does not let us look.
@@ -172,7 +172,7 @@ def find(path: Path) -> Place:
 
 
 def locate(path: Path) -> Place:
-    """What a path is, without its round, by the layout around it.
+    """Return what a path is, without its round, by the layout around it.
 
     An organisation's folder is the one that holds ``results``. A part of ``results`` belongs to an organisation where
     ``systems`` lies beside that; without it the folder is like any other: its logs are an entry alone, whatever the
@@ -214,22 +214,22 @@ def locate(path: Path) -> Place:
 
 
 def _holds_organisation(path: Path) -> bool:
-    """Whether a path is an organisation's folder, or one in which their folders lie too deep."""
+    """Return whether a path is an organisation's folder, or one in which their folders lie too deep."""
     return look.is_folder(path) and (is_organisation(path) or bool(too_deep(path)))
 
 
 def _is_described(organisation: Path) -> bool:
-    """Whether an organisation's folder has a place for system descriptions."""
+    """Return whether an organisation's folder has a place for system descriptions."""
     return look.is_folder(organisation / "systems")
 
 
 def _holds_nothing(folder: Path) -> bool:
-    """Whether a folder laid out like an organisation's has neither descriptions nor results of any system."""
+    """Return whether a folder laid out like an organisation's has neither descriptions nor results of any system."""
     return not _is_described(folder) and not any(map(folders, folders(folder / "results")))
 
 
 def _below_results(path: Path) -> int:
-    """How deep a folder lies in ``results``: 2 for a benchmark's of training, 3 for one of HPC; 0 for no such place."""
+    """Return how deep a benchmark's folder lies in ``results``: 2 in training, 3 in HPC; 0 for another place."""
     parents = path.parents
     if len(parents) > 2 and parents[1].name == "results":
         return 2
@@ -239,7 +239,7 @@ def _below_results(path: Path) -> int:
 
 
 def infer_round(place: Place) -> Place:
-    """The place with the round named by the nearest folder above the organisation, or of organisations by itself.
+    """Return the place with the round that the nearest folder above the organisation names.
 
     Where none is named like a round, it is that of the manifest of the organisation: in its folder, or beside or above
     it; of loose runs that of the nearest manifest above. Names inside ``results/`` are never looked at: ``n8_v5.0`` and
@@ -267,7 +267,7 @@ def infer_round(place: Place) -> Place:
 
 
 def manifest_near(place: Place) -> Named | None:
-    """The manifest of what lies at a place, in its folder, beside it or above it; None where there is none.
+    """Return the manifest of what lies at a place, in its folder, beside it or above it; None where there is none.
 
     Raises:
         OSError: what may be one cannot be read.
@@ -282,7 +282,7 @@ def manifest_near(place: Place) -> Named | None:
 
 
 def packages(place: Place) -> list[Place]:
-    """The packages in a place, nothing of which is read yet but which they are; one is told of even as a broken link.
+    """Return the packages in a place, unread; a broken link counts as one.
 
     Raises:
         OSError: the place cannot be looked at.
@@ -296,7 +296,7 @@ def packages(place: Place) -> list[Place]:
 
 
 def organisations(place: Place) -> list[Place]:
-    """The organisations of a place, each as if asked for by itself: those of a round, else the place itself.
+    """Return the organisations of a place, each as if asked for by itself: those of a round, else the place itself.
 
     Raises:
         OSError: the place cannot be looked at.
@@ -311,7 +311,7 @@ def _listed(round_: Place, folder: Path, *, deep: bool = False) -> Place:
 
 
 def _packages_of(round_: Place, child: Path) -> list[Place]:
-    """The package that a folder is, or those too deep in it; one that cannot be looked at says so when read."""
+    """Return the package that a folder is, or those too deep in it; one that cannot be looked at says so when read."""
     try:
         if not look.is_folder(child) and not look.is_link(child):
             return []
@@ -321,7 +321,7 @@ def _packages_of(round_: Place, child: Path) -> list[Place]:
 
 
 def folders(path: Path) -> list[Path]:
-    """The folders in a folder, and links to folders, without hidden ones; none where there is no folder.
+    """Return the folders in a folder, and links to folders, without hidden ones; none where there is no folder.
 
     Raises:
         OSError: it cannot be listed, or what lies in it cannot be looked at.
@@ -330,7 +330,7 @@ def folders(path: Path) -> list[Path]:
 
 
 def rounds_in(place: Place) -> list[Path]:
-    """The folders of rounds in a folder that is none itself, and of organisations beside them; empty for other places.
+    """Return the folders of rounds, and of organisations beside them, in a folder that is no round itself; else none.
 
     Raises:
         OSError: the folder cannot be looked at.
@@ -350,7 +350,7 @@ def _children(folder: Path) -> list[Path]:
 
 
 def below(folder: Path, path: Path) -> str:
-    """A path as seen from a folder that it lies in, with ``/`` between names; ``.`` for the folder itself.
+    """Return a path as seen from a folder that it lies in, with ``/`` between names; ``.`` for the folder itself.
 
     Raises:
         ValueError: it does not lie there.
@@ -361,7 +361,7 @@ def below(folder: Path, path: Path) -> str:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a folder, or a link to one; not where that cannot be found out.
+    """Return whether a path is a folder, or a link to one; not where that cannot be found out.
 
     Only for those on whom no verdict depends: a verdict asks :mod:`mlsub.io.look`.
     """
@@ -372,5 +372,5 @@ def is_folder(path: Path) -> bool:
 
 
 def counted(name: str) -> list[tuple[int, str]]:
-    """A key that sorts names as people count, by the numbers in them: ``result_2`` comes before ``result_10``."""
+    """Return a key that sorts names by the numbers in them: ``result_2`` comes before ``result_10``."""
     return [(int(digits) if digits else -1, text) for digits, text in _PARTS.findall(name)]

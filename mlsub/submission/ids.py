@@ -263,7 +263,7 @@ def _read_table(file: Path, overlay: str | None) -> Ids:
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table with their lines; empty cells are left out, and columns that a list does not have."""
+    """Yield the rows of a table with their lines; empty cells are left out, and columns that a list does not have."""
     # As a file, for a cell in quotes may have a line feed, and a text more ends of lines than a table.
     lines = csv.reader(io.StringIO(read_text(file).removeprefix("\ufeff"), newline=""), strict=True)
     try:

@@ -90,13 +90,13 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def parents(path: str) -> list[str]:
-    """The folders above a path, the topmost first."""
+    """Return the folders above a path, the topmost first."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[: count + 1]) for count in range(len(parts))]
 
 
 def area(path: str) -> str:
-    """The part of the tree a path belongs to: a benchmark's code, a system's results, or a folder at the top."""
+    """Return the part of the tree a path belongs to: a benchmark's code, a system's results, or a folder at the top."""
     parts = path.split("/")
     return "/".join(parts[: 2 if parts[0] in ("benchmarks", "results") and len(parts) > 2 else 1])
 
@@ -104,7 +104,7 @@ def area(path: str) -> str:
 def gathered(
     rule: str, paths: Iterable[str], message: str | None = None, *, within: str | None = None
 ) -> Iterator[Finding]:
-    """One finding a path where an area has only that, otherwise one an area with how many there are, and the first.
+    """Yield a finding on the path where an area has only one, otherwise one on the area that names the first of them.
 
     ``within`` is one area for them all.
     """
@@ -119,7 +119,7 @@ def gathered(
 
 
 def named(names: list[str], below: str = "") -> str:
-    """How many there are, and the first of them, without the part that all share."""
+    """Return how many there are, and the first of them, without the part that all share."""
     short = [_short(name.removeprefix(f"{below}/") if below else name) for name in names[:SHOWN]]
     more = [f"and {len(names) - SHOWN} more"] if len(names) > SHOWN else []
     return f"{len(names)}: {', '.join([*short, *more])}" if len(names) > 1 else short[0]
@@ -135,7 +135,7 @@ MAX_DEPTH = 40
 
 
 def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_DEPTH) -> Listing:
-    """The listing of an organisation's folder. It says what cannot be looked at; nothing is raised.
+    """Return the listing of an organisation's folder. It says what cannot be looked at; nothing is raised.
 
     Folders of caches and of version control are items, but what lies in them is not listed.
     """
@@ -194,7 +194,7 @@ def _is_unfilled_template(folder: Path, item: Item, unread: dict[str, str]) -> b
 
 
 def is_stray_folder(item: Item) -> bool:
-    """Whether a folder is one that nobody means to submit, whatever lies in it."""
+    """Return whether a folder is one that nobody means to submit, whatever lies in it."""
     return item.kind is ItemKind.FOLDER and stray_kind(item.name) is not None
 
 
@@ -206,7 +206,7 @@ def stray_kind(name: str, table: Literal["files", "folders"] = "folders") -> str
 
 
 def stray_paths(listing: Listing) -> dict[str, list[str]]:
-    """The strays by what they are; what lies in a stray folder is not named again."""
+    """Return the strays by what they are; what lies in a stray folder is not named again."""
     strays: dict[str, dict[str, None]] = {}
     for item in listing.items:
         # The topmost stray folder stands for all in it, whether or not it is listed.

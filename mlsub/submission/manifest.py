@@ -32,7 +32,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> Named | None:
-    """The manifest that lies in the first of some folders that has one.
+    """Return the manifest that lies in the first of some folders that has one.
 
     It is called submission.yaml, or like an organisation (``ACME.yaml``); what is not a manifest is passed over.
 
@@ -54,7 +54,7 @@ def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> Nam
 
 
 def manifest_at(file: Path) -> Named | None:
-    """What a file says as a manifest; None where there is none.
+    """Return what a file says as a manifest; None where there is none.
 
     Only the lines of the first level are looked at, so that neither a long manifest nor a hostile file takes time; who
     uses the manifest reads it as a whole.
@@ -78,7 +78,7 @@ def manifest_at(file: Path) -> Named | None:
 
 @lru_cache(maxsize=16)
 def _read(file: Path, _changed: int, _size: int) -> Named | None:
-    """The manifest as it is since it was changed last: many runs of one package ask for it."""
+    """Return the manifest as it is since it was changed last: many runs of one package ask for it."""
     found = {key: _scalar(value) for key, value in _KEY.findall(file.read_text("utf-8-sig"))}
     usage, name = found.get("usage") or "training", normalise_round(found.get("round", ""))
     if not found.get("organisation") or name not in known_rounds(usage) or not found.keys() >= {"systems", "entries"}:
@@ -87,7 +87,7 @@ def _read(file: Path, _changed: int, _size: int) -> Named | None:
 
 
 def _scalar(value: str) -> str:
-    """A value of one line, without its quotes or the comment behind it."""
+    """Return a value of one line, without its quotes or the comment behind it."""
     quote = value[:1]
     if quote in ("'", '"') and quote in value[1:]:
         return value[1 : value.index(quote, 1)]

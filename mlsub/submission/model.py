@@ -80,6 +80,6 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
         return self.prefix.rstrip("/") or "."
 
     def path_of(self, file: Path) -> str:
-        """What findings call a file or folder of the package."""
+        """Return what findings call a file or folder of the package."""
         relative = below(self.folder, file)
         return self.prefix + relative if relative != "." else self.path

@@ -36,7 +36,7 @@ class Flags(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
 
     def over(self, other: Flags) -> Flags:
-        """These flags, and where they are not set those of a folder further up; the findings are these alone."""
+        """Return these flags, and where they are not set those of a folder further up; the findings are these."""
         return Flags(
             self.rcp_bypass or other.rcp_bypass,
             self.seed_bypass or other.seed_bypass,
@@ -114,7 +114,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def _unreadable(name: str, why: str, *, crashes: bool) -> Finding:
-    """From v4.0 the official checker opens whatever has the name, and ends in a traceback where it cannot."""
+    """Return the finding on a file that cannot be read; from v4.0 the official checker ends in a traceback on it."""
     if not crashes:
         return finding("params.unreadable", name, f"It cannot be read: {why}")
     message = "The official checker ends with a traceback on a file of flags that it cannot read"
@@ -131,7 +131,7 @@ def _misplaced(name: str, round_: Round) -> Finding:
 
 
 def _flags(text: str, name: str, round_: Round, *, ended: bool) -> Flags:
-    """``ended`` says whether a flag's line has to end in a line feed, or must not."""
+    """Return the flags in the text of a file. ``ended``: a flag's line has to end in a line feed, else it must not."""
     known = round_.checker_flags
     found: set[str] = set()
     problems = []

@@ -45,19 +45,19 @@ OTHER_NAMES = {
 
 
 def plain_name(name: str) -> str:
-    """A benchmark's name for comparison: case, hyphens, blanks, dots and underscores never count."""
+    """Return a benchmark's name for comparison: case, hyphens, blanks, dots and underscores never count."""
     return re.sub(r"[-_. ]", "", name.lower())
 
 
 def renamed_benchmark(name: str, known: Iterable[str]) -> str | None:
-    """The benchmark that a folder's name means beyond doubt; None where it is not certain."""
+    """Return the benchmark that a folder's name means beyond doubt; None where it is not certain."""
     plain = plain_name(name)
     meant = [other for other in known if plain_name(other) == plain or OTHER_NAMES.get(plain) == other]
     return meant[0] if len(meant) == 1 else None
 
 
 def logs_in(folder: Path) -> int:
-    """How many results lie in a folder.
+    """Return how many results lie in a folder.
 
     Raises:
         OSError: it cannot be listed.
@@ -66,7 +66,7 @@ def logs_in(folder: Path) -> int:
 
 
 def fix_for_run_count(entry: Entry, needed: int) -> str | None:
-    """What to do where an entry has another number of results than it needs; None for the rule's usual words.
+    """Return what to do where an entry has another number of results than it needs; None for the rule's usual words.
 
     Raises:
         OSError: what lies beside the results cannot be looked at.
@@ -95,7 +95,7 @@ def fix_for_run_count(entry: Entry, needed: int) -> str | None:
 
 
 def fix_for_names(names: Iterable[str]) -> str | None:
-    """What to do with the logs of a folder that has none under the name of a result; None where it has no logs."""
+    """Return what to do with logs that are not named like results, by the names in a folder; None without any."""
     names = list(names)
     if any(name.endswith(".gz") for name in names):
         return "Decompress the logs in that folder: gunzip *.gz"
@@ -103,13 +103,13 @@ def fix_for_names(names: Iterable[str]) -> str | None:
 
 
 def _misnamed(names: Iterable[str], *, alone: bool) -> bool:
-    """Whether there are logs by another name; beside results (not ``alone``) only one that is almost a result's is."""
+    """Return whether there are logs by another name; beside results (not ``alone``) only almost right ones count."""
     forms = (ALMOST_RESULT, OTHER_LOG) if alone else (ALMOST_RESULT,)
     return any(form.fullmatch(name) for form in forms for name in names)
 
 
 def other_logs(names: Iterable[str], missing: int) -> dict[str, str]:
-    """What beside results may be the logs of the missing runs, and the number in each name; none where it is more."""
+    """Return what may be the logs of the missing runs, and the number in each name; none where there are more."""
     found = {name: match[1] for name in sorted(names) if (match := OTHER_LOG.fullmatch(name))}
     return found if len(found) <= missing else {}
 
@@ -119,7 +119,7 @@ def _hidden(system: str) -> str:
 
 
 def fix_for_too_deep(inner: Path, outer: Path, *, alone: bool) -> str:
-    """How to get an organisation's tree up, with a command only where that overwrites and mixes nothing.
+    """Return how to get an organisation's tree up, with a command only where that overwrites and mixes nothing.
 
     Args:
         inner: the folder with its tree.
@@ -140,7 +140,7 @@ def _taken(names: Sequence[str], above: Path) -> str:
 
 
 def _named_organisation(inner: Path, above: Path) -> Path | None:
-    """The folder on the way to an organisation's tree that has its name; None where that is not certain."""
+    """Return the folder on the way to an organisation's tree that has its name; None where that is not certain."""
     way = [inner, *(folder for folder in inner.parents if folder.is_relative_to(above) and folder != above)]
     may = [folder for folder in way if folder.name.lower() not in {*DIVISIONS, *usages(), *_AROUND}]
     same = len({folder.name.lower() for folder in may}) == 1
@@ -149,7 +149,7 @@ def _named_organisation(inner: Path, above: Path) -> Path | None:
 
 
 def fix_for_divided(deep: Sequence[Path], above: Path) -> str:
-    """The same of several organisations' trees, whose place is one folder above all of them."""
+    """Return how to get several organisations' trees up to the folder above all of them."""
     named = [_named_organisation(inner, above) for inner in deep]
     if len(deep) == 1 and named[0] is not None and named[0].parent == above:
         return _up(deep[0], named[0], above)
@@ -181,19 +181,19 @@ def _holds_only(folder: Path, known: Sequence[Path]) -> bool:
 
 
 def fix_for_elsewhere(deep: Sequence[Path]) -> str:
-    """What to name in the place of a folder that has organisations' trees somewhere below it."""
+    """Return what to name in the place of a folder that has organisations' trees somewhere below it."""
     named = join(["mlsub", "check", *map(typed, deep[:_MOST_NAMED])])
     return f"Name the packages{' one by one' if len(deep) > _MOST_NAMED else ''}: {named}"
 
 
 def typed(path: Path) -> str:
-    """A path as one types it in the current folder."""
+    """Return a path as one types it in the current folder."""
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
 def find_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]) -> tuple[str, str] | None:
-    """The folder at the top in which the files of a missing ``results`` or ``systems`` lie, and what to do with it.
+    """Return the folder in which the files of a missing ``results`` or ``systems`` lie, and what to do with it.
 
     Raises:
         OSError: a folder cannot be looked at.
@@ -217,12 +217,12 @@ def find_missing_folder(organisation: Path, name: str, benchmarks: Collection[st
 
 
 def fix_for_systems_too_deep(inner: Path, organisation: Path) -> str:
-    """How to get the folders of systems up that lie in another one in ``results``."""
+    """Return how to get the folders of systems up that lie in another one in ``results``."""
     return _up(inner, organisation / "results", organisation)
 
 
 def _up(inner: Path, outer: Path, where: Path) -> str:
-    """How to move what a folder contains to one above it, with a command only where no name there meets another."""
+    """Return how to move what a folder contains to one above it, with a command only where no name is there twice."""
     deep, to = inner.relative_to(where).as_posix(), outer.relative_to(where).as_posix()
     moved = f"Move what {deep} contains up to {outer.name}"
     try:
@@ -241,7 +241,7 @@ def _rmdir(folders_: Iterable[Path], where: Path) -> str:
 
 
 def to_capture(file: str, system: str, submitter: str, division: str | None = None) -> str:
-    """The command that describes a system on the machine itself, and says what is known of it already."""
+    """Return the command that describes a system on the machine itself, and says what is known of it already."""
     said = ["--submitter", submitter, *(["--division", division] if division else []), "--set", f"system_name={system}"]
     return join(["mlsub", "system", "capture", *said, "-o", file])
 
@@ -249,7 +249,7 @@ def to_capture(file: str, system: str, submitter: str, division: str | None = No
 def find_missing_description(
     organisation: Path, system: str, unused: Collection[str], *, only: bool
 ) -> tuple[str | None, str]:
-    """The description that was probably meant, of those that no system uses, and what to do.
+    """Return the description that was probably meant, of those that no system uses, and what to do.
 
     Args:
         organisation: the organisation's folder.

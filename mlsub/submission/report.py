@@ -229,9 +229,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     hidden: Annotated[tuple[Hidden, ...], Says("Findings that somebody chose not to see.")] = ()
 
     def exit_status(self, *, strict: bool = False) -> int:
-        """0 accepted, 1 rejected or against the user's own rules (or, if strict, any review finding), 2 not checked.
+        """Return 0 for accepted, 1 for rejected or against the user's own rules, 2 for not checked.
 
-        What a waiver or the baseline suppresses does not count, but never changes the official verdict.
+        With ``strict`` any review finding is 1. What a waiver or the baseline suppresses does not count, but never
+        changes the official verdict.
         """
         if self.official is Verdict.NOT_CHECKED:
             return 2
@@ -243,7 +244,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return int(strict and any(f.kind is Kind.REVIEW for f in counted))
 
     def rejecting(self) -> tuple[Finding, ...]:
-        """The official errors but those of runs that are forgiven.
+        """Return the official errors but those of runs that are forgiven.
 
         They are where the entry is accepted all the same, and what a log breaks by itself is forgiven too where the
         entry has another reason to be rejected.
@@ -282,11 +283,11 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
 
     def wants(self, finding: Finding) -> bool:
-        """Whether a finding is shown."""
+        """Return whether a finding is shown."""
         return self.hidden_by(finding) is None
 
     def hidden_by(self, finding: Finding) -> str | None:
-        """The option that leaves a finding out; None where it is shown."""
+        """Return the option that leaves a finding out; None where it is shown."""
         if self.select and not finding.rule.startswith(self.select):
             return "select"
         if self.ignore and finding.rule.startswith(self.ignore):
@@ -300,12 +301,12 @@ _RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 def choose(report: Report, choice: Choice) -> Report:
-    """The report with only the findings asked for; the verdict stays what it is."""
+    """Return the report with only the findings asked for; the verdict stays what it is."""
     return hide(report, choice.hidden_by)
 
 
 def hide(report: Report, by: Callable[[Finding], str | None]) -> Report:
-    """The report without the findings that something hides, and with their number by what does.
+    """Return the report without the findings that something hides, and with their number by what does.
 
     Why nothing was checked is never left out.
     """

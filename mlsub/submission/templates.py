@@ -54,7 +54,7 @@ class _Shipped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def templates(system: str, benchmark: str, implementation: str) -> tuple[Template, ...]:
-    """The files of ``benchmarks/<benchmark>/<system>/``, each marked as not filled in; its scripts refuse to run.
+    """Return the files of ``benchmarks/<benchmark>/<system>/``, marked as not filled in; the scripts refuse to run.
 
     The fields of the JSON file are the metadata that MLCommons' submission rules list for an implementation on a
     system, spelled as the Inference checker spells them: no tool of Training reads the file.
@@ -75,7 +75,7 @@ def _shipped() -> _Shipped:
 
 
 def is_unfilled(content: bytes) -> bool:
-    """Whether a file is a template that is to be filled in: it has a line of its own left, or refuses to run.
+    """Return whether a file is a template that is to be filled in: it has a line of its own left, or refuses to run.
 
     Headings may stay, as they are no sentences; a file with nothing else is a template all the same.
     """
@@ -90,7 +90,7 @@ def is_unfilled(content: bytes) -> bool:
 
 @cache
 def _asking() -> tuple[bytes, ...]:
-    """What the lines of templates say that ask to be filled in, without the names in them."""
+    """Return what the lines of templates say that ask to be filled in, without the names in them."""
     lines = (line for text in _texts() for line in text.splitlines() if any(word in line for word in _ASK))
     lines = (line.strip().removesuffix(" >&2") for line in lines)
     return (MARKER.encode(), *(max(_NAME.split(line), key=len).encode() for line in lines))
@@ -98,7 +98,7 @@ def _asking() -> tuple[bytes, ...]:
 
 @cache
 def _line() -> re.Pattern[str]:
-    """Any line of a template, whatever the names in it."""
+    """Return a pattern for any line of a template, whatever the names in it."""
     lines = dict.fromkeys(line.strip() for text in _texts() for line in text.splitlines())
     return re.compile("|".join(".{1,200}".join(map(re.escape, _NAME.split(line))) for line in lines if line))
 
@@ -109,14 +109,14 @@ def _texts() -> tuple[str, ...]:
 
 
 def may_be_template(path: str) -> bool:
-    """Whether templates are put at a place of the tree: benchmarks/<benchmark>/<system>/<name>."""
+    """Return whether templates are put at a place of the tree: benchmarks/<benchmark>/<system>/<name>."""
     top, *inside = path.split("/")
     is_place = top == "benchmarks" and len(inside) == 3
     return is_place and (inside[2] in (README, *SCRIPTS) or inside[2].endswith(".json"))
 
 
 def begins_as_template(file: Path) -> bool:
-    """Whether a file is a template that nobody has filled in; a link is none.
+    """Return whether a file is a template that nobody has filled in; a link is none.
 
     Raises:
         OSError: it cannot be read.
@@ -149,7 +149,7 @@ class Unfilled(msgspec.Struct, frozen=True):
 
 
 def unfilled_in(folder: Path) -> tuple[Unfilled, ...]:
-    """What is unfinished in an organisation's folder; of a file that cannot be read, that is left."""
+    """Return what is unfinished in an organisation's folder; of a file that cannot be read, that is left."""
     found: list[Unfilled] = []
     files = (file for place in ("systems/*.json", "benchmarks/*/*/*") for file in folder.glob(place))
     for path in sorted(path for file in files if may_be_unfilled(path := file.relative_to(folder).as_posix())):
@@ -161,17 +161,17 @@ def unfilled_in(folder: Path) -> tuple[Unfilled, ...]:
 
 
 def may_be_unfilled(to: str) -> bool:
-    """Whether a place of the package is one that people fill in."""
+    """Return whether a place of the package is one that people fill in."""
     return is_description(to) or may_be_template(to)
 
 
 def is_description(to: str) -> bool:
-    """Whether a place of the package is that of a system description."""
+    """Return whether a place of the package is that of a system description."""
     return to.startswith("systems/") and to.endswith(".json") and to.count("/") == 1
 
 
 def unfilled_of(files: Iterable[tuple[str, str, bytes]]) -> Iterator[Unfilled]:
-    """What is unfinished among some files.
+    """Yield what is unfinished among some files.
 
     Args:
         files: of each its place in the package, what messages call it, and its content.
@@ -192,7 +192,7 @@ def _left(to: str, content: bytes) -> Iterator[str]:
 
 
 def _fields(content: bytes) -> dict[str, Any]:
-    """The fields of a JSON file; those who read it for what it is report one that is broken."""
+    """Return the fields of a JSON file; those who read it for what it is report one that is broken."""
     try:
         found = loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):

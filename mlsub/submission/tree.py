@@ -93,7 +93,7 @@ class _TreeReader:
         return self._each(self._system, self.folder / "results")
 
     def _each(self, read: Callable[[Path], list[Entry]], folder: Path) -> list[Entry]:
-        """The entries in each folder of one, hidden ones among them, as the official checker lists them."""
+        """Return the entries in each folder of one, hidden ones among them, as the official checker lists them."""
         entries = []
         for child in _children(folder):
             if self._looked(self._is_folder, child):
@@ -107,7 +107,7 @@ class _TreeReader:
         return found
 
     def _descriptions(self, systems: Collection[str] = ()) -> list[Path]:
-        """Those that the official checker lists, and those of systems with results, which it opens by name."""
+        """Return the descriptions that the official checker lists, and those that it opens by the name of a system."""
         return [
             child
             for child in _children(self.folder / "systems")
@@ -116,7 +116,7 @@ class _TreeReader:
         ]
 
     def _system(self, folder: Path) -> list[Entry]:
-        """A folder under results/, hidden or not: the official checker takes each for a system."""
+        """Return the entries in a folder of results, which the official checker takes for a system, hidden or not."""
         known = len(self.findings)
         if logs := logs_in(folder):
             self._add_without_system(folder, logs)
@@ -126,7 +126,7 @@ class _TreeReader:
         return entries
 
     def _look_as_for_a_system(self, folder: Path) -> None:
-        """What the official checker opens of a system folder even where it then passes over all that lies in it."""
+        """Report what the official checker opens of a system's folder even where it passes over all that is in it."""
         flags = read_flags(folder, self.prefix + self._relative(folder), self.round)
         self.findings += [found for found in flags.findings if found.rejects]
         if not self.round.descriptions_checked or self._is_described(folder.name):
@@ -145,7 +145,7 @@ class _TreeReader:
             )
 
     def _scaling(self, folder: Path) -> list[Entry]:
-        """The benchmarks under ``strong`` or ``weak``."""
+        """Return the entries under ``strong`` or ``weak``."""
         if folder.name.startswith(".") and not self._looked(_folders_in, folder, rule=_NOT_LISTED):
             return []
         if folder.name not in SCALING_FOLDERS:
@@ -160,7 +160,7 @@ class _TreeReader:
         return self._each(lambda child: self._benchmark(child, folder.name), folder)
 
     def _look_for_descriptions(self, systems: set[str]) -> None:
-        """Every system with results needs a description of its name."""
+        """Report every system with results that has no description of its name."""
         if not is_folder(self.folder / "systems"):
             self._add_missing_folder("tree.systems-missing", "systems")
             return
@@ -224,7 +224,7 @@ class _TreeReader:
         return [entry]
 
     def _add_without_system(self, folder: Path, logs: int) -> None:
-        """Logs right below a folder of results: the folder of the system is missing, or that of the benchmark."""
+        """Report logs right below a folder of results: that of the system is missing, or that of the benchmark."""
         place = self._relative(folder)
         name = folder.name if folder.name in self.round.benchmarks else "<benchmark>"
         system = "<system>" if folder.name in self.round.benchmarks else folder.name
@@ -260,7 +260,7 @@ class _TreeReader:
         )
 
     def _remedy(self, name: str) -> str | None:
-        """A benchmark of another round is more likely to be checked by the wrong round than to have the wrong name."""
+        """Return what to do with an unknown benchmark: the wrong round is more likely than the wrong name."""
         known = self.round.benchmarks
         if wrong := wrong_round(self.round, name):
             return f"{wrong} {_OR_REMOVE}"
@@ -286,11 +286,11 @@ class _TreeReader:
             self._add("tree.stray-logs", self._relative(stray), expected=expected, actual=actual)
 
     def _is_described(self, system: str) -> bool:
-        """Whether a name exists, even as a broken link: that has a finding of its own."""
+        """Return whether a name exists, even as a broken link: that has a finding of its own."""
         return is_there(self.folder / "systems" / f"{system}.json")
 
     def _looked(self, look: Callable[[Given], Found], at: Given, *, rule: str = _UNREADABLE) -> Found | None:
-        """What comes of looking at something; None and a finding of a rule where it cannot be looked at."""
+        """Return what comes of looking at something; None and a finding of a rule where it cannot be looked at."""
         try:
             return look(at)
         except OSError as error:
@@ -317,17 +317,17 @@ class _TreeReader:
 
 
 def _children(folder: Path) -> list[Path]:
-    """What a folder contains, sorted by name as the official checker sorts it."""
+    """Return what a folder contains, sorted by name as the official checker sorts it."""
     return [folder / name for name in sorted(names_in(folder))]
 
 
 def _folders_in(folder: Path) -> list[Path]:
-    """The folders in a folder, hidden ones among them."""
+    """Return the folders in a folder, hidden ones among them."""
     return list(filter(is_folder, _children(folder)))
 
 
 def matched_elsewhere(organisation: Path, folder: Path) -> str | None:
-    """What the official tools find in place of an entry's own logs; None where they find these and nothing else.
+    """Return what the official tools find in place of an entry's own logs; None where they find these and nothing else.
 
     They glob for the logs by their whole path, so that they take names of folders for search patterns.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -21,7 +20,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import loads
 from mlsub.io.errors import reason_of
-from mlsub.io.look import status_of
+from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding, reviewed
@@ -163,10 +162,7 @@ def read_description(
 
 
 def _read(file: Path) -> bytes:
-    found = status_of(file)
-    if found is None or not stat.S_ISREG(found.st_mode):
-        raise OSError("not a regular file" if found is not None else "a link that leads nowhere")
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise OSError("larger than 4 MiB")
@@ -197,7 +193,7 @@ def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], list[
         if raw.startswith(BOM_UTF8):
             line, fix = 1, f"Remove the byte order mark; {FIX} does it."
         elif isinstance(error, json.JSONDecodeError):
-            line, reason, fix = *_place(error), _json_fix(error)
+            line, reason, fix = _place(error)
         return {}, [], finding("system.not-json", path, "The file is not JSON", line=line, actual=reason, fix=fix)
     if not isinstance(content, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(content), "a number")
@@ -206,17 +202,16 @@ def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], list[
     return in_later_fields(content) if older else content, duplicates, None
 
 
-def _place(error: json.JSONDecodeError) -> tuple[int, str]:
-    """Return the line of the error, and what is wrong there: a comma too many is named as such by every Python."""
+def _place(error: json.JSONDecodeError) -> tuple[int, str, str | None]:
+    """Return the line of the error, what is wrong there, and how to mend it where that is certain.
+
+    A comma too many is named as such by every Python.
+    """
     before = error.doc[: error.pos].rstrip()
     if before.endswith(",") and error.doc[error.pos :].lstrip()[:1] in ("}", "]", ","):
-        return before.count("\n") + 1, "a comma with nothing after it"
-    return error.lineno, error.msg
-
-
-def _json_fix(error: json.JSONDecodeError) -> str | None:
-    line, reason = _place(error)
-    return f"Remove the last comma of line {line}." if reason.startswith("a comma") else None
+        line = before.count("\n") + 1
+        return line, "a comma with nothing after it", f"Remove the last comma of line {line}."
+    return error.lineno, error.msg, None
 
 
 def _official(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:

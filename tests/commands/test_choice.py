@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from mlsub.cli import main
 from mlsub.findings import Kind, Severity
 from tests.commands.runner import Outcome, check, run
+from tests.commands.tree import leaves
 from tests.make_tree import Tree, make_tree, spoil
 
 #: A rule of each kind and severity that :func:`tree` breaks.
@@ -46,20 +46,14 @@ def kept(*words: object) -> set[str]:
     return check(*words).rules()
 
 
-def options(*names: str) -> dict[str, click.Option]:
-    command: click.Command = main
-    for name in names:
-        assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), name)
-        assert found is not None
-        command = found
-    return {option.opts[-1]: option for option in command.params if isinstance(option, click.Option)}
+def options(command: str) -> dict[str, click.Option]:
+    return {option.opts[-1]: option for option in leaves()[command].params if isinstance(option, click.Option)}
 
 
 def test_one_wording_of_help() -> None:
     checks = options("check")
     names = {"--select", "--ignore", "--only", "--severity", "--quiet", "--summary", "--verbose"}
-    for other, missing in ((options("system", "check"), set()), (options("inspect"), {"--only", "--verbose"})):
+    for other, missing in ((options("system check"), set()), (options("inspect"), {"--only", "--verbose"})):
         assert names - set(other) == missing
         for name in names - missing:
             assert other[name].help == checks[name].help

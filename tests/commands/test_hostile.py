@@ -77,18 +77,7 @@ def _put_missing_path(tree: Tree, name: str) -> Path:
     return tree.folder / name
 
 
-PLACES = [
-    _put_organisation,
-    _put_round,
-    _put_system,
-    _put_description,
-    _put_benchmark,
-    _put_log,
-    _put_stray,
-    _put_values,
-    _put_fields,
-    _put_missing_path,
-]
+PLACES = [put for name, put in globals().items() if name.startswith("_put_")]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

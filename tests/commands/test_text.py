@@ -12,14 +12,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from mlsub.cli import main
-from mlsub.commands.check.document import document_of
-from mlsub.present.text import render
 from mlsub.rules.explain import rule_ids
-from mlsub.submission.report import Choice
-from mlsub.workspace import Settings, check_paths
 from tests.commands.runner import run
 from tests.conftest import ExpectedText
-from tests.make_tree import Tree, make_description, make_tree, spoil
+from tests.make_tree import Tree, make_tree, spoil
 
 
 def _accepted(tmp_path: Path) -> Path:
@@ -173,21 +169,6 @@ def test_score_says_why_nothing_could_be_scored(below: str, tmp_path: Path) -> N
     assert (scored.status, checked.status) == (2, 2)
     (reason,) = (line.strip() for line in checked.stdout.splitlines() if line.startswith("  error: "))
     assert reason in " ".join(scored.stdout.split())
-
-
-def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
-    folder = _ten_logs_one_defect(tmp_path)
-    reports = check_paths([folder], Settings())
-    found = document_of(reports, Choice(), verdict_last=True)
-    assert "\x1b[1;31m" in render(found, colour=True)
-    assert "\x1b" not in render(found)
-    assert "\x1b" not in run("check", folder).stdout
-
-
-def test_a_description_is_quoted_only_where_it_is_wrong(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    text = run("check", tree.folder).stdout
-    assert not any(value in text for value in make_description().values() if value.startswith("some "))
 
 
 def test_help_names_every_command_and_the_exit_status() -> None:

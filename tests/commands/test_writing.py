@@ -14,9 +14,9 @@ from typing import NamedTuple
 import click
 import pytest
 
-from mlsub.cli import main
 from tests.commands.pack.workplace import Workplace
 from tests.commands.runner import REPOSITORY, Outcome, run
+from tests.commands.tree import leaves
 from tests.make_tree import make_tree, snapshot
 
 #: What somebody wrote; it must be somewhere after each command.
@@ -298,21 +298,11 @@ def is_document(command: click.Command) -> bool:
 def writing_options() -> list[tuple[str, str]]:
     """Each command and option of ``mlsub`` by which something may be written over."""
     found = []
-
-    def walk(name: str, command: click.Command) -> None:
-        if isinstance(command, click.Group):
-            context = click.Context(command)
-            for each in command.list_commands(context):
-                below = command.get_command(context, each)
-                assert below is not None
-                walk(f"{name} {each}".strip(), below)
-            return
+    for name, command in leaves().items():
         words = {word for parameter in command.params for word in parameter.opts}
         if is_document(command):
             words -= {"--output", "--force"}  # Each such command is tried in test_output_options.py.
-        found.extend((name, word) for word in sorted(words) if re.match(r"--(write|replace|force|output)", word))
-
-    walk("", main)
+        found += [(name, word) for word in sorted(words) if re.match(r"--(write|replace|force|output)", word)]
     return found
 
 

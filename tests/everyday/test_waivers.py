@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.config.find import covers
-from mlsub.present import CI_FORMATS
 from tests.commands.runner import Outcome, check, run
 from tests.make_tree import Tree, make_tree, spoil
 
@@ -70,15 +69,9 @@ def test_a_waiver_takes_a_finding_out_of_the_count_and_shows_it(tree: Tree) -> N
     assert counted(run("score", tree.folder, "--format", "json")) == set()
 
 
-def test_formats_of_ci_show_waivers_and_do_not_fail_for_them(tree: Tree) -> None:
+def test_what_rejects_fails_in_ci_though_it_is_waived(tree: Tree) -> None:
+    """The official verdict stays; what does not reject is shown and does not count (test_ci_formats.py)."""
     waive(*PLACEHOLDER, REASON)
-    answers = {name: run("check", tree.folder, "--strict", "--format", name).stdout for name in CI_FORMATS}
-    assert all("The committee knows. (mlsub.toml: waivers.0)" in text for text in answers.values())
-    [result] = json.loads(answers["sarif"])["runs"][0]["results"]
-    assert (result["suppressions"][0]["status"], result["properties"]["outcome"]) == ("accepted", "waived")
-    assert 'failures="0"' in answers["junit"]
-    assert answers["github"].startswith("::notice ")
-    # What rejects fails there too, for the official verdict stays.
     spoil(tree, 0, 1)
     waive("key.eval_accuracy.target", "v1.0", REASON)
     results = json.loads(run("check", tree.folder, "--format", "sarif").stdout)["runs"][0]["results"]

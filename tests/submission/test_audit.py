@@ -7,66 +7,93 @@ import pytest
 from mlsub.findings import Kind
 from mlsub.submission.listing import Item, ItemKind, Listing
 from tests.corpus import CORPUS
-from tests.submission.listings import ENTRY, audited, listing, published, systems_of, told
+from tests.submission.listings import ENTRY, Systems, audited, listing, published, systems_of, told
+
+BERT, CODE, MIB = "benchmarks/bert", "benchmarks/bert/implementations", 1 << 20
+RACKS = [f"rack{number}" for number in range(2, 7)]
 
 
-def test_a_complete_package_has_no_finding() -> None:
-    assert (
-        told(
-            listing(
-                "README.md",
-                "LICENSE",
-                "package_checker.log",
-                "package_checker_params",
-                "summary.csv",
-                "submission.yaml",
-            )
-        )
-        == []
-    )
+def scripts(folder: str, *names: str) -> list[Item]:
+    return [Item(f"{folder}/{name}", executable=True) for name in names]
 
 
-@pytest.mark.parametrize(
-    ("without", "finding"),
-    [
-        ("benchmarks/", ("benchmarks-missing", "benchmarks", None)),
-        ("setup.sh", ("files-missing", "benchmarks/bert/rack1", "no setup.sh")),
-        ("README", ("files-missing", "benchmarks/bert/rack1", "no README.md")),
-        ("rack1_", ("files-missing", "benchmarks/bert/rack1", "no <system>_<implementation>.json")),
-        ("implementations", ("implementations-missing", "benchmarks/bert", "rack1")),
-    ],
-)
-def test_one_thing_missing_is_told_once(without: str, finding: tuple[str, str, str | None]) -> None:
-    assert told(listing(without=without)) == [finding]
+#: What lies in a package, its systems with results, and what is told.
+TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
+    "a complete package": (
+        listing(
+            "README.md", "LICENSE", "package_checker.log", "package_checker_params", "summary.csv", "submission.yaml"
+        ),
+        ENTRY, [],
+    ),
+    "no benchmarks": (listing(without="benchmarks/"), ENTRY, [("benchmarks-missing", "benchmarks", None)]),
+    "no setup.sh": (listing(without="setup.sh"), ENTRY, [("files-missing", f"{BERT}/rack1", "no setup.sh")]),
+    "no README.md": (listing(without="README"), ENTRY, [("files-missing", f"{BERT}/rack1", "no README.md")]),
+    "no metadata": (
+        listing(without="rack1_"), ENTRY, [("files-missing", f"{BERT}/rack1", "no <system>_<implementation>.json")]
+    ),
+    "no implementations": (
+        listing(without="implementations"), ENTRY, [("implementations-missing", BERT, "rack1")]
+    ),
+    "no run script anywhere and no folder of the system": (
+        listing("results/rack1/bert/result_0.txt", without="bert/rack1/"), ENTRY,
+        [("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1")],
+    ),
+    "what is missing everywhere is one finding a benchmark": (
+        listing(*(
+            item for rack in RACKS
+            for item in scripts(f"{BERT}/{rack}", "readme.md", "setup.sh", "run_and_time.sh", f"{rack}_pytorch.json")
+        )),
+        {"bert": {"rack1", *RACKS}},
+        [("files-missing", BERT, "no init_datasets.sh in 5: rack2, rack3, rack4, and 2 more")],
+    ),
+    "a folder among the implementations counts as the system's": (
+        listing(*scripts(
+            f"{CODE}/rack2", "README.md", "setup.sh", "init_datasets.sh", "run_and_time.sh", "rack2_x.json"
+        )),
+        {"bert": {"rack1", "rack2"}}, [],
+    ),
+    "no results": (Listing(items=(Item("systems/rack1.json"),)), {}, []),
+    "a folder named core is no core dump": (
+        listing(Item(f"{BERT}/core", ItemKind.FOLDER), f"{BERT}/core/a.py"), ENTRY, []
+    ),
+    "a stray folder stands for all in it": (
+        listing(*(f"{BERT}/x/__pycache__/{n} {n}.pyc" for n in range(200))), ENTRY,
+        [("stray", f"{BERT}/x/__pycache__", None)],
+    ),
+    "colliding folders are told once": (
+        listing(*(f"{BERT}/{name}/{n}.py" for name in ("Data", "data") for n in range(5))), ENTRY,
+        [("name-collision", f"{BERT}/data", None)],
+    ),
+    "50 MiB": (listing(Item("benchmarks/model.bin", size=50 * MIB)), ENTRY, []),
+    "more than 50 MiB": (
+        listing(Item("benchmarks/model.bin", size=50 * MIB + 1)), ENTRY, [("file-size", "benchmarks/model.bin", None)]
+    ),
+    "links through links": (
+        listing(links={f"{CODE}/a": "b", f"{CODE}/b": "pytorch", f"{CODE}/c": "a/train.py", f"{CODE}/d": "a/gone"}),
+        ENTRY, [("link-broken", f"{CODE}/d", None)],
+    ),
+    "links through a link that leads out": (
+        listing(links={f"{CODE}/a": "b/c", f"{CODE}/b": "../../../../.."}), ENTRY,
+        [("link-escapes", BERT, "2: implementations/a, implementations/b")],
+    ),
+    "scripts nobody can start are one finding": (
+        listing(
+            f"{BERT}/rack1/setup.sh2", f"{CODE}/pytorch/run_and_time.sh", f"{CODE}/pytorch/vendored/setup.sh",
+            f"{CODE}/jax/setup.sh",
+        ),
+        ENTRY,
+        [(
+            "not-executable", "benchmarks",
+            "2: bert/implementations/jax/setup.sh, bert/implementations/pytorch/run_and_time.sh",
+        )],
+    ),
+}  # fmt: skip
 
 
-def test_without_a_run_script_anywhere_and_without_the_systems_folder() -> None:
-    tree = listing("results/rack1/bert/result_0.txt", without="bert/rack1/")
-    assert told(tree) == [
-        ("run-script-missing", "benchmarks/bert", None),
-        ("system-folder-missing", "benchmarks/bert", "rack1"),
-    ]
-
-
-def test_what_is_missing_everywhere_is_one_finding_a_benchmark() -> None:
-    systems = [f"rack{number}" for number in range(2, 7)]
-    more = [
-        Item(f"benchmarks/bert/{system}/{name}", executable=True)
-        for system in systems
-        for name in ("readme.md", "setup.sh", "run_and_time.sh", f"{system}_pytorch.json")
-    ]
-    entries = {"bert": {"rack1", *systems}}
-    assert told(listing(*more), entries) == [
-        ("files-missing", "benchmarks/bert", "no init_datasets.sh in 5: rack2, rack3, rack4, and 2 more")
-    ]
-
-
-def test_a_folder_among_the_implementations_counts_as_the_systems() -> None:
-    more = [
-        Item(f"benchmarks/bert/implementations/rack2/{name}", executable=True)
-        for name in ("README.md", "setup.sh", "init_datasets.sh", "run_and_time.sh", "rack2_x.json")
-    ]
-    assert told(listing(*more), {"bert": {"rack1", "rack2"}}) == []
+@pytest.mark.parametrize("name", TREES)
+def test_what_is_told_of_a_tree(name: str) -> None:
+    tree, systems, expected = TREES[name]
+    assert told(tree, systems) == expected
 
 
 def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> None:
@@ -103,8 +130,7 @@ def test_a_misspelled_benchmarks_folder_is_one_finding() -> None:
     )
 
 
-def test_a_package_without_results_or_a_rehearsal_needs_no_code() -> None:
-    assert told(Listing(items=(Item("systems/rack1.json"),)), {}) == []
+def test_a_rehearsal_needs_no_code() -> None:
     assert audited(listing("helper.sh", without="benchmarks"), usage="rehearsal") == []
 
 
@@ -143,26 +169,6 @@ def test_names_that_only_look_bad(path: str) -> None:
     assert told(listing(f"benchmarks/bert/{path}")) == []
 
 
-def test_a_folder_named_core_is_no_core_dump() -> None:
-    assert told(listing(Item("benchmarks/bert/core", ItemKind.FOLDER), "benchmarks/bert/core/a.py")) == []
-
-
-def test_a_stray_folder_stands_for_all_in_it() -> None:
-    below = [f"benchmarks/bert/x/__pycache__/{n} {n}.pyc" for n in range(200)]
-    assert told(listing(*below)) == [("stray", "benchmarks/bert/x/__pycache__", None)]
-
-
-def test_colliding_folders_are_told_once() -> None:
-    more = [f"benchmarks/bert/{name}/{n}.py" for name in ("Data", "data") for n in range(5)]
-    assert told(listing(*more)) == [("name-collision", "benchmarks/bert/data", None)]
-
-
-def test_the_size_that_is_too_large() -> None:
-    limit = 50 * 1024 * 1024
-    assert told(listing(Item("benchmarks/model.bin", size=limit))) == []
-    assert told(listing(Item("benchmarks/model.bin", size=limit + 1))) == [("file-size", "benchmarks/model.bin", None)]
-
-
 @pytest.mark.parametrize(
     ("target", "rule"),
     [
@@ -185,16 +191,6 @@ def test_where_links_lead(target: str, rule: str | None) -> None:
     assert [name for name, *_ in found] == ([rule] if rule else [])
 
 
-def test_links_through_links() -> None:
-    folder = "benchmarks/bert/implementations"
-    links = {f"{folder}/a": "b", f"{folder}/b": "pytorch", f"{folder}/c": "a/train.py", f"{folder}/d": "a/gone"}
-    assert told(listing(links=links)) == [("link-broken", f"{folder}/d", None)]
-    outward = {f"{folder}/a": "b/c", f"{folder}/b": "../../../../.."}
-    assert told(listing(links=outward)) == [
-        ("link-escapes", "benchmarks/bert", "2: implementations/a, implementations/b")
-    ]
-
-
 def test_a_link_to_where_nobody_looked_is_not_called_broken() -> None:
     tree = listing(links={"benchmarks/bert/link": "closed/file"})
     closed = Listing(
@@ -202,22 +198,6 @@ def test_a_link_to_where_nobody_looked_is_not_called_broken() -> None:
         closed={"benchmarks/bert/closed": "Permission denied"},
     )
     assert [name for name, *_ in told(closed)] == ["not-listed"]
-
-
-def test_scripts_nobody_can_start_are_one_finding() -> None:
-    tree = listing(
-        "benchmarks/bert/rack1/setup.sh2",
-        Item("benchmarks/bert/implementations/pytorch/run_and_time.sh"),
-        Item("benchmarks/bert/implementations/pytorch/vendored/setup.sh"),
-        Item("benchmarks/bert/implementations/jax/setup.sh"),
-    )
-    assert told(tree) == [
-        (
-            "not-executable",
-            "benchmarks",
-            "2: bert/implementations/jax/setup.sh, bert/implementations/pytorch/run_and_time.sh",
-        )
-    ]
 
 
 PUBLISHED = sorted(

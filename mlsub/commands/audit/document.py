@@ -25,6 +25,7 @@ from mlsub.commands.audit.verdict import (
 )
 from mlsub.commands.audit.wording import decimal, fixed
 from mlsub.findings import Finding, Severity
+from mlsub.io.show import plural
 from mlsub.present.ci import CiPart, CiReport, Outcome, part
 from mlsub.present.document import (
     Column,
@@ -197,9 +198,7 @@ def summary(audit: Audit) -> str:
 
 def _counted(verdicts: Mapping[str, int], noun: str) -> str:
     total = sum(verdicts.values())
-    return (
-        f"{total} {noun}{'s' * (total != 1)}: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}"
-    )
+    return f"{plural(total, noun)}: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}"
 
 
 def shares(audit: Audit) -> tuple[Share, ...]:

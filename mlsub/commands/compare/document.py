@@ -9,6 +9,7 @@ from mlsub.commands.compare import model
 from mlsub.commands.compare.model import Comparison, EntryChange, EntrySide, PackageDiff, PairComparison
 from mlsub.commands.compare.resubmit import must_be_exact
 from mlsub.commands.compare.words import amount, part_words, phase_words, rate
+from mlsub.io.show import first_few
 from mlsub.log.changes import Change
 from mlsub.present.document import (
     Block,
@@ -294,9 +295,7 @@ def _left_over(found: Comparison) -> Items:
     items = []
     for side, names in (("A", found.only_old), ("B", found.only_new)):
         if names:
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            named = ", ".join(names[:_NAMED])
-            items.append(f"Only in {side}: {named}{more}. Pair what belongs together with --pair.")
+            items.append(f"Only in {side}: {first_few(names, _NAMED)}. Pair what belongs together with --pair.")
     return Items(tuple(items))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mlsub.commands.db.query import QueryResult
 from mlsub.commands.db.schema import Table as Known
 from mlsub.commands.db.schema import Tables
+from mlsub.io.show import plural
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def result_document(result: QueryResult) -> Document:
         for at, column in enumerate(result.columns)
     )
     rows = tuple(tuple(_cut(_short(value)) for value in row) for row in result.rows)
-    title = f"{len(rows)} row{'s' * (len(rows) != 1)}{', and there are more' if result.more else ''}"
+    title = f"{plural(len(rows), 'row')}{', and there are more' if result.more else ''}"
     return Document(title, (Table(columns, rows),))
 
 

@@ -10,6 +10,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import folder_option
+from mlsub.io.show import plural
 
 if TYPE_CHECKING:
     from mlsub.commands.demo.run import RehearsalEntry
@@ -63,7 +64,7 @@ def _say(text: str) -> None:
 
 def _progress(entry: RehearsalEntry, number: int, runs: int, trained: Trained) -> None:
     ending = "reached" if trained.success else "did not reach"
-    epochs = f"{trained.epochs} epoch{'s' if trained.epochs != 1 else ''}"
+    epochs = plural(trained.epochs, "epoch")
     _say(
         f"{entry.system}, {entry.benchmark} ({entry.division}) run {number} of {runs}: "
         f"{ending} the target in {epochs}, quality {trained.quality:.4f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.commands.merge.run import Merge
+from mlsub.io.show import plural
 from mlsub.present.document import Block, Document, Facts, Findings, Lines, Span, Text, Words, document
 from mlsub.present.entries import entries_table
 from mlsub.present.verdict import summary
@@ -52,7 +53,7 @@ def _report(report: Report) -> Iterator[Block]:
 def _last_words(merge: Merge) -> Words:
     if merge.findings:
         count = len(merge.findings)
-        return f"{count} conflict{'s' * (count > 1)}: nothing was written."
+        return f"{plural(count, 'conflict')}: nothing was written."
     if merge.report is None:
         return "No conflicts. Nothing was written: add --write to check the result and put it in place."
     if not merge.written:

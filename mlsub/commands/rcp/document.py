@@ -10,6 +10,7 @@ from mlsub.convergence.curves import Plan, ReferenceTable, Row
 from mlsub.convergence.margin import Chance, Margin
 from mlsub.convergence.reference import described, merged_between
 from mlsub.convergence.words import number
+from mlsub.io.show import plural
 from mlsub.present.document import Block, Column, Document, Facts, Items, Meaning, Span, Table, Text, document, section
 from mlsub.present.entries import round_line
 from mlsub.rounds import get_round
@@ -202,7 +203,7 @@ def _factor(factor: float) -> str:
 
 
 def _runs(count: int) -> str:
-    return f"{count} further run{'s' * (count != 1)}"
+    return plural(count, "further run")
 
 
 def _value(chance: Chance) -> str:

@@ -19,7 +19,7 @@ from mlsub.convergence.reference import Which
 from mlsub.convergence.words import number
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra
-from mlsub.io.show import plain
+from mlsub.io.show import plain, plural
 from mlsub.io.write import check_output
 from mlsub.log.reading import BEYOND
 from mlsub.present.document import Section, Text
@@ -189,10 +189,10 @@ def _why_not(entry: EntryResult, round_: Round) -> str | None:
 def summary(picture: Picture, output: str) -> Section:
     """Return what was drawn, and what was not."""
     points, entries = len(picture.reference.points), len(picture.entries)
-    drawn = f"{picture.reference.benchmark}, {picture.round.title}: {points} reference point{'s' * (points != 1)}"
+    drawn = f"{picture.reference.benchmark}, {picture.round.title}: {plural(points, 'reference point')}"
     if entries:
         runs = sum(len(entry.rcp.points) for entry in picture.entries)
-        drawn += f", {entries} entr{'y' if entries == 1 else 'ies'} of {runs} run{'s' * (runs != 1)}"
+        drawn += f", {entries} entr{'y' if entries == 1 else 'ies'} of {plural(runs, 'run')}"
     return Section(f"{output}: {drawn}", tuple(Text(f"not drawn: {path}: {why}") for path, why in picture.left_out))
 
 

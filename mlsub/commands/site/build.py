@@ -72,7 +72,7 @@ def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
             if read in final.parents and read.is_dir():
                 raise MlsubError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
     except (OSError, ValueError, RuntimeError) as error:
-        raise _unwritable(output, reason_of(error)) from error
+        raise _unwritable(output, error) from error
     check_free(output)
 
 
@@ -140,7 +140,7 @@ def build_site(
                 if settings.progress is not None:
                     settings.progress(done, count)
         except OSError as error:
-            raise _unwritable(output, reason_of(error)) from error
+            raise _unwritable(output, error) from error
         replace_folder(folder, final)
     return Built(
         index=str(output / "index.html"),
@@ -173,8 +173,8 @@ def _write_results(folder: Path, navigation: Navigation, reference: str | None, 
     return len(results)
 
 
-def _unwritable(output: Path, reason: str) -> MlsubError:
-    return MlsubError(f"{output} cannot be written: {reason}")
+def _unwritable(output: Path, error: Exception) -> MlsubError:
+    return MlsubError(f"{output} cannot be written: {reason_of(error)}")
 
 
 def document_of(built: Built) -> Document:

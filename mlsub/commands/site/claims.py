@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -28,7 +27,7 @@ from mlsub.commands.audit.judge import Trial, trials
 from mlsub.commands.audit.verdict import Audit, Judged, Variant
 from mlsub.commands.audit.wording import halfway, truncated
 from mlsub.commands.site.facts import findings_sections
-from mlsub.commands.site.page import Card, Cell, Chart, Page, Section, Series, Table, clean, number_text
+from mlsub.commands.site.page import Card, Chart, Page, Section, Series, clean, number_text, plain_table
 
 #: Readings of one figure that get a line.
 _READINGS = 6
@@ -71,23 +70,13 @@ def _sections(audit: Audit, world: World, place: int) -> Iterator[Section]:
     )
     for key, heading, heads, rows in below:
         if rows:
-            cells = tuple(tuple(Cell(clean(cell), _number(cell)) for cell in row) for row in rows)
-            table = Table(caption=f"{heading}: {name}", heads=tuple(heads), rows=cells)
+            # Without a value there is a hyphen; a dash leaves the column one of numbers, by which it sorts.
+            cells = ([None if cell == "-" else clean(cell) for cell in row] for row in rows)
+            table = plain_table(f"{heading}: {name}", heads, cells)
             yield Section(key=key, title=heading, tables=(table,))
     if audit.findings:
         found = next(findings_sections(audit.findings, forgiven=False))
         yield Section(key=f"wording-{place}", title="Findings on the wording", tables=found.tables)
-
-
-def _number(cell: str) -> float | None:
-    """Return the number that a cell is, to sort by; None for a date and for other text."""
-    if not (cell.isascii() and cell.removeprefix("-")[:1].isdigit()):
-        return None
-    try:
-        number = float(cell.replace(",", ""))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _card(judged: Judged, audit: Audit, world: World, place: int) -> Card:

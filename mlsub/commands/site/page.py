@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from mlsub.io.show import plain, readable
+from mlsub.io.show import first_few, plain, readable
 from mlsub.present.document import Share
 
 T = TypeVar("T")
@@ -216,6 +216,5 @@ def minutes_cell(value: float | None) -> Cell:
 
 def names_cell(names: Iterable[str], most: int = 8) -> Cell:
     """Return names once each, the first of them, and how many more there are."""
-    found = list(dict.fromkeys(names))
-    more = f" and {len(found) - most} more" if len(found) > most else ""
-    return Cell(", ".join(found[:most]) + more if found else "–", float(len(found)))
+    found = dict.fromkeys(names)
+    return Cell(first_few(found, most) or "–", float(len(found)))

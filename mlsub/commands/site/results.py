@@ -29,6 +29,11 @@ BENCHMARKS, ORGANISATIONS, ACCELERATORS, SYSTEMS = "benchmarks", "organisations"
 _MAX_SLUG = 100
 #: Names that slugs keep apart but for the case of letters and what stands between words; others get a hash.
 _PLAIN = re.compile(r"[A-Za-z0-9]+(?:[ _.+/(),-]+[A-Za-z0-9]+)*[ )]*")
+#: Names from outside that pages show, cut where they are too long.
+_NAMES = (
+    *("organisation_name", "benchmark_title", "accelerator_model_name", "availability", "framework", "submitter"),
+    *("system_name",),
+)
 #: Usages in the order in which they are shown; others come after them.
 USAGES = ("training", "hpc")
 #: What sections are called whose results are of a division.
@@ -260,19 +265,12 @@ def _build_round(one: Checked, rules: Round, ids: Ids, taken: set[str]) -> SiteR
 
 
 def _build_result(found: Result, report: Report, rules: Round, ids: Ids, taken: set[str]) -> SiteResult:
-    system, division = found.system_name or found.system, division_of(found)
+    system = found.system_name or found.system
     known = {name: getattr(found, name) for name in found.__struct_fields__}
-    names = {
-        "organisation_name": found.organisation_name,
-        "benchmark_title": found.benchmark_title,
-        "accelerator_model_name": found.accelerator_model_name,
-        "availability": found.availability,
-        "framework": found.framework,
-        "submitter": found.submitter or found.organisation,
-        "system_name": system,
-    }
+    known |= {"submitter": found.submitter or found.organisation, "system_name": system}
+    known |= {"division_name": division_of(found)}
     return SiteResult(
-        **known | {name: text and clean(text, MAX_NAME) for name, text in names.items()} | {"division_name": division},
+        **known | {name: known[name] and clean(known[name], MAX_NAME) for name in _NAMES},
         href=_result_href(found, rules, taken),
         round_href=_round_href(rules),
         benchmark_href=_href(BENCHMARKS, found.benchmark_name),

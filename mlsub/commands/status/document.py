@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mlsub.commands.status.run import Status
 from mlsub.commands.status.tasks import EntryStatus, Task
 from mlsub.findings import Verdict
+from mlsub.io.show import plural
 from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
 from mlsub.present.verdict import MEANINGS
 from mlsub.rounds import get_round
@@ -43,7 +44,7 @@ def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
     if status.official is not None:
         yield "verdict", Span(status.official, MEANINGS[Verdict(status.official)])
     if status.review:
-        yield "review", f"{status.review} finding{'s' * (status.review > 1)}, which mlsub check shows"
+        yield "review", f"{plural(status.review, 'finding')}, which mlsub check shows"
     if status.sealed is not None:
         yield "sealed", Span(status.sealed, "path")
     if status.deadline is not None and status.days_left is not None:
@@ -53,7 +54,7 @@ def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
 def _days(left: int) -> str:
     if left < 0:
         return f"{-left} day{'s' * (left < -1)} ago"
-    return f"{left} day{'s' * (left > 1)} left" if left else "today"
+    return f"{plural(left, 'day')} left" if left else "today"
 
 
 def _row(entry: EntryStatus) -> tuple[Cell, ...]:

@@ -15,6 +15,7 @@ from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, 
 from mlsub.convergence.margin import benchmark_held, margin_of
 from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import plural
 from mlsub.packing.manifest import Manifest
 from mlsub.packing.names import MANIFEST_SUFFIX
 from mlsub.packing.pack import Request, deciding, pack
@@ -185,7 +186,7 @@ def status_of_package(path: Path, settings: Settings, today: date) -> Status:
 
 
 def _missing(entry: EntryStatus, path: Path) -> Task:
-    words = f"{entry.missing} run{'s' * (entry.missing > 1)} missing ({entry.runs} of {entry.needed})"
+    words = f"{plural(entry.missing, 'run')} missing ({entry.runs} of {entry.needed})"
     return Task("runs", entry.entry, words, shlex.join(["mlsub", "check", str(path)]))
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from mlsub.findings import Finding, Severity
+from mlsub.io.show import plural
 from mlsub.packing.pack import Packing
 from mlsub.packing.plan import UNFILLED, Plan
 from mlsub.submission.find import is_folder
@@ -91,7 +92,7 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
     yield from fill_in(_unfilled(plan))
     if packed.templates:
         count = len(packed.templates)
-        words = f"{count} file{'s' * (count > 1)} beside the code {'are' if count > 1 else 'is'} missing"
+        words = f"{plural(count, 'file')} beside the code {'are' if count > 1 else 'is'} missing"
         where = plan.manifest.near(os.path.commonpath([Path(file).parent for file in packed.templates]))
         yield Task("template", where, words, f"{look} --scaffold --write")
     for found in plan.findings:
@@ -101,7 +102,7 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
 
 
 def _runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
-    count = f"{entry.missing} more run{'s' * (entry.missing > 1)}" if entry.runs else f"{entry.missing} runs"
+    count = plural(entry.missing, "more run") if entry.runs else f"{entry.missing} runs"
     folder = next((source for source in sources if is_folder(Path(source))), None)
     command = f"mlsub watch {shlex.quote(folder)}" if folder else None
     keys = f"mlsub rules keys {entry.entry.rpartition('/')[2]} --round {round_}"

@@ -9,6 +9,7 @@ from typing import ClassVar
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular
+from mlsub.io.show import plural
 from mlsub.packing.archive import discard
 from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed
 from mlsub.packing.names import MANIFEST, RECEIPT_SUFFIX
@@ -42,7 +43,7 @@ class Checked(Answer, frozen=True, kw_only=True):
 def document_of(checked: Checked) -> Document:
     """Build what differs, and what was compared."""
     count = len(checked.findings)
-    verdict = f"{count} finding{'s' * (count > 1)}" if count else "Nothing differs"
+    verdict = plural(count, "finding") if count else "Nothing differs"
     return document(
         "Verification",
         Findings(checked.findings),

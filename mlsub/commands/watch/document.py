@@ -14,7 +14,7 @@ from mlsub.commands.watch.forecast import Forecast
 from mlsub.commands.watch.news import number
 from mlsub.convergence.curves import Plan
 from mlsub.findings import Finding, Kind
-from mlsub.io.show import plain
+from mlsub.io.show import plain, plural
 from mlsub.present.document import Block, Column, Table, Text
 from mlsub.present.terminal import put
 
@@ -185,7 +185,7 @@ def _finding(found: Finding) -> str:
 def _end(event: news.Ended) -> str:
     """The verdict on one log."""
     counted = ((event.errors, "error"), (event.warnings, "warning"), (event.review, "review finding"))
-    parts = [f"{count} {what}{'s' * (count > 1)}" for count, what in counted if count]
+    parts = [plural(count, what) for count, what in counted if count]
     if event.minutes is not None and event.official == "compliant":
         parts.insert(0, f"{event.minutes:.6f} minutes")
     words = event.official.replace("-", " ")

@@ -113,13 +113,10 @@ def _linked(targets: list[str]) -> list[str]:
 
 
 def _records(_: Path, size: int) -> object:
-    """A record of so many bytes, of a kind that is refused only after its size."""
-    info = tarfile.TarInfo("T/a")
-    info.type, info.size = b"x", size
-    content = b"%d path=%s\n" % (size, b"x" * (size - len(b"%d path=\n" % size)))
-    stream = info.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-size % 512)
-    member = next(read_members(BytesIO(b"".join([stream, tarfile.TarInfo("T/a").tobuf(tarfile.USTAR_FORMAT)]))))
-    assert member.name.startswith("x")
+    """A name whose PAX record has so many bytes."""
+    name = "x" * (size - len(f"{size} path=\n"))
+    member = next(read_members(BytesIO(tarfile.TarInfo(name).tobuf(tarfile.PAX_FORMAT))))
+    assert member.name == name
     return member
 
 

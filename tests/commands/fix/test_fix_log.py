@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.fix.model import ALL
-from mlsub.commands.fix.repairs import edited, fix_log
+from mlsub.commands.fix.repairs import edited, fix_log, lines_of
 from mlsub.log.event import decode
 from mlsub.log.reader import TOKEN, read_records
 from mlsub.rounds import get_round
@@ -25,12 +25,6 @@ def record(key: str, value: Any = "x", **more: Any) -> bytes:
     return b":::MLLOG " + json.dumps(fields | more).encode() + b"\n"
 
 
-def lines_of(data: bytes) -> list[bytes]:
-    import re
-
-    return re.findall(rb"[^\n]*\n|[^\n]+\Z", data)
-
-
 def mended(data: bytes, *wanted: str) -> tuple[bytes, list[tuple[str, int | None, int]]]:
     lines = lines_of(data)
     edits, repairs = fix_log(lines, ROUND, wanted or ALL)
@@ -39,9 +33,7 @@ def mended(data: bytes, *wanted: str) -> tuple[bytes, list[tuple[str, int | None
 
 
 def events(data: bytes) -> list[tuple[int, str]]:
-    import io
-
-    found = list(read_records(io.BytesIO(data)))
+    found = read_records(io.BytesIO(data))
     return [(line, repr((decode(0, text), hidden))) for line, text, hidden, _ in found]
 
 
@@ -102,10 +94,6 @@ def test_only_what_is_selected_is_repaired() -> None:
     data = FIRST + record(ORG)[:-1] + b"\r\n"
     assert mended(data, "key") == (FIRST, [(REPEATED, 2, 1)])
     assert mended(data, "file")[0] == FIRST + record(ORG)
-
-
-def numbers(data: bytes) -> Counter[str]:
-    return Counter(event for _, event in events(data))
 
 
 @given(logs, st.lists(st.sampled_from([record(ORG), record("submission_status"), b"3: " + record(ORG)]), max_size=4))

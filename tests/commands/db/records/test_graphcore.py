@@ -17,54 +17,11 @@ FILE = REPOSITORY / "submissions" / "records" / "graphcore.yaml"
 FILES = {"mk2-page": "000", "mk2-post": "001", "results-page": "002", "mlperf-v1.0-post": "003", "mk2-charts": "004"}
 #: What each document states: ratios of a measure, absolute figures, MLPerf IDs.
 STATED = {
-    "mk2-page": ((), 0),
-    "mk2-post": (
-        [
-            "10x",
-            "10x",
-            "13x",
-            "16x",
-            "17x",
-            "18x",
-            "2.6x",
-            "3.4x",
-            "3.7x",
-            "4.6x",
-            "40x",
-            "5x",
-            "60x",
-            "600x",
-            "3",
-            "48",
-            "58,112",
-        ],
-        0,
-    ),
-    "results-page": ((), 7),
-    "mlperf-v1.0-post": (["2.1x", "1.6x", "1.5x"], 6),
-    "mk2-charts": (
-        [
-            "10x",
-            "10x",
-            "13.6x",
-            "17x",
-            "18x",
-            "2.6x",
-            "27x",
-            "3.4x",
-            "3.7x",
-            "4.6x",
-            "40x",
-            "5.3x",
-            ">16x",
-            ">60x",
-            ">600x",
-            "58",
-            "581",
-            "595",
-        ],
-        0,
-    ),
+    "mk2-page": ("", 0),
+    "mk2-post": ("10x 10x 13x 16x 17x 18x 2.6x 3.4x 3.7x 4.6x 40x 5x 60x 600x 3 48 58,112", 0),
+    "results-page": ("", 7),
+    "mlperf-v1.0-post": ("2.1x 1.6x 1.5x", 6),
+    "mk2-charts": ("10x 10x 13.6x 17x 18x 2.6x 27x 3.4x 3.7x 4.6x 40x 5.3x >16x >60x >600x 58 581 595", 0),
 }
 #: Ratios of MLPerf results: claims that logs can hold or refute, not records.
 OF_MLPERF = {("mlperf-v1.0-post", 89)}
@@ -89,7 +46,7 @@ def lines_of(document: str) -> list[str]:
 def test_every_figure_of_a_document_is_a_record(document: str, records: Records) -> None:
     figures, ids = STATED[document]
     found = [record.stated for record in records.records if record.source.document == document]
-    assert Counter(found) == Counter(figures)
+    assert Counter(found) == Counter(figures.split())
     cited = [name for item in records.mlperf_ids if item.source.document == document for name in item.ids]
     assert len(set(cited)) == len(cited) == ids
 
