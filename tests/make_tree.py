@@ -13,6 +13,13 @@ from mlsub.systems.fields import fields
 
 ORG = "ACME"
 SYSTEM = "rack1"
+#: A file with a rule of one's own, which the logs break.
+HOUSE = """title: House rules
+common:
+  "1.0":
+    both:
+      acme_ticket: {occurs: exactly_one}
+"""
 #: Result files of an entry, from the rules of MLPerf Training v1.0 and v1.1.
 RUNS = {
     "resnet": 5,

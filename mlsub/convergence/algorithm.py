@@ -24,7 +24,6 @@ class Algorithm(msgspec.Struct, frozen=True):
     pruning: Literal["none", "minimum", "mean"]
     normalise: bool
     name: Literal["folder", "logs"]
-    unstopped: Literal["left_out", "counted"]
     earlier: tuple[tuple[str, float], ...] = ()
     evaluations: Literal["accuracy", "error_first", "either"] = "either"
     stop: Literal["text", "key"] = "key"

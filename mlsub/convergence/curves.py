@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of, is_tested, unit_words
+from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_words
 from mlsub.convergence.reference import (
     Point,
     Which,
     benchmark_in,
     described,
-    points_in_force,
+    points_from,
     points_of,
     reference_file,
+    runs_in_force,
 )
-from mlsub.convergence.verdict import interpolated, lower_hull, prune, reference_for
+from mlsub.convergence.statistics import between, least_accepted_mean
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
@@ -29,31 +32,130 @@ STEPS = 48
 
 #: The places of a line: batch sizes and values, in the benchmark's unit.
 Line = tuple[tuple[float, float], ...]
+#: How the point that a batch size is compared with was found.
+How = Literal["exact", "interpolated", "smaller-batch", "missing"]
+
+
+def interpolated(batch_size: float, low: Point, high: Point, runs: int) -> Point:
+    """The point between two others: mean and stdev linear in the batch size, counted as 2 × ``runs`` runs."""
+    mean = between(batch_size, (low.batch_size, low.mean), (high.batch_size, high.mean))
+    stdev = between(batch_size, (low.batch_size, low.stdev), (high.batch_size, high.stdev))
+    return Point(batch_size, 0, mean, stdev, least_accepted_mean(mean, stdev, 2 * runs, runs - 2))
+
+
+def pruned_by(points: Sequence[Point], algorithm: Algorithm, runs: int) -> dict[float, tuple[float, ...]]:
+    """The batch sizes that the official checker in force for the round prunes, each with why.
+
+    Points below the batch size of the fastest go first. Then, from left to right, an inner point slower than the
+    interpolation of its neighbours goes; the left neighbour is never looked at again, so this is not the lower hull
+    that the written rules describe (logging issue 368). Where several points have a batch size that one of them keeps,
+    all of them stay, as reference data of the user's own may have it.
+
+    Returns:
+        By batch size, those of the two neighbours whose interpolation is faster, or that of the fastest point, below
+        which it lies.
+    """
+    if algorithm.pruning == "none":
+        return {}
+
+    def speed(point: Point) -> float:
+        return point.minimum if algorithm.pruning == "minimum" else point.mean
+
+    fastest = min(points, key=speed)
+    kept = [point for point in points if point.batch_size >= fastest.batch_size]
+    removed = {p.batch_size: (fastest.batch_size,) for p in points if p.batch_size < fastest.batch_size}
+    slower: dict[float, tuple[float, ...]] = {}
+    at = 1
+    while at < len(kept) - 1:
+        low, point, high = kept[at - 1 : at + 2]
+        if speed(point) > speed(interpolated(point.batch_size, low, high, runs)):
+            slower[point.batch_size] = (low.batch_size, high.batch_size)
+            del kept[at]
+        else:
+            at += 1
+    sizes = {point.batch_size for point in kept}
+    return {size: others for size, others in (removed | slower).items() if size not in sizes}
+
+
+def pruned(points: Sequence[Point], algorithm: Algorithm, runs: int) -> tuple[Point, ...]:
+    """The points that the official checker in force for the round keeps."""
+    removed = pruned_by(points, algorithm, runs)
+    return tuple(point for point in points if point.batch_size not in removed)
+
+
+def lower_hull(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The lower convex hull of the means, from the fastest point on, as the written rules describe it."""
+    if not points:
+        return ()
+    fastest = min(points, key=lambda point: point.mean)
+    hull: list[Point] = []
+    for point in sorted(points, key=lambda point: point.batch_size):
+        if point.batch_size < fastest.batch_size:
+            continue
+        while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    return tuple(hull)
+
+
+def _turns_down(first: Point, middle: Point, last: Point) -> bool:
+    """Whether the middle point lies on or above the line between its neighbours."""
+    run, rise = last.batch_size - first.batch_size, last.mean - first.mean
+    return (middle.mean - first.mean) * run >= rise * (middle.batch_size - first.batch_size)
+
+
+def reference_for(size: float, points: Sequence[Point], runs: int) -> tuple[Point | None, How]:
+    """The point to compare a batch size with, and how it was found; of several points of one size the first counts."""
+    for point in points:
+        if point.batch_size == size:
+            return point, "exact"
+    below = [point for point in points if point.batch_size < size]
+    above = [point for point in points if point.batch_size > size]
+    if below and above:
+        low = next(point for point in below if point.batch_size == below[-1].batch_size)
+        return interpolated(size, low, above[0], runs), "interpolated"
+    if above:
+        return above[0], "smaller-batch"
+    return None, "missing"
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """The reference of a benchmark in a round; values are in ``unit``.
 
     ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
-    written rules. ``runs`` is the number of result files of an entry, ``earlier`` what the round lets a result be
-    below the least accepted mean, ``normalised`` whether a faster accepted result is scaled to the mean, ``source``
-    the file the points are from, ``removed`` see :class:`mlsub.convergence.verdict.Pruning`.
+    written rules. ``runs`` is the number of result files of an entry. ``which``
+    says of which day the points are, or that they are from the user's ``own`` file.
     """
 
+    round: Round
     benchmark: str
+    algorithm: Algorithm
     unit: str
     runs: int
+    file: Path
+    which: Which | Literal["own"]
     points: tuple[Point, ...]
     kept: tuple[Point, ...]
-    removed: tuple[tuple[float, tuple[float, ...]], ...]
     hull: tuple[Point, ...]
-    earlier: float
-    normalised: bool
-    source: str
 
-    def held_against(self, batch_size: float) -> tuple[Point | None, str]:
-        """The point that results at a batch size are compared with, its limit with the round's allowance, and how."""
-        point, how = reference_for(batch_size, self.kept, self.runs)
+    @property
+    def earlier(self) -> float:
+        """What the round lets a result be below the least accepted mean."""
+        return dict(self.algorithm.earlier).get(self.benchmark, 0)
+
+    @property
+    def source(self) -> str:
+        """The file the points are from, in words."""
+        if self.which == "own":
+            return self.file.name
+        return ", ".join(filter(None, (f"mlperf-logging {_installed()}", described(self.which, self.round))))
+
+    def held_against(self, batch_size: float, *, by_hull: bool = False) -> tuple[Point | None, How]:
+        """The point that results at a batch size are compared with, its limit with the round's allowance, and how.
+
+        ``by_hull``: against the lower hull of the written rules in place of the official pruning.
+        """
+        point, how = reference_for(batch_size, self.hull if by_hull else self.kept, self.runs)
         return (None if point is None else self.allowed(point)), how
 
     def allowed(self, point: Point) -> Point:
@@ -61,6 +163,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(point, minimum=point.accepted_from(self.earlier))
 
 
+@lru_cache(maxsize=256)
 def reference_of(round_: Round, name: str, own: str | None = None, which: Which = "published") -> Reference:
     """The reference of a benchmark.
 
@@ -71,8 +174,7 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         which: of the installed points those at publication, at the deadline, or the newest.
 
     Raises:
-        MlsubError: there is none.
-        MlsubError: the file cannot be used.
+        MlsubError: there is none, or the file cannot be used.
     """
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None:
@@ -87,22 +189,20 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         raise MlsubError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
     if mine:
-        points, source = points_of(file, name, runs, algorithm), file.name
+        points = points_of(file, name, runs, algorithm)
     else:
-        points = points_in_force(file, name, round_, runs, algorithm, which)
-        source = ", ".join(filter(None, (f"mlperf-logging {_installed()}", described(which, round_))))
-    pruning = prune(points, algorithm, runs)
+        points = points_from(runs_in_force(file, name, round_, which), name, runs, algorithm)
     return Reference(
+        round=round_,
         benchmark=name,
+        algorithm=algorithm,
         unit=unit_words(name, round_),
         runs=runs,
+        file=file,
+        which="own" if mine else which,
         points=points,
-        kept=pruning.kept,
-        removed=pruning.removed,
+        kept=pruned(points, algorithm, runs),
         hull=lower_hull(points),
-        earlier=dict(algorithm.earlier).get(name, 0),
-        normalised=algorithm.normalise,
-        source=source,
     )
 
 
@@ -176,24 +276,14 @@ def spans_a_decade(sizes: Sequence[float]) -> bool:
     return min(sizes) > 0 and math.log10(max(sizes) / min(sizes)) > 1
 
 
-class Figures(msgspec.Struct, frozen=True):
-    """The figures of a reference point; ``kept`` is whether the official pruning keeps it."""
-
-    batch_size: float
-    runs: int
-    mean: float
-    stdev: float
-    minimum: float
-    kept: bool
-
-
-class Row(Figures, frozen=True):
-    """One reference point; ``on_hull`` is whether the hull of the written rules keeps it.
+class Row(Point, frozen=True):
+    """One reference point; ``kept`` is whether the official pruning keeps it, ``on_hull`` that of the written rules.
 
     ``pruned_by`` are the batch sizes of the two neighbours that are faster between them, or of the fastest point, below
     which it lies.
     """
 
+    kept: bool
     on_hull: bool
     pruned_by: tuple[float, ...] = ()
 
@@ -233,14 +323,10 @@ def reference_table(round_: Round, name: str, which: Which = "published") -> Ref
         MlsubError: there are none, or the installed file is broken.
     """
     reference = reference_of(round_, name, which=which)
-    removed = dict(reference.removed)
+    removed = pruned_by(reference.points, reference.algorithm, reference.runs)
     rows = tuple(
         Row(
-            batch_size=point.batch_size,
-            runs=point.runs,
-            mean=point.mean,
-            stdev=point.stdev,
-            minimum=reference.allowed(point).minimum,
+            **msgspec.structs.asdict(reference.allowed(point)),
             kept=point in reference.kept,
             on_hull=point in reference.hull,
             pruned_by=removed.get(point.batch_size, ()),
@@ -268,6 +354,6 @@ def plan_of(round_: Round, name: str, batch_size: float, which: Which = "publish
         mean=point.mean if point else None,
         stdev=point.stdev if point else None,
         minimum=point.minimum if point else None,
-        normalised=reference.normalised,
+        normalised=reference.algorithm.normalise,
         reference_points=which,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterable
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
@@ -41,10 +42,10 @@ class Point(msgspec.Struct, frozen=True):
     """
 
     batch_size: float
+    runs: int
     mean: float
     stdev: float
     minimum: float
-    runs: int
 
     def accepted_from(self, earlier: float = 0) -> float:
         """The least mean of a submission that is accepted, where the round lets it be ``earlier`` by so much."""
@@ -106,10 +107,9 @@ def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tu
     Raises:
         MlsubError: the file is none of this format.
     """
-    found = [point_of(one, benchmark, runs, algorithm) for one in runs_of(file)]
-    if not found:
+    if not runs_of(file):
         raise MlsubError(f"{file.name}: no reference points")
-    return tuple(sorted(found, key=lambda point: point.batch_size))
+    return points_from(runs_of(file), benchmark, runs, algorithm)
 
 
 @lru_cache(maxsize=64)
@@ -122,19 +122,26 @@ def runs_of(file: Path) -> tuple[ReferenceRuns, ...]:
     return tuple(_runs(name, record) for name, record in _records(file).items())
 
 
-def point_of(reference: ReferenceRuns, benchmark: str, runs: int, algorithm: Algorithm) -> Point:
-    """The point that runs of the reference make; see :func:`points_of`.
+def points_from(
+    references: Iterable[ReferenceRuns], benchmark: str, runs: int, algorithm: Algorithm
+) -> tuple[Point, ...]:
+    """The points that runs of the reference make, by batch size; see :func:`points_of`.
 
     Raises:
-        MlsubError: they are too few.
+        MlsubError: at a batch size they are too few.
     """
+    found = (_point(one, benchmark, runs, algorithm) for one in references)
+    return tuple(sorted(found, key=lambda point: point.batch_size))
+
+
+def _point(reference: ReferenceRuns, benchmark: str, runs: int, algorithm: Algorithm) -> Point:
     name, batch_size, values = reference
     cut = trimmed(values, benchmark)
     if not cut:
         raise MlsubError(f"{name[:60]}: {len(values)} runs are too few")
     mean = mean_of(cut)
     stdev = stdev_of(cut if algorithm.stdev == "trimmed" else values)
-    return Point(batch_size, mean, stdev, least_accepted_mean(mean, stdev, len(cut), runs - 2), len(values))
+    return Point(batch_size, len(values), mean, stdev, least_accepted_mean(mean, stdev, len(cut), runs - 2))
 
 
 def _records(file: Path) -> dict[str, Any]:
@@ -209,41 +216,12 @@ def which_of(stated: str | None) -> Which:
     return next((which for which in WHICH if which == stated), "published")
 
 
-@lru_cache(maxsize=128)
-def points_in_force(
-    file: Path, name: str, round_: Round, runs: int, algorithm: Algorithm, which: Which = "published"
-) -> tuple[Point, ...]:
-    """The points of a benchmark that count, by batch size.
-
-    Args:
-        file: the installed data of the round.
-        name: the benchmark.
-        round_: whose points they are.
-        runs: result files of a submission's entry.
-        algorithm: that of the round.
-        which: of which day.
+def runs_in_force(file: Path, name: str, round_: Round, which: Which = "published") -> tuple[ReferenceRuns, ...]:
+    """The reference's own runs that count of the installed data of a round, by the points of a day.
 
     Raises:
-        MlsubError: the installed data are broken.
+        MlsubError: the file is none of this format.
     """
-    if not _changes_since(day_of(which, round_), name, round_):
-        return points_of(file, name, runs, algorithm)
-    found = (point_of(one, name, runs, algorithm) for one in runs_in_force(file, name, round_, which))
-    return tuple(sorted(found, key=lambda point: point.batch_size))
-
-
-def other_points(
-    points: tuple[Point, ...], file: Path, name: str, round_: Round, runs: int, algorithm: Algorithm
-) -> tuple[tuple[Which, tuple[Point, ...]], ...]:
-    """The points of other days than those that count, where they differ; see :func:`points_in_force`."""
-    found: dict[tuple[Point, ...], Which] = {}
-    for which in WHICH:
-        found.setdefault(points_in_force(file, name, round_, runs, algorithm, which), which)
-    return tuple((which, others) for others, which in found.items() if others != points)
-
-
-def runs_in_force(file: Path, name: str, round_: Round, which: Which = "published") -> tuple[ReferenceRuns, ...]:
-    """The reference's own runs that count; see :func:`points_in_force`."""
     found = runs_of(file)
     for change in reversed(_changes_since(day_of(which, round_), name, round_)):
         changed, before = change.sizes(name), change.before.get(name, {})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from mlsub.convergence.reference import Which, day_of, merged_between, which_of
-from mlsub.convergence.verdict import CrashedRun, Progress, Result
+from mlsub.convergence.verdict import CrashedRun, Progress
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import several, show
@@ -26,15 +26,23 @@ _FAILS = "The official convergence test rejects the entry, but compares differen
 SEVERAL_BENCHMARKS = "The logs are of several benchmarks"
 
 
-class Choice(NamedTuple):
-    """Why BERT is counted by ``epoch_num``: an option asks for it, or its ``train_samples`` are in doubt."""
-
-    forced: bool = False
-    doubt: str | None = None
+def passes(result: RcpResult) -> bool:
+    """Whether a result is accepted without a bypass."""
+    return result.verdict == "pass"
 
 
-def about(entry: Entry, rcp: RcpResult, progress: Progress, choice: Choice) -> Iterator[Finding]:
-    """What is wrong with an entry's convergence, or what it does to the score."""
+def about(
+    entry: Entry, rcp: RcpResult, progress: Progress, doubt: str | None = None, *, forced: bool = False
+) -> Iterator[Finding]:
+    """What is wrong with an entry's convergence, or what it does to the score.
+
+    Args:
+        entry: with its judged logs.
+        rcp: the result of the test.
+        progress: how far its runs had to train.
+        doubt: why ``train_samples`` of BERT are not the samples to converge, None where they are.
+        forced: an option asks for BERT by ``epoch_num``.
+    """
     if any(log.without_run for log in entry.logs):
         return  # The missing run has its own finding, and the entry is rejected for it.
     names = [log.name for log in entry.logs]
@@ -59,7 +67,7 @@ def about(entry: Entry, rcp: RcpResult, progress: Progress, choice: Choice) -> I
             actual=f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}",
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
-        yield from _compared(entry, rcp, choice)
+        yield from _compared(entry, rcp, doubt, forced=forced)
 
 
 def _crash(entry: Entry, crash: CrashedRun) -> Finding:
@@ -74,7 +82,7 @@ def _crash(entry: Entry, crash: CrashedRun) -> Finding:
     )
 
 
-def _compared(entry: Entry, rcp: RcpResult, choice: Choice) -> Iterator[Finding]:
+def _compared(entry: Entry, rcp: RcpResult, doubt: str | None, *, forced: bool) -> Iterator[Finding]:
     if rcp.verdict in ("missing", "fail"):
         yield finding(
             "rcp.missing" if rcp.verdict == "missing" else "rcp.too-fast",
@@ -82,7 +90,7 @@ def _compared(entry: Entry, rcp: RcpResult, choice: Choice) -> Iterator[Finding]
             None if rcp.logs_unit is None or rcp.minimum is None else _FAILS,
             expected=_wanted(rcp),
             actual=_measured(rcp),
-            fix=_counted_otherwise(rcp, choice) or _fix_of_units(rcp),
+            fix=_counted_otherwise(rcp, doubt, forced=forced) or _fix_of_units(rcp),
         )
     elif rcp.scaling != 1:
         yield finding(
@@ -93,17 +101,17 @@ def _compared(entry: Entry, rcp: RcpResult, choice: Choice) -> Iterator[Finding]
         )
 
 
-def _counted_otherwise(rcp: RcpResult, choice: Choice) -> str | None:
+def _counted_otherwise(rcp: RcpResult, doubt: str | None, *, forced: bool) -> str | None:
     if rcp.also is None or rcp.also.verdict != "pass":
         return None
     passes = f"Counted by {rcp.also.counted} it passes ({_mean(rcp.also)})"
     if rcp.counted == "train_samples":
         return f"{passes}: leave out --rcp-bert-train-samples, and the flag of this name in package_checker_params."
     leave_out = "leave out --no-rcp-bert-train-samples"
-    if choice.doubt is None:
+    if doubt is None:
         return f"{passes}: {leave_out}."
-    more = f", and {leave_out}" if choice.forced else ""
-    return f"{passes}, but {choice.doubt}: log the samples to converge as train_samples in every run{more}."
+    more = f", and {leave_out}" if forced else ""
+    return f"{passes}, but {doubt}: log the samples to converge as train_samples in every run{more}."
 
 
 def _fix_of_units(rcp: RcpResult) -> str | None:
@@ -207,9 +215,9 @@ def no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
     )
 
 
-def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Finding:
+def hull(entry: Entry, rcp: RcpResult, result: RcpResult, by_hull: RcpResult) -> Finding:
     """The lower hull of the written rules and the official pruning do not agree."""
-    if by_hull.passed != result.passed:
+    if passes(by_hull) != passes(result):
         message = "The lower hull of the written rules would decide differently from the official pruning"
     else:
         message = "The lower hull of the written rules would scale differently from the official pruning"
@@ -217,8 +225,8 @@ def hull(entry: Entry, rcp: RcpResult, result: Result, by_hull: Result) -> Findi
         "rcp.hull",
         entry.path,
         message,
-        expected=f"by the hull: {_decision(by_hull, rcp.unit)}",
-        actual=f"{_mean(rcp)}; official: {_decision(result, rcp.unit)}",
+        expected=f"by the hull: {_decision(by_hull)}",
+        actual=f"{_mean(rcp)}; official: {_decision(result)}",
     )
 
 
@@ -231,7 +239,7 @@ _POINTS: dict[Which, str] = {
 
 
 def other_points(
-    entry: Entry, rcp: RcpResult, name: str, results: tuple[Result, Result], other: Which, round_: Round
+    entry: Entry, rcp: RcpResult, name: str, results: tuple[RcpResult, RcpResult], other: Which, round_: Round
 ) -> Finding:
     """The points of another day would give another answer: ``results`` are the one that counts, and the other."""
     counts = which_of(rcp.reference_points)
@@ -239,8 +247,8 @@ def other_points(
         "rcp.other-points",
         entry.path,
         f"With {_POINTS[other]} the convergence test would give another answer",
-        expected=f"{_decision(results[1], rcp.unit)}; merged: {name} {merged_between(name, round_, counts, other)}",
-        actual=f"{_measured(rcp)}; with {_POINTS[counts]}, which count here: {_decision(results[0], rcp.unit)}",
+        expected=f"{_decision(results[1])}; merged: {name} {merged_between(name, round_, counts, other)}",
+        actual=f"{_measured(rcp)}; with {_POINTS[counts]}, which count here: {_decision(results[0])}",
     )
 
 
@@ -255,12 +263,12 @@ def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
 
 
 def mixed_sizes(
-    entry: Entry, rcp: RcpResult, answers: Sequence[tuple[str, Sequence[str], Result]], counts: str
+    entry: Entry, rcp: RcpResult, answers: Sequence[tuple[str, Sequence[str], RcpResult]], counts: str
 ) -> Finding:
     """The runs state several batch sizes: the answer with each, and the runs that state it."""
-    differ = len({(result.passed, result.scaling) for _, _, result in answers}) > 1
+    differ = len({(passes(result), result.scaling) for _, _, result in answers}) > 1
     stated = [
-        f"{size} in {several(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result, rcp.unit)}"
+        f"{size} in {several(runs, 3)}{' (counts here)' if size == counts else ''}: {_decision(result)}"
         for size, runs, result in answers
     ]
     return finding(
@@ -272,13 +280,13 @@ def mixed_sizes(
     )
 
 
-def _decision(result: Result, unit: str | None) -> str:
+def _decision(result: RcpResult) -> str:
     if result.minimum is None:
         return "no reference covers the batch size"
-    if not result.passed:
-        return f"fails: only a mean of {number(result.minimum)} {unit} or more is accepted"
+    if not passes(result):
+        return f"fails: only a mean of {number(result.minimum)} {result.unit} or more is accepted"
     scaled = f", scaled by {result.scaling:.6f}" if result.scaling != 1 else ""
-    return f"passes from {number(result.minimum)} {unit} on{scaled}"
+    return f"passes from {number(result.minimum)} {result.unit} on{scaled}"
 
 
 def words_of(what: str) -> dict[str, str]:

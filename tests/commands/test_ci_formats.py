@@ -20,7 +20,7 @@ from tests.commands.test_inspect import stretched
 from tests.corpus import CORPUS
 from tests.effort import LONG
 from tests.emit.digits import HYPERPARAMETERS
-from tests.make_tree import Log, make_tree, spoil
+from tests.make_tree import HOUSE, Log, make_tree, spoil
 from tests.review.runs.build import write_tree
 
 ALL = (*FORMATS, *CI_FORMATS)
@@ -232,14 +232,6 @@ def test_rules_come_with_help_and_source(tmp_path: Path) -> None:
     [target] = [rule for rule in run_["tool"]["driver"]["rules"] if rule["id"] == "key.eval_accuracy.target"]
     assert target["helpUri"].startswith("https://github.com/mlcommons/logging/blob/master/mlperf_logging/")
     assert [rule["id"] for rule in run_["tool"]["driver"]["rules"] if rule["id"].startswith("house")]
-
-
-HOUSE = """title: House rules
-common:
-  "1.0":
-    both:
-      acme_ticket: {occurs: exactly_one}
-"""
 
 
 def test_what_does_not_count_is_no_error(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pytest
 import mlsub.commands.check.command
 from mlsub.cli import main
 from mlsub.commands.lazy import Command
-from tests.commands.runner import REPOSITORY, check, run
+from tests.commands.runner import REPOSITORY, Stream, check, run
 from tests.commands.test_rcp_build import reference_runs
 from tests.commands.tree import leaves
 from tests.corpus import CORPUS
@@ -237,11 +237,6 @@ _LONGER = {
 }
 
 
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 def long_work(command: str, place: Path, tmp_path: Path) -> list[str]:
     """A call of a command that works for a while."""
     if command == "merge --write":
@@ -260,7 +255,7 @@ def test_a_long_work_shows_on_a_terminal_how_far_it_is(
     monkeypatch.chdir(place)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("mlsub.present.terminal._PATIENCE", 0)
-    with Path(tmp_path, "answer").open("w") as answer, _Terminal() as terminal:
+    with Path(tmp_path, "answer").open("w") as answer, Stream(terminal=True) as terminal:
         status, _ = ended(long_work(command, place, tmp_path), monkeypatch, answer, terminal)
         shown = terminal.getvalue()
     assert status in (0, 1), shown
@@ -280,7 +275,7 @@ def test_ctrl_c_in_the_middle_of_the_work_is_status_130_and_leaves_nothing(
     monkeypatch.setattr("mlsub.present.terminal.ProgressBar.__call__", interrupted)
     words = long_work(command, place, tmp_path)
     before = sorted(filter(Path.is_file, tmp_path.rglob("*")))
-    with Path(os.devnull).open("w") as answer, _Terminal() as terminal:
+    with Path(os.devnull).open("w") as answer, Stream(terminal=True) as terminal:
         status, _ = ended(words, monkeypatch, answer, terminal)
         told = terminal.getvalue().strip()
     assert (status, told) == (130, "")

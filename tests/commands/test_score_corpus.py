@@ -13,7 +13,7 @@ import openpyxl
 import pytest
 from pyarrow import parquet
 
-from mlsub.score.columns import ColumnKind, columns
+from mlsub.present.tables import ColumnKind, columns
 from tests.commands.runner import answer_schema, run
 from tests.differential import shared
 
@@ -44,7 +44,7 @@ def table(name: str) -> tuple[dict[str, Any], ...]:
     """The CSV, with every cell in the type of its column."""
     outcome = run("score", *paths(name), "--format", "csv")
     assert outcome.stderr == "", "no status is unknown"
-    types: dict[ColumnKind, Any] = {ColumnKind.TEXT: str, ColumnKind.COUNT: int, ColumnKind.NUMBER: float}
+    types: dict[ColumnKind, Any] = {"text": str, "count": int, "number": float}
     return tuple(
         {c.name: types[c.kind](row[c.name]) if row[c.name] != "" else None for c in columns()}
         for row in csv.DictReader(io.StringIO(outcome.stdout, newline=""), strict=True)

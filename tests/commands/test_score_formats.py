@@ -59,7 +59,7 @@ READ: dict[str, Callable[[bytes], list[Any]]] = {
 
 @pytest.mark.parametrize("format_", ROWS)
 def test_each_format_has_the_same_results_on_stdout_and_in_a_file(format_: str, tmp_path: Path) -> None:
-    tree, file = _tree(tmp_path), tmp_path / f"out{FORMATS[format_].ending}"
+    tree, file = _tree(tmp_path), tmp_path / f"out{FORMATS[format_]}"
     printed = _bytes(tree.folder, "--format", format_)
     assert (printed.returncode, printed.stderr) == (0, b"")
     # Five runs of 10 to 14 minutes each.
@@ -74,13 +74,6 @@ def test_the_formats_of_the_option_are_those_there_are() -> None:
     assert isinstance(option.type, click.Choice)
     assert list(option.type.choices) == list(FORMATS)
     assert "[text|json|markdown|html|csv|parquet|xlsx]" in " ".join(run("score", "--help").stdout.split())
-
-
-def test_text_is_the_default(tmp_path: Path) -> None:
-    folder = _tree(tmp_path).folder
-    texts = {run("score", folder, *format_).stdout for format_ in ((), ("--format", "text"))}
-    assert len(texts) == 1
-    assert "olympic mean of the times to train" in texts.pop()
 
 
 @pytest.mark.parametrize(("name", "format_"), [("a.csv", "csv"), ("a.XLSX", "xlsx"), ("a.b.md", "markdown")])
@@ -118,18 +111,6 @@ def test_an_unreadable_description_has_no_facts(tmp_path: Path) -> None:
     (row,) = _csv(outcome.stdout)
     assert (row["submitter"], row["availability"], row["verdict"]) == ("", "", "rejected")
     assert outcome.status == 1
-
-
-def test_a_table_in_a_file_has_no_colours_and_is_not_broken(tmp_path: Path) -> None:
-    folder, file = _tree(tmp_path).folder, tmp_path / "out.txt"
-    assert run("score", folder, "-o", file).status == 0
-    assert file.read_text() == run("score", folder).stdout
-
-
-def test_hostile_text_starts_no_formula(tmp_path: Path) -> None:
-    rows = _csv(run("score", _tree(tmp_path).folder, "--format", "csv").stdout)
-    assert {row["system_name"] for row in rows} == {"rack1", "'=cmd|x"}
-    assert {row["availability"] for row in rows} == {"Available on-premise", "Available cloud"}
 
 
 def test_one_benchmark_folder_alone_is_enough(tmp_path: Path) -> None:
@@ -208,38 +189,6 @@ def test_an_unknown_status_is_shown_marked_and_told_never_an_error(format_: str,
         assert _csv(outcome.stdout)[0]["availability"] == "onprems\\x1b[31m (unknown)"
 
 
-def _no_folder(tmp_path: Path) -> tuple[Path, str]:
-    return tmp_path / "none" / "out.csv", "There is no folder "
-
-
-def _existing(tmp_path: Path) -> tuple[Path, str]:
-    (tmp_path / "out.csv").write_text("old")
-    return tmp_path / "out.csv", "exists. Add --force to replace it."
-
-
-def _folder(tmp_path: Path) -> tuple[Path, str]:
-    return tmp_path, "is a folder. Name a file in it."
-
-
-@pytest.mark.parametrize("make", [_no_folder, _existing, _folder])
-def test_what_cannot_be_written_is_one_line_and_status_2(
-    make: Callable[[Path], tuple[Path, str]], tmp_path: Path
-) -> None:
-    file, message = make(tmp_path)
-    # Said before anything is read: the path that does not exist is not what the line is about.
-    outcome = run("score", tmp_path / "nowhere", "-o", file, "--format", "csv")
-    assert (outcome.status, outcome.stdout) == (2, "")
-    (line,) = outcome.stderr.splitlines()
-    assert line.startswith("mlsub score: ")
-    assert message in line
-
-
-def test_force_replaces(tmp_path: Path) -> None:
-    file, _ = _existing(tmp_path)
-    assert run("score", _tree(tmp_path).folder, "-o", file, "--force").status == 0
-    assert len(_csv(file.read_text())) == 2
-
-
 def test_a_dash_is_standard_output(tmp_path: Path) -> None:
     folder = _tree(tmp_path).folder
     assert run("score", folder, "-o", "-", "--format", "csv") == run("score", folder, "--format", "csv")
@@ -293,20 +242,6 @@ def test_so_is_a_library_that_is_broken(format_: str, library: str, tmp_path: Pa
         done.stderr
         == f"mlsub score: --format {format_} needs {library}. Install it from a copy of the source: {MISSING}\n"
     )
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_standard_output_is_one_line_and_status_2(tmp_path: Path) -> None:
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "mlsub", "score", str(_tree(tmp_path).folder), "--format", "csv"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-            cwd=REPOSITORY,
-        )
-    assert done.returncode == 2
-    assert done.stderr == b"mlsub score: output cannot be written: No space left on device\n"
 
 
 def test_nothing_heavy_is_imported_that_the_format_does_not_need(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.convergence.algorithm import algorithm_of
-from mlsub.convergence.curves import reference_table
+from mlsub.convergence.curves import reference_of, reference_table
 from mlsub.convergence.entry import Convergence, Options
 from mlsub.convergence.reference import (
     WHICH,
@@ -15,7 +15,6 @@ from mlsub.convergence.reference import (
     day_of,
     history_of,
     merged_between,
-    points_in_force,
     points_of,
     reference_file,
     runs_in_force,
@@ -100,9 +99,9 @@ def test_each_day_leaves_points_to_compare_with(round_: Round) -> None:
     assert algorithm is not None
     for name, file in files_of(round_).items():
         runs = needs(round_.usage, round_.name, name).runs
-        assert points_in_force(file, name, round_, runs, algorithm, "newest") == points_of(file, name, runs, algorithm)
+        assert reference_of(round_, name, which="newest").points == points_of(file, name, runs, algorithm)
         for which in WHICH:
-            found = [p.batch_size for p in points_in_force(file, name, round_, runs, algorithm, which)]
+            found = [p.batch_size for p in reference_of(round_, name, which=which).points]
             assert found and found == sorted(set(found)), (name, which)
 
 

@@ -11,16 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completion_of
 from mlsub.convergence.curves import plan_of
-from mlsub.convergence.margin import (
-    LEAST_RUNS,
-    Bootstrap,
-    benchmark_held,
-    chance_of,
-    completion_of,
-    margin_of,
-    untested,
-)
+from mlsub.convergence.margin import benchmark_held, margin_of, why_untested
 from mlsub.convergence.statistics import t_distribution
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round
@@ -153,12 +146,12 @@ def test_points_beyond_any_real_one_cost_the_chance_and_nothing_else() -> None:
     ],
 )
 def test_an_entry_that_is_not_tested_says_why(how: str, words: str) -> None:
-    assert untested(entry((), verdict="not-required", how=how), ROUND).why == words
+    assert why_untested(entry((), verdict="not-required", how=how), ROUND) == words
 
 
 def test_an_entry_without_a_description_says_that() -> None:
     undescribed = msgspec.structs.replace(entry((), verdict="not-required", how="unknown-division"), division=None)
-    assert untested(undescribed, ROUND).why == "no system description names its division"
+    assert why_untested(undescribed, ROUND) == "no system description names its division"
 
 
 @pytest.mark.parametrize(("round_name", "name"), [("2.1", "resnet"), ("3.0", "bert")])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.verdict import paired_convergence_point, paired_rule
 from mlsub.log.run import Evaluation
-from mlsub.rules.load import rules_for
+from mlsub.rounds import get_round
 from tests.differential.shared import ABSENT, folder, present, recorded_entries
 from tests.judging import report_on
 
@@ -18,7 +18,7 @@ ROUNDS = ("3.1", "4.0", "4.1", "5.0")
 
 
 def _rule(round_name: str):
-    rule = paired_rule(rules_for("training", round_name, "closed", "stable_diffusion"))
+    rule = paired_rule(get_round("training", round_name), "stable_diffusion")
     assert rule is not None
     return rule
 
@@ -53,7 +53,7 @@ def test_the_order_of_the_records_does_not_matter(measures: list[tuple[int, str,
 
 
 def test_other_benchmarks_have_no_measures_to_put_together() -> None:
-    assert paired_rule(rules_for("training", "5.0", "closed", "bert")) is None
+    assert paired_rule(get_round("training", "5.0"), "bert") is None
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)

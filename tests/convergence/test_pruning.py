@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
+from mlsub.convergence.curves import interpolated, lower_hull, pruned
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
-from mlsub.convergence.verdict import interpolated, lower_hull, pruned
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 
-MEAN = Algorithm(stdev="full", pruning="mean", normalise=True, name="logs", unstopped="counted")
+MEAN = Algorithm(stdev="full", pruning="mean", normalise=True, name="logs")
 
 
 def _point(batch_size: float, mean: float, stdev: float = 1.0) -> Point:
-    return Point(batch_size, mean, stdev, mean - stdev, 20)
+    return Point(batch_size, 20, mean, stdev, mean - stdev)
 
 
 points = st.lists(
@@ -49,7 +49,7 @@ def test_pruning_keeps_the_fastest_and_the_largest(found: list[Point]) -> None:
     assert set(kept) <= set(found)
     assert kept[0].mean == min(point.mean for point in found)
     assert kept[-1] == found[-1]
-    assert pruned(found, Algorithm("full", "none", True, "logs", "counted"), 10) == tuple(found)
+    assert pruned(found, Algorithm("full", "none", True, "logs"), 10) == tuple(found)
 
 
 def test_official_pruning_is_not_the_hull() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of
+from mlsub.convergence.curves import pruned, reference_for
 from mlsub.convergence.reference import Point, points_name, points_of, reference_file
-from mlsub.convergence.verdict import pruned, reference_for
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from tests.convergence.logs import log_of

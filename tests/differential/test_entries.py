@@ -19,7 +19,7 @@ from tests.differential.shared import ABSENT, folder, has_entries, present, reco
 from tests.effort import effort
 
 SEED = "ci-1"
-ENTRIES = effort(60, 1000)
+ENTRIES = effort(180, 1000)
 #: Published entries of a round that the oracle is compared on with what was recorded in its day: the smallest.
 SMALLEST = effort(2, 10)
 LLAMA = Place("training", "5.1", "llama31_8b")

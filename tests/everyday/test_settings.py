@@ -19,14 +19,7 @@ from mlsub.config.model import NOT_IN_FILES, formats, names
 from mlsub.present import CI_FORMATS, FORMATS
 from tests.commands.runner import Outcome, answer_schema, check, run
 from tests.commands.tree import leaves
-from tests.make_tree import Tree, make_tree, spoil
-
-HOUSE = """title: House rules
-common:
-  "1.0":
-    both:
-      acme_ticket: {occurs: at_least_one}
-"""
+from tests.make_tree import HOUSE, Tree, make_tree, spoil
 
 
 class Source(NamedTuple):

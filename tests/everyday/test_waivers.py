@@ -14,15 +14,9 @@ from hypothesis import strategies as st
 
 from mlsub.config.find import covers
 from tests.commands.runner import Outcome, check, run
-from tests.make_tree import Tree, make_tree, spoil
+from tests.make_tree import HOUSE, Tree, make_tree, spoil
 
 TODAY = datetime.now(UTC).date()
-HOUSE = """title: House rules
-common:
-  "1.0":
-    both:
-      acme_ticket: {occurs: at_least_one}
-"""
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from mlsub.commands.score.document import status_notes
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.result import results_of
+from mlsub.present.tables import columns
 from mlsub.rules.catalogue import finding
-from mlsub.score.columns import ColumnKind, columns
 from mlsub.submission.report import EmptyFolder, EnergyResult, RcpResult, Report, SystemResult
 from tests.score.reports import (
     make_entry,
@@ -27,7 +27,7 @@ from tests.score.reports import (
     variety,
 )
 
-TYPES = {ColumnKind.TEXT: str, ColumnKind.COUNT: int, ColumnKind.NUMBER: float}
+TYPES = {"text": str, "count": int, "number": float}
 OF_THE_SYSTEM = (
     "availability",
     "submitter",

@@ -29,6 +29,7 @@ from mlsub.present.document import (
     document,
 )
 from mlsub.present.text import render
+from tests.commands.runner import Stream
 from tests.conftest import ExpectedText
 from tests.present.test_text import DOCUMENTS, example, squeezed
 
@@ -121,23 +122,18 @@ def test_an_anchor_that_is_no_name_is_left_out() -> None:
     assert "id=" not in html.render(document("t", Section("s", (Text("x"),), anchor='"><b>')))
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.mark.parametrize("columns", [20, 60, 300])
 def test_text_is_made_for_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert terminal.render(example(), "text", Terminal()) == render(example(), columns, colour=True)
+    assert terminal.render(example(), "text", Stream(terminal=True)) == render(example(), columns, colour=True)
     for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
         with monkeypatch.context() as here:
             here.setenv(name, value)
-            assert terminal.render(example(), "text", Terminal()) == render(example(), columns)
+            assert terminal.render(example(), "text", Stream(terminal=True)) == render(example(), columns)
     assert terminal.render(example(), "text", io.StringIO()) == render(example(), 120)
-    assert terminal.render(example(), "html", Terminal()) == html.render(example())
+    assert terminal.render(example(), "html", Stream(terminal=True)) == html.render(example())
 
 
 def _tallied(kind: str) -> Document:

@@ -6,7 +6,7 @@ from typing import Any
 
 from mlsub.findings import Verdict
 from mlsub.judge.result import Result, results_of
-from mlsub.score.columns import Row
+from mlsub.present.tables import Row
 from mlsub.submission.report import (
     EnergyResult,
     EntryResult,

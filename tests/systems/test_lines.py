@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.systems import audit
-from mlsub.systems.audit import Lines
-from mlsub.systems.description import read_description
+from mlsub.systems import description
+from mlsub.systems.description import first_lines, read_description
 from tests.make_tree import make_tree
 
 
 def test_the_first_line_counts() -> None:
-    found = Lines(b'{\n "a": "b",\n "c\\"d": 1, "e": "\xff",\n "b": 2, "a": 3\n}\n')
-    assert [found.of(name) for name in ("a", "b", "e", 'c\\"d', "f", "")] == [2, 2, 3, 3, None, None]
+    found = first_lines('{\n "a": "b",\n "c\\"d": 1, "e": "\xff",\n "b": 2, "a": 3\n}\n')
+    assert [found.get(name) for name in ("a", "b", "e", 'c\\"d', "f", "")] == [2, 2, 3, 3, None, None]
 
 
 def test_thousands_of_fields_that_are_there_twice_are_one_pass_over_the_text(
@@ -32,8 +31,8 @@ def test_thousands_of_fields_that_are_there_twice_are_one_pass_over_the_text(
             passes.append(len(text))
             return pattern.finditer(text)
 
-    pattern = audit._TEXT
-    monkeypatch.setattr(audit, "_TEXT", Counted())
+    pattern = description._TEXT
+    monkeypatch.setattr(description, "_TEXT", Counted())
     found = [f for f in read_description(file, "x.json").findings if f.rule == "system.duplicate-key"]
     assert len(found) == 8_000
     assert [f.line for f in found[:3]] == [2, 3, 4]

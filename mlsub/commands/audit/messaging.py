@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path, PurePath
 
@@ -11,18 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.audit.claims import ClaimsFile, Source
+from mlsub.commands.audit.documents import document_hits, footnotes, own_footnote_hits
 from mlsub.commands.audit.evaluate import World, function_of
 from mlsub.commands.audit.expression import Call, Name, Node, parse
 from mlsub.commands.audit.facts import score_words
-from mlsub.commands.audit.footnotes import (
-    cites_results,
-    footnote_hits,
-    footnotes,
-    no_footnote,
-    noted_hits,
-    trademark_hits,
-)
-from mlsub.commands.audit.marks import alteration_hits, foreign_titles, sign_hits
 from mlsub.commands.audit.quoting import (
     AUTO,
     Document,
@@ -33,7 +25,6 @@ from mlsub.commands.audit.quoting import (
     Text,
     Unchecked,
     by_hand,
-    find_footnote,
     guidelines,
     text_for,
 )
@@ -101,9 +92,9 @@ def check(
         name = message.document.name
         others = [one for one in of[name] if one.id != message.id]
         hits += [(hit, name, message) for hit in sentence_hits(message, others, rules[name])]
-        hits += [(hit, name, message) for hit in _own_footnote(message, rules[name])]
+        hits += [(hit, name, message) for hit in own_footnote_hits(message, rules[name])]
     for name, document in known.items():
-        hits += [(hit, name, None) for hit in _of_document(document, of[name], rules[name])]
+        hits += [(hit, name, None) for hit in document_hits(document, of[name], rules[name])]
     remarks = [_remark(hit, rules[name], name, file, of_) for hit, name, of_ in hits if isinstance(hit, Hit)]
     hands = {rule.number: rule for text in rules.values() for rule in by_hand(text)}
     found = tuple(dict.fromkeys(remark for remark in remarks if remark is not None))
@@ -113,37 +104,6 @@ def check(
         not_looked_at=tuple(dict.fromkeys(hit for hit, _, _ in hits if isinstance(hit, Unchecked))),
         by_hand=tuple(hands.values()) if found or messages else (),
     )
-
-
-def _own_footnote(message: Message, text: Text) -> Iterator[Hit]:
-    if message.footnote and message.compared:
-        yield from footnote_hits(message.reach or "", message.compared, message.document.publisher)
-        yield from trademark_hits(message.reach or "", message.document.text, text)
-    else:
-        yield from noted_hits(message)
-
-
-def _of_document(document: Document, messages: Sequence[Message], text: Text) -> Iterator[Hit | Unchecked]:
-    """Yield what is wrong with a document: its footnote, once for all sentences without an own one, and its words."""
-    served = [message for message in messages if message.compared and not message.footnote]
-    quoted = any(message.compared for message in messages) or bool(document.text and cites_results(document.text))
-    footnote = document.footnote or (find_footnote(document.text) if document.text else None)
-    if footnote and (served or not messages) and quoted:
-        operands = {operand.name: operand for message in served for operand in message.compared}
-        yield from footnote_hits(footnote, tuple(operands.values()), document.publisher)
-        yield from trademark_hits(footnote, document.text, text)
-    elif served and document.text is not None:
-        yield no_footnote(text)
-    elif served:
-        yield Unchecked("R03 to R06", f"in {document.name}: neither its text nor a footnote is given")
-    if document.text is None and quoted:
-        yield Unchecked("R19, R20", f"in {document.name}: its text is not given")
-    if document.text is not None:
-        # The older text shows the sign in its examples, which are all of results.
-        if quoted or "sign" in text.wants:
-            yield from sign_hits(document.text, text)
-        yield from alteration_hits(document.text)
-        yield from foreign_titles(document.text)
 
 
 def _remark(hit: Hit, text: Text, document: str, file: str, message: Message | None) -> Remark | None:

@@ -93,7 +93,7 @@ def _cut(text: str) -> str:
 
 def _guarded(value: Any) -> str:
     """A value as a cell of CSV; what a spreadsheet would calculate is marked as text, unless it is a number."""
-    from mlsub.score.columns import is_formula, legible
+    from mlsub.present.tables import is_formula, legible
 
     if value is None:
         return ""

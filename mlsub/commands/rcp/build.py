@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.rcp.run import NewPoint, NewReference
-from mlsub.convergence.algorithm import Algorithm, algorithm_of, newest_algorithm, unit_words
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
+from mlsub.convergence.curves import pruned
 from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
 from mlsub.convergence.reference import Point, points_name, points_of, reference_file
-from mlsub.convergence.verdict import BEYOND, paired_rule, progress_of, pruned
+from mlsub.convergence.verdict import BEYOND, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import find_flaws
@@ -58,11 +60,6 @@ class Built(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def algorithm_for(round_: Round) -> Algorithm:
-    """The algorithm of a round; the newest where it has none yet."""
-    return algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
-
-
 def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: Choice = _USUAL) -> Built:
     """One record a batch size.
 
@@ -74,7 +71,7 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay)
-    problems = [*_of_runs(logs, name, round_, rules), *_copies(logs), *_never_logged(logs, choice)]
+    problems = [*_of_runs(logs, name, round_), *_copies(logs), *_never_logged(logs, choice)]
     keys = [*_usual_keys(name, round_, rules), *choice.hyperparameters]
     notes: list[str] = []
     records: dict[str, dict[str, Any]] = {}
@@ -93,17 +90,16 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
             **_provenance(runs, choice),
             "BS": size,
             "Hyperparams": hyperparameters,
-            points_name(name): [point for log in runs if (point := _point(log, name, round_, rules)) is not None],
+            points_name(name): [point for log in runs if (point := _point(log, name, round_)) is not None],
         }
     return Built(records, tuple(problems), tuple(notes))
 
 
-def _point(log: LogReport, name: str, round_: Round, rules: RuleSet) -> float | None:
-    progress = progress_of([log.run], name, algorithm_for(round_), paired_rule(rules))
-    return progress.by_run[0]
+def _point(log: LogReport, name: str, round_: Round) -> float | None:
+    return progress_of([log.run], name, round_).by_run[0]
 
 
-def _of_runs(logs: Sequence[LogReport], name: str, round_: Round, rules: RuleSet) -> Iterator[str]:
+def _of_runs(logs: Sequence[LogReport], name: str, round_: Round) -> Iterator[str]:
     """Why a run is none of the reference."""
     for log in logs:
         if not log.compliant:
@@ -111,7 +107,7 @@ def _of_runs(logs: Sequence[LogReport], name: str, round_: Round, rules: RuleSet
             yield f"{log.path} is noncompliant: {why}"
         elif not log.run.converged:
             yield f"{log.path} did not converge: its status is {show(log.status)}"
-        elif _point(log, name, round_, rules) is None:
+        elif _point(log, name, round_) is None:
             yield f"{log.path} does not say at what point it converged"
         elif _size_of(log) is None:
             yield f"{log.path} has no global_batch_size that is a number"
@@ -236,12 +232,15 @@ def against_schema(records: dict[str, Any]) -> list[str]:
 
 def compared(file: Path, built: Built, name: str, round_: Round) -> NewReference:
     """The points of a file that was written, and where they lie beside those that are installed."""
-    algorithm = algorithm_for(round_)
+    algorithm = algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
     earlier = dict(algorithm.earlier).get(name, 0)
     new = {record["BS"] for record in built.records.values()}
     points = [point for point in points_of(file, name, runs, algorithm) if point.batch_size in new]
-    installed = _installed(name, round_, runs)
+    there = reference_file(round_.usage, round_.ruleset, name)
+    installed: tuple[Point, ...] = ()
+    with suppress(MlsubError):
+        installed = points_of(there, name, runs, algorithm) if there else ()
     beside = [point for point in installed if point.batch_size not in new]
     kept = pruned(sorted([*beside, *points], key=lambda point: point.batch_size), algorithm, runs)
     replaced = {point.batch_size: point.mean for point in installed}
@@ -264,11 +263,3 @@ def compared(file: Path, built: Built, name: str, round_: Round) -> NewReference
         ),
         notes=built.notes,
     )
-
-
-def _installed(name: str, round_: Round, runs: int) -> tuple[Point, ...]:
-    file = reference_file(round_.usage, round_.ruleset, name)
-    try:
-        return points_of(file, name, runs, algorithm_for(round_)) if file else ()
-    except MlsubError:
-        return ()

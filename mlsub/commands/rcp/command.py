@@ -104,11 +104,14 @@ def margin(asked: Settings, runs: int | None, seed: int, target: Target) -> None
     entry with fewer runs than it needs counts as it stands so far.
     """
     from mlsub.commands.rcp.document import margins_document
-    from mlsub.commands.rcp.run import margins_of, unchecked
-    from mlsub.convergence.margin import Bootstrap
+    from mlsub.commands.rcp.run import Margins, unchecked
+    from mlsub.convergence.chance import Bootstrap
+    from mlsub.convergence.margin import margins_of
 
-    reports = check(asked)
-    margins = margins_of(reports, check_own_rules(asked.overlay), Bootstrap(seed), runs, asked.convergence.reference)
+    reports, overlay, bootstrap = check(asked), check_own_rules(asked.overlay), Bootstrap(seed)
+    own = asked.convergence.reference
+    found = (margins_of(report, overlay, bootstrap, runs, own) for report in reports if report.entries)
+    margins = Margins(bootstrap=bootstrap, reports=tuple(found))
     if margins.reports or target.format == "json":
         target.write(margins, lambda: margins_document(margins))
     problems = list(unchecked(reports))

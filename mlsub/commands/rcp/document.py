@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from mlsub.commands.rcp.run import Margins, NewPoint, NewReference, PackageMargins
+from mlsub.commands.rcp.run import Margins, NewPoint, NewReference
+from mlsub.convergence.chance import Chance
 from mlsub.convergence.curves import Plan, ReferenceTable, Row
-from mlsub.convergence.margin import Chance, Margin
+from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import described, merged_between
 from mlsub.convergence.words import number
 from mlsub.io.show import plural

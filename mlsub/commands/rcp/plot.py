@@ -14,7 +14,7 @@ import msgspec
 from mlsub.commands.options import check, check_own_rules
 from mlsub.commands.output import tell, tell_unchecked
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.convergence.margin import benchmark_held, untested, verdict_of
+from mlsub.convergence.margin import benchmark_held, verdict_of, why_untested
 from mlsub.convergence.reference import Which
 from mlsub.convergence.words import number
 from mlsub.io import VERSION
@@ -137,17 +137,16 @@ def _pictures_of_entries(asked: Settings, wanted: Sequence[str]) -> tuple[Pictur
     """Return a picture for each benchmark and round with an entry to draw, in the order of the reports."""
     reports, overlay = check(asked), check_own_rules(asked.overlay)
     tell_unchecked(reports)
-    found: dict[tuple[str, str, str], list[EntryResult]] = {}
+    found: dict[tuple[Round, str], list[EntryResult]] = {}
     for report in filter(lambda one: one.entries, reports):
         round_ = get_round(str(report.usage), str(report.round), overlay)
         for entry in report.entries:
             name = benchmark_held(report, entry, round_)
             if not wanted or name in wanted:
-                found.setdefault((round_.usage, round_.name, name), []).append(entry)
+                found.setdefault((round_, name), []).append(entry)
     pictures, problems = list[Picture](), dict[str, None]()
-    for (usage, round_name, name), entries in found.items():
+    for (round_, name), entries in found.items():
         try:
-            round_ = get_round(usage, round_name, overlay)
             pictures.append(picture_of(round_, name, entries, asked.convergence.reference, asked.convergence.points))
         except MlsubError as error:
             problems[str(error)] = None
@@ -175,7 +174,7 @@ def _why_not(entry: EntryResult, round_: Round) -> str | None:
     """Return why an entry cannot be drawn, None if it can."""
     rcp = entry.rcp
     if rcp.verdict == "not-required":
-        return untested(entry, round_).why
+        return why_untested(entry, round_)
     if rcp.logs_unit is not None:
         return rcp.incomparable
     if rcp.batch_size is None:

@@ -16,7 +16,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
-    from mlsub.score.columns import Row
+    from mlsub.present.tables import Row
     from mlsub.submission.report import Report
     from mlsub.workspace.places import Settings
 
@@ -99,10 +99,10 @@ def _write_scaling(reports: Sequence[Report]) -> None:
 
 def _check_before(target: Target) -> None:
     """Refuse what cannot come to a good end before reading gigabytes of logs."""
-    from mlsub.commands.score.formats import FORMATS, check_library
+    from mlsub.commands.score.formats import LIBRARIES, check_library
 
     check_library(target.format)
-    if FORMATS[target.format].library:
+    if target.format in LIBRARIES:
         target.refuse_terminal()
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-
-import msgspec
 
 from mlsub.findings import Verdict
 from mlsub.present.document import (
@@ -25,9 +23,9 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import missing_results, notes_on_rcp, partly_checked, rcp_words, round_line
+from mlsub.present.tables import Column as Described
+from mlsub.present.tables import Row, columns, legible, rounded
 from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
-from mlsub.score.columns import Column as Described
-from mlsub.score.columns import ColumnKind, Row, Shown, columns, legible, rounded
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.fields import aliases, category, close_category
 
@@ -41,13 +39,6 @@ _JOULES_IN_MJ = 1e6
 _NONE = "-"
 _UNTESTED = "not-required"
 _RCP: dict[str, Meaning] = {"pass": "good", "fail": "bad", "missing": "bad", "bypassed": "note"}
-
-
-class _Column(msgspec.Struct, frozen=True):
-    """One column, and what it shows of an entry."""
-
-    column: Column
-    cell: Callable[[EntryResult], Cell]
 
 
 def document_of(reports: Sequence[Report]) -> Document:
@@ -95,39 +86,41 @@ def _counts(report: Report, *, alone: bool) -> Iterator[Block]:
 
 def results_table(entries: Sequence[EntryResult]) -> Table:
     """One row an entry, without columns that would be empty for all; no figure gives way to a narrow terminal."""
-    shown = list(_columns(entries))
-    rows = tuple(tuple(one.cell(entry) for one in shown) for entry in entries)
-    key = next(number for number, one in enumerate(shown) if one.column.name == "system")
-    return Table(tuple(one.column for one in shown), rows, key)
+    heads, cells = zip(*_columns(entries), strict=True)
+    key = next(number for number, head in enumerate(heads) if head.name == "system")
+    return Table(heads, tuple(zip(*cells, strict=True)), key)
 
 
-def _columns(entries: Sequence[EntryResult]) -> Iterator[_Column]:
+def _columns(entries: Sequence[EntryResult]) -> Iterator[tuple[Column, list[Cell]]]:
+    """The columns that are shown, each with its cell of every entry."""
     if len({entry.organisation for entry in entries}) > 1:
-        yield _Column(Column("organisation"), lambda entry: entry.organisation)
-    yield _Column(Column("system"), lambda entry: entry.system)
-    yield _Column(Column("benchmark", when_narrow="keep"), _benchmark)
-    yield _Column(Column("division", when_narrow="keep"), lambda entry: _bounded(entry.division or _NONE))
-    yield _number("converged", lambda entry: f"{entry.converged} of {entry.runs}")
+        yield Column("organisation"), [entry.organisation for entry in entries]
+    yield Column("system"), [entry.system for entry in entries]
+    yield Column("benchmark", when_narrow="keep"), [_benchmark(entry) for entry in entries]
+    yield Column("division", when_narrow="keep"), [_bounded(entry.division or _NONE) for entry in entries]
+    yield _number("converged"), [f"{entry.converged} of {entry.runs}" for entry in entries]
     if any(entry.rcp.verdict != _UNTESTED for entry in entries):
-        yield _number("batch", lambda entry: _short(entry.rcp.batch_size))
-        yield _number("convergence", lambda entry: _short(entry.rcp.mean))
-        yield _Column(Column("RCP", when_narrow="keep"), _rcp)
-    if any(entry.score.scaling != 1 for entry in entries):
-        yield _number("scaling", lambda entry: _NONE if entry.score.scaling == 1 else rounded(entry.score.scaling, 4))
-    yield _number("minutes", lambda entry: _fixed(entry.score.published))
-    if not all(entry.score.as_expected for entry in entries):
-        yield _number("expected", lambda entry: "" if entry.score.as_expected else _fixed(entry.score.expected))
-    if any(entry.score.instance_scale is not None for entry in entries):
-        yield _number("scale", lambda entry: _count(entry.score.instance_scale))
+        yield _number("batch"), [_short(entry.rcp.batch_size) for entry in entries]
+        yield _number("convergence"), [_short(entry.rcp.mean) for entry in entries]
+        tests = [Span(rcp_words(entry.rcp), _RCP.get(entry.rcp.verdict, "plain")) for entry in entries]
+        yield Column("RCP", when_narrow="keep"), [*tests]
+    scores = [entry.score for entry in entries]
+    if any(score.scaling != 1 for score in scores):
+        yield _number("scaling"), [_NONE if score.scaling == 1 else rounded(score.scaling, 4) for score in scores]
+    yield _number("minutes"), [_fixed(score.published) for score in scores]
+    if not all(score.as_expected for score in scores):
+        yield _number("expected"), ["" if score.as_expected else _fixed(score.expected) for score in scores]
+    if any(score.instance_scale is not None for score in scores):
+        scales = [score.instance_scale for score in scores]
+        yield _number("scale"), [_NONE if scale is None else str(scale) for scale in scales]
     if any(entry.energy for entry in entries):
-        yield _number("MJ", _energy)
-    yield _Column(
-        Column("verdict", when_narrow="keep"), lambda entry: Span(entry.official.value, MEANINGS[entry.official])
-    )
+        yield _number("MJ"), [_energy(entry) for entry in entries]
+    verdicts = [Span(entry.official.value, MEANINGS[entry.official]) for entry in entries]
+    yield Column("verdict", when_narrow="keep"), [*verdicts]
 
 
-def _number(name: str, cell: Callable[[EntryResult], str]) -> _Column:
-    return _Column(Column(name, number=True), cell)
+def _number(name: str) -> Column:
+    return Column(name, number=True)
 
 
 def _benchmark(entry: EntryResult) -> str:
@@ -138,17 +131,9 @@ def _bounded(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _rcp(entry: EntryResult) -> Span:
-    return Span(rcp_words(entry.rcp), _RCP.get(entry.rcp.verdict, "plain"))
-
-
 def _energy(entry: EntryResult) -> str:
     scaled = entry.energy.scaled if entry.energy else None
     return _fixed(None if scaled is None else scaled / _JOULES_IN_MJ)
-
-
-def _count(value: int | None) -> str:
-    return _NONE if value is None else str(value)
 
 
 def _fixed(value: float | None) -> str:
@@ -209,7 +194,7 @@ def rows_document(rows: Sequence[Row]) -> Document:
 
 def _round(rows: Sequence[Row], usage: str, round_: str) -> Section | None:
     shown = [column for column in columns() if _is_shown(column, rows)]
-    heads = tuple(Column(column.title, number=column.kind is not ColumnKind.TEXT) for column in shown)
+    heads = tuple(Column(column.title, number=column.kind != "text") for column in shown)
     return section(
         f"{usage} v{round_}",
         Text("A rehearsal: real training, but not an MLPerf result.") if usage == "rehearsal" else None,
@@ -218,9 +203,9 @@ def _round(rows: Sequence[Row], usage: str, round_: str) -> Section | None:
 
 
 def _is_shown(column: Described, rows: Sequence[Row]) -> bool:
-    if column.markdown is Shown.FILLED:
+    if column.markdown == "filled":
         return any(row[column.name] is not None for row in rows)
-    return column.markdown is Shown.ALWAYS
+    return column.markdown == "always"
 
 
 def _row_cell(row: Row, column: Described) -> Cell:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io.errors import MlsubError, needs_extra
-from mlsub.present import columnar
-from mlsub.score.columns import Column, ColumnKind, Row, Value, columns, encodable, exact, is_formula, legible, rounded
+from mlsub.present.tables import Column, Row, Value, columns, csv_of, is_formula, legible, parquet_of, rounded
 
 #: The most characters that a cell of a workbook can have.
 MAX_CELL = 32_767
@@ -24,28 +22,24 @@ _CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 _OTHERS = "other"
 
 
-class Format(NamedTuple):
-    """One format: the ending of its files, and the library that it needs, which writes no text."""
-
-    ending: str
-    library: str = ""
-
-
+#: The formats, and the endings of their files.
 FORMATS = {
-    "text": Format(".txt"),
-    "json": Format(".json"),
-    "markdown": Format(".md"),
-    "html": Format(".html"),
-    "csv": Format(".csv"),
-    "parquet": Format(".parquet", "pyarrow"),
-    "xlsx": Format(".xlsx", "openpyxl"),
+    "text": ".txt",
+    "json": ".json",
+    "markdown": ".md",
+    "html": ".html",
+    "csv": ".csv",
+    "parquet": ".parquet",
+    "xlsx": ".xlsx",
 }
+#: What writes those formats that are no text.
+LIBRARIES = {"parquet": "pyarrow", "xlsx": "openpyxl"}
 
 
 def format_of_file(file: PurePath) -> str | None:
     """The format that a file's ending asks for, None where it asks for none."""
     ending = file.suffix.lower()
-    return next((name for name, known in FORMATS.items() if known.ending == ending), None)
+    return next((name for name, known in FORMATS.items() if known == ending), None)
 
 
 def check_library(name: str) -> None:
@@ -54,8 +48,7 @@ def check_library(name: str) -> None:
     Raises:
         MlsubError: it cannot.
     """
-    library = FORMATS[name].library
-    if library and find_spec(library) is None:
+    if name in LIBRARIES and find_spec(LIBRARIES[name]) is None:
         raise _missing(name)
 
 
@@ -73,41 +66,16 @@ def render_rows(name: str, rows: Sequence[Row]) -> bytes:
 
 
 def _missing(name: str) -> MlsubError:
-    return MlsubError(needs_extra(f"--format {name} needs {FORMATS[name].library}.", "tables"))
+    return MlsubError(needs_extra(f"--format {name} needs {LIBRARIES[name]}.", "tables"))
 
 
 def render_csv(rows: Sequence[Row]) -> bytes:
-    """The rows in UTF-8, one header row, lines that end in LF.
-
-    Text that a spreadsheet would take for a formula starts with an apostrophe.
-    """
+    """The rows as :func:`mlsub.present.tables.csv_of` writes them."""
     return csv_of([column.name for column in columns()], _cells(rows))
 
 
-def csv_of(names: Sequence[str], rows: Iterable[Iterable[Value]]) -> bytes:
-    """Any table in the same way, its columns under their names."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(map(_csv_cell, row) for row in rows)
-    return stream.getvalue().encode("utf-8")
-
-
-def _cells(rows: Sequence[Row]) -> Iterator[list[Value]]:
-    return ([row[column.name] for column in columns()] for row in rows)
-
-
-def _csv_cell(value: Value) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        text = legible(value)
-        return f"'{text}" if is_formula(value) else text
-    return exact(value)
-
-
 def render_parquet(rows: Sequence[Row]) -> bytes:
-    """The rows as a file: text is string, a count int64, a number double; an empty cell is null.
+    """The rows as :func:`mlsub.present.tables.parquet_of` writes them.
 
     Raises:
         ImportError: pyarrow is not installed.
@@ -115,26 +83,8 @@ def render_parquet(rows: Sequence[Row]) -> bytes:
     return parquet_of([(column.name, column.kind) for column in columns()], list(_cells(rows)))
 
 
-def parquet_of(names: Sequence[tuple[str, ColumnKind]], rows: Sequence[Sequence[Value]]) -> bytes:
-    """Any table in the same way, its columns under their names, each of its kind.
-
-    Raises:
-        ImportError: pyarrow is not installed.
-    """
-    import pyarrow
-
-    types: dict[ColumnKind, Any] = {
-        ColumnKind.TEXT: pyarrow.string(),
-        ColumnKind.COUNT: pyarrow.int64(),
-        ColumnKind.NUMBER: pyarrow.float64(),
-    }
-    schema = pyarrow.schema([(name, types[kind]) for name, kind in names])
-    content = {name: [_parquet_cell(row[place]) for row in rows] for place, (name, _) in enumerate(names)}
-    return columnar.render(pyarrow.table(content, schema=schema), "parquet")
-
-
-def _parquet_cell(value: Value) -> Value:
-    return encodable(value) if isinstance(value, str) else value
+def _cells(rows: Sequence[Row]) -> Iterator[list[Value]]:
+    return ([row[column.name] for column in columns()] for row in rows)
 
 
 def render_xlsx(rows: Sequence[Row]) -> bytes:
@@ -198,7 +148,7 @@ def _put(cell: Any, value: Value, column: Column) -> None:
             cell.style = "Hyperlink"
     elif value is not None:
         cell.value = value
-        cell.number_format = "0" if column.kind is ColumnKind.COUNT else _format(column.decimals)
+        cell.number_format = "0" if column.kind == "count" else _format(column.decimals)
 
 
 def _width(value: Value, column: Column) -> int:

@@ -8,11 +8,10 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.score.formats import FORMATS, csv_of, parquet_of
 from mlsub.commands.site.page import RESULTS_SCRIPT, clean
 from mlsub.commands.site.render import safe_json
 from mlsub.commands.site.results import Results
-from mlsub.score.columns import Column, ColumnKind, Value, encodable
+from mlsub.present.tables import Column, ColumnKind, Value, csv_of, encodable, parquet_of
 
 #: The folder of the data.
 DATA = RESULTS_SCRIPT.partition("/")[0]
@@ -21,11 +20,12 @@ _DIGITS = 9
 _LONGEST = 200
 
 
-def _field(name: str, title: str, kind: ColumnKind = ColumnKind.TEXT) -> Column:
+def _field(name: str, title: str, kind: ColumnKind = "text") -> Column:
     return Column(name=name, title=title, kind=kind)
 
 
-_COUNT, _NUMBER = ColumnKind.COUNT, ColumnKind.NUMBER
+_COUNT: ColumnKind = "count"
+_NUMBER: ColumnKind = "number"
 #: The columns, by the names that a result has for them.
 FIELDS = (
     _field("href", "Page"),
@@ -75,8 +75,8 @@ def results_script(results: Results) -> bytes:
 
 def _column(field: Column, values: list[Value]) -> dict[str, Any]:
     unit = _UNITS.get(field.name, "")
-    found: dict[str, Any] = {"key": field.name, "title": field.title, "unit": unit, "kind": field.kind.value}
-    if field.kind is ColumnKind.TEXT:
+    found: dict[str, Any] = {"key": field.name, "title": field.title, "unit": unit, "kind": field.kind}
+    if field.kind == "text":
         places = {name: place for place, name in enumerate(dict.fromkeys(one for one in values if one is not None))}
         return found | {"names": list(places), "values": [-1 if one is None else places[one] for one in values]}
     return found | {"values": values}
@@ -90,7 +90,7 @@ def downloads(results: Results) -> dict[str, bytes]:
     keys, rows = [field.name for field in FIELDS], _rows(results)
     lines = b",\n".join(msgspec.json.encode(dict(zip(keys, row, strict=True))) for row in rows)
     found = {f"{DATA}/results.csv": csv_of(keys, rows), f"{DATA}/results.json": b"[" + lines + b"]\n"}
-    if find_spec(FORMATS["parquet"].library) is not None:
+    if find_spec("pyarrow") is not None:
         found[f"{DATA}/results.parquet"] = parquet_of([(field.name, field.kind) for field in FIELDS], rows)
     return found
 

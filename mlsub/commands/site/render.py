@@ -17,7 +17,7 @@ from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
 from mlsub.present.html import bar
-from mlsub.score.columns import encodable
+from mlsub.present.tables import encodable
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from mlsub.commands.audit.documents import footnote_of
 from mlsub.commands.audit.facts import ResultFacts
-from mlsub.commands.audit.footnotes import footnote_of
 from mlsub.commands.audit.quoting import Document, Message, text_for
 from mlsub.commands.site.curves import curves_section
 from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section

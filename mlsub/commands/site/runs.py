@@ -22,7 +22,7 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
-from mlsub.convergence.margin import untested
+from mlsub.convergence.margin import why_untested
 from mlsub.convergence.reference import Which, which_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.reading import usable_number
@@ -130,7 +130,7 @@ def convergence_section(result: SiteResult, own: str | None = None) -> Section:
     """
     title, rcp = "Convergence against the reference (RCP)", result.rcp
     if rcp.verdict == "not-required":
-        return Section(key="rcp", title=title, words=(_sentence(untested(result, result.rules).why),))
+        return Section(key="rcp", title=title, words=(_sentence(why_untested(result, result.rules)),))
     words = _words(rcp)
     try:
         reference = _reference(result.rules, result.tested_as, own, which_of(rcp.reference_points))

@@ -21,11 +21,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.curves import Plan, plan_of
 from mlsub.convergence.target import Band, Measures, Target, plan_of_log
-from mlsub.convergence.verdict import paired_rule, progress_of
-from mlsub.divisions import CLOSED, division_of
+from mlsub.convergence.verdict import progress_of
+from mlsub.divisions import division_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.event import Event
 from mlsub.log.reading import usable_number
@@ -33,7 +32,6 @@ from mlsub.log.run import Run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import Time
 from mlsub.rules.constraints import Stated
-from mlsub.rules.load import rules_for
 
 #: Evaluations that a forecast needs, and those an interval needs; the last so many are looked at.
 MIN_POINTS, MIN_FOR_INTERVAL, WINDOW = 4, 5, 10
@@ -256,10 +254,7 @@ def init_limit(round_: Round, division: str | None, benchmark: str | None, state
 
 def too_fast(run: Run, round_: Round, plan: Plan) -> float | None:
     """Return where a run that has ended converged, if that is faster than an entry may on average; in plan.unit."""
-    algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
-    if algorithm is None or plan.minimum is None:
+    if plan.minimum is None:
         return None
-    name = plan.benchmark
-    paired = paired_rule(rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay))
-    [point] = progress_of([run], name, algorithm, paired).by_run
+    [point] = progress_of([run], plan.benchmark, round_).by_run
     return point if point is not None and point < plan.minimum else None

@@ -15,7 +15,7 @@ import msgspec
 from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.reference import reference_file, runs_in_force
 from mlsub.convergence.target import Measures, target_of
-from mlsub.convergence.verdict import paired_rule, progress_of
+from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import first_few, show
@@ -36,7 +36,6 @@ from mlsub.review.runs.model import (
     without_runs,
 )
 from mlsub.rules.constraints import Stated
-from mlsub.rules.load import rules_for
 
 #: Targets are written with three decimals.
 _DIGITS = 1000
@@ -234,14 +233,13 @@ def _span(values: Sequence[float]) -> str:
 
 def _points(entry: Entry, name: str, usual: float) -> list[float]:
     """Where the runs of a Closed entry converged; none where they count in another unit than the reference."""
-    algorithm = algorithm_of(entry.round.usage, entry.round.name)
-    if entry.division != CLOSED.name or algorithm is None or not is_tested(name):
+    without_test = algorithm_of(entry.round.usage, entry.round.name) is None or not is_tested(name)
+    if entry.division != CLOSED.name or without_test:
         return []
-    paired = paired_rule(rules_for(entry.round.usage, entry.round.name, CLOSED.name, name))
     runs = [trace.run for trace in entry.traces]
     # BERT counts samples, under either of two names.
     for samples in (False, True) if name == "bert" else (False,):
-        by_run = progress_of(runs, name, algorithm, paired, samples=samples).by_run
+        by_run = progress_of(runs, name, entry.round, samples=samples).by_run
         points = [point for point in by_run if point is not None]
         if points and usual / _SAME_UNIT < statistics.median(points) < usual * _SAME_UNIT:
             return points

@@ -16,7 +16,7 @@ from mlsub.io.show import several
 from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 from mlsub.score.energy.read import is_measurement
-from mlsub.score.energy.score import GAP_MS, Node, Pace, RunPower, Switch
+from mlsub.score.energy.score import GAP_MS, Node, RunPower, Switch
 
 _KINDS = (("node", "nodes"), ("sw", "switches"))
 
@@ -233,7 +233,7 @@ def _unreadable(run: RunPower) -> Iterator[Finding]:
 
 
 def _bad_lines(run: RunPower) -> Iterator[Finding]:
-    found = [(file.name, file.bad) for file in _files(run) if file.bad]
+    found = [(file.name, file.bad) for file in _files(run) if file.bad.count]
     for name, bad in found[:1]:
         lines = f", and {bad.count - 1} more lines" if bad.count > 1 else ""
         files = f"; also in {len(found) - 1} more files" if len(found) > 1 else ""
@@ -291,7 +291,7 @@ def _worst(
 
 def _uncounted(run: RunPower) -> Iterator[Finding]:
     """Files that the official score counts as 0 watts; where all nodes are, there is no energy, which is reported."""
-    empty = [(node.name, 0.0, "") for node in run.nodes if node.measured and not node.measured.counted]
+    empty = [(node.name, 0.0, "") for node in run.nodes if node.watts is not None and not node.counted]
     if len(empty) < len(run.nodes):
         yield from _worst(run, "power.uncounted", empty)
     silent = [(switch.name, 0.0, "") for switch in run.switches if not switch.there]
@@ -310,7 +310,7 @@ def audit_copies(runs: Sequence[RunPower]) -> Iterator[Finding]:
     """Runs that have their readings in common, which two measurements never have."""
     seen: dict[tuple[bytes, ...], RunPower] = {}
     for run in runs:
-        if sum(node.pace.readings for node in run.nodes if node.pace) < _TELLING:
+        if sum(node.readings for node in run.nodes) < _TELLING:
             continue
         first = seen.setdefault(tuple(node.digest for node in run.nodes), run)
         if first is not run:
@@ -325,23 +325,23 @@ def _times(run: RunPower, start: float | None, stop: float | None) -> Iterator[F
         start: ``run_start`` of its result log in ms since the Unix epoch; None without.
         stop: its ``run_stop``.
     """
-    paced = [(node.name, node.pace, _interval_ms(node.pace)) for node in run.nodes if node.pace]
-    slow = [(name, usual, _rate(pace)) for name, pace, usual in paced if usual > INTERVAL_MS * SLACK]
+    paced = [node for node in run.nodes if node.readings]
+    slow = [(node.name, _interval_ms(node), _rate(node)) for node in paced if _interval_ms(node) > INTERVAL_MS * SLACK]
     yield from _worst(run, "power.sampling", slow)
-    few = [(name, -pace.readings, str(pace.readings)) for name, pace, _ in paced if pace.readings < LEAST]
+    few = [(node.name, -node.readings, str(node.readings)) for node in paced if node.readings < LEAST]
     yield from _worst(run, "power.few-readings", few, expected=f"at least {LEAST} readings")
-    gaps = [(name, pace.worst_ms, f"{pace.worst_ms / 1000:.1f} s") for name, pace, _ in paced if pace.worst_ms > GAP_MS]
+    gaps = [(node.name, node.worst_ms, f"{node.worst_ms / 1000:.1f} s") for node in paced if node.worst_ms > GAP_MS]
     yield from _worst(run, "power.gap", gaps, expected=f"at most {GAP_MS / 1000:g} s between two")
     if start is None or stop is None:
         return
-    offs = [(name, apart_ms(pace.first_ms, pace.last_ms, start, stop)) for name, pace, _ in paced]
-    apart = [(name, abs(off), _side(off)) for name, off in offs if off]
+    offs = [apart_ms(node.first_ms, node.last_ms, start, stop) for node in paced]
+    apart = [(node.name, abs(off), _side(off)) for node, off in zip(paced, offs, strict=True) if off]
     yield from _worst(run, "power.clock", apart, expected="readings between run_start and run_stop")
     # Where nodes are read slowly, their readings may begin and end by more than that beside the run.
     part = [
-        (name, missing, f"{missing / 1000:.1f} s of {(stop - start) / 1000:.1f} s without any")
-        for (name, pace, usual), (_, off) in zip(paced, offs, strict=True)
-        if not off and (missing := uncovered_ms(pace, start, stop)) > max(EDGE_MS, 2 * usual)
+        (node.name, missing, f"{missing / 1000:.1f} s of {(stop - start) / 1000:.1f} s without any")
+        for node, off in zip(paced, offs, strict=True)
+        if not off and (missing := uncovered_ms(node, start, stop)) > max(EDGE_MS, 2 * _interval_ms(node))
     ]
     yield from _worst(run, "power.coverage", part)
     yield from _estimates(run, start, stop)
@@ -356,21 +356,21 @@ def _estimates(run: RunPower, start: float, stop: float) -> Iterator[Finding]:
     yield from _worst(run, "power.clock", apart, message, expected="an estimate from the day of the run", switches=True)
 
 
-def _interval_ms(pace: Pace) -> float:
+def _interval_ms(node: Node) -> float:
     """The usual interval in ms: the median, or the mean where a good part of the intervals is longer."""
-    return max(pace.median_ms, pace.usual_ms)
+    return max(node.median_ms, node.usual_ms)
 
 
-def _rate(pace: Pace) -> str:
+def _rate(node: Node) -> str:
     return (
-        f"median {pace.median_ms / 1000:.2f} s, mean {pace.usual_ms / 1000:.2f} s without gaps, worst "
-        f"{pace.worst_ms / 1000:.1f} s ({pace.readings} readings)"
+        f"median {node.median_ms / 1000:.2f} s, mean {node.usual_ms / 1000:.2f} s without gaps, worst "
+        f"{node.worst_ms / 1000:.1f} s ({node.readings} readings)"
     )
 
 
-def uncovered_ms(pace: Pace, start: float, stop: float) -> float:
-    """How much (ms) of a run lies before the first reading and behind the last."""
-    return max(0.0, pace.first_ms - start) + max(0.0, stop - pace.last_ms)
+def uncovered_ms(node: Node, start: float, stop: float) -> float:
+    """How much (ms) of a run lies before the first reading of a node and behind the last."""
+    return max(0.0, node.first_ms - start) + max(0.0, stop - node.last_ms)
 
 
 def apart_ms(first: float, last: float, start: float, stop: float) -> float:

@@ -13,7 +13,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.score.energy.findings import audit_copies, audit_run, crashes, faults, judge_structure, unreadable
 from mlsub.score.energy.read import list_names, read_run
-from mlsub.score.energy.score import NoEnergyError, Power, RunPower, run_joules
+from mlsub.score.energy.score import Power, RunPower, run_joules
 from mlsub.submission.model import POWER, Entry
 
 #: The joules of each run, and why there are none.
@@ -78,9 +78,9 @@ def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]
         duration = log.run.duration_ms
         try:
             if duration is None:
-                raise NoEnergyError("the run has no run interval")
+                raise MlsubError("the run has no run interval")
             joules.append(run_joules(measured, duration))
-        except NoEnergyError as error:
+        except MlsubError as error:
             joules.append(None)
             if duration is not None and (run.there or measured.there):
                 message = "The energy of the run cannot be computed"

@@ -14,7 +14,7 @@ from mlsub.io.look import status_of
 from mlsub.io.show import readable, show
 from mlsub.log.event import Event, RawRecord, decode
 from mlsub.log.reader import open_log, read_records
-from mlsub.score.energy.score import Bad, Node, Record, RunPower, Switch, measure
+from mlsub.score.energy.score import BadLines, Node, Record, RunPower, Switch, measure
 
 #: Bounds: one node for two weeks at a reading a second, more nodes than any submission had, a thousand for a day.
 MAX_RECORDS = 1_200_000
@@ -102,29 +102,14 @@ def _size(file: Path, left: int) -> int:
     return size
 
 
-class _Complaints:
-    """The first line that cannot be used, and how many there are."""
-
-    def __init__(self) -> None:
-        self._first: tuple[int, str] | None = None
-        self._count = 0
-
-    def add(self, line: int, what: str) -> None:
-        self._first = self._first or (line, what)
-        self._count += 1
-
-    def found(self) -> Bad | None:
-        return Bad(*self._first, self._count) if self._first else None
-
-
-def _events(file: Path, complaints: _Complaints) -> Iterator[Event]:
+def _events(file: Path, bad: BadLines) -> Iterator[Event]:
     with open_log(file) as stream:
         for raw in read_records(stream):
             event = _event(raw)
             if isinstance(event, Event):
                 yield event
             else:
-                complaints.add(raw[0], f"no record that can be decoded: {event}")
+                bad.add(raw[0], f"no record that can be decoded: {event}")
 
 
 def _event(raw: RawRecord) -> Event | str:
@@ -146,17 +131,17 @@ def read_node(file: Path) -> Node:
     Raises:
         MlsubError: it cannot be read, or has more records than are kept.
     """
-    complaints = _Complaints()
+    bad = BadLines()
     records: list[Record] = []
-    for event in _events(file, complaints):
+    for event in _events(file, bad):
         kind = _KINDS.get(event.key) if isinstance(event.key, str) else None
         if kind is None:
             continue
         if len(records) >= MAX_RECORDS:
             raise MlsubError(f"more than {MAX_RECORDS} records, the most that are kept of a power file")
-        value = _number(event, complaints) if kind in ("reading", "efficiency") else 0.0
+        value = _number(event, bad) if kind in ("reading", "efficiency") else 0.0
         records.append(Record(event.time_ms, kind, value, event.line))
-    return measure(file.name, records, complaints.found())
+    return measure(file.name, records, bad)
 
 
 def read_switch(file: Path) -> Switch:
@@ -167,28 +152,28 @@ def read_switch(file: Path) -> Switch:
     Raises:
         MlsubError: it cannot be read.
     """
-    complaints = _Complaints()
+    bad = BadLines()
     efficiency: float | None = 1.0
     estimate: Event | None = None
     watts: float | None = 0.0
-    for event in _events(file, complaints):
+    for event in _events(file, bad):
         if estimate is not None:
             continue
         if event.key == "conversion_eff":
-            efficiency = _number(event, complaints)
+            efficiency = _number(event, bad)
         elif event.key == "interconnect_power_est":
-            estimate, watts = event, _number(event, complaints)
+            estimate, watts = event, _number(event, bad)
     return Switch(
         name=file.name,
         there=estimate is not None,
         watts=watts,
         efficiency=efficiency,
         time_ms=estimate.time_ms if estimate else None,
-        bad=complaints.found(),
+        bad=bad,
     )
 
 
-def _number(event: Event, complaints: _Complaints) -> float | None:
+def _number(event: Event, bad: BadLines) -> float | None:
     """The value as a number; None where it is not one. ``true`` is 1 to the official code, and a complaint here."""
     number: float | None = None
     if isinstance(event.value, (int, float)):
@@ -197,5 +182,5 @@ def _number(event: Event, complaints: _Complaints) -> float | None:
         except OverflowError:
             number = None
     if number is None or not math.isfinite(number) or isinstance(event.value, bool):
-        complaints.add(event.line, f"{event.key}: {show(event.value)}")
+        bad.add(event.line, f"{event.key}: {show(event.value)}")
     return number if number is not None and math.isfinite(number) else None

@@ -12,11 +12,8 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.data import blake2b
+from mlsub.io.errors import MlsubError
 from mlsub.submission.report import EnergyResult
-
-
-class NoEnergyError(ValueError):
-    """The energy cannot be computed; the text says why, in one line."""
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -31,59 +28,45 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     line: int = 0
 
 
-class Measured(msgspec.Struct, frozen=True):
-    """What the official score makes of a node: watts times ms over the ``counted`` readings, and its length in ms."""
-
-    watt_ms: float
-    length_ms: float
-    counted: int
-    efficiency: float
-
-    @property
-    def watts(self) -> float:
-        """The mean power over the measurement, behind the power supply."""
-        return self.efficiency * self.watt_ms / self.length_ms
-
-
-class Pace(msgspec.Struct, frozen=True):
-    """When a node was read: first and last reading (ms since the epoch), and the intervals between readings in ms.
-
-    ``usual_ms`` is the mean of the intervals that are no gaps. With one reading all intervals are 0.
-    """
-
-    readings: int
-    first_ms: float
-    last_ms: float
-    median_ms: float = 0.0
-    usual_ms: float = 0.0
-    worst_ms: float = 0.0
-
-
-class Bad(msgspec.Struct, frozen=True):
+class BadLines(msgspec.Struct):
     """Lines that say nothing that can be used: the first of them, what it says, and how many there are."""
 
-    line: int
-    what: str
-    count: int
+    line: int = 0
+    what: str = ""
+    count: int = 0
+
+    def add(self, line: int, what: str) -> None:
+        """Count a line."""
+        if not self.count:
+            self.line, self.what = line, what
+        self.count += 1
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
     """One ``node_<j>.txt``.
 
-    ``measured`` is None where the official formula gives no number, and ``lack`` says why; ``odd`` is what is not
-    as it should be with start and stop; ``pace`` is None without readings; ``digest`` is the same for the same
-    readings; ``least_watts`` the smallest of them.
+    ``watts`` is the mean power over the ``counted`` readings behind the power supply, None where the official formula
+    gives no number, and ``lack`` says why; ``odd`` is what is not as it should be with start and stop. ``first_ms`` and
+    ``last_ms`` are the times of the first and the last of all ``readings`` since the epoch, ``median_ms`` and
+    ``worst_ms`` of the intervals between them; ``usual_ms`` is the mean of those that are no gaps. With one reading all
+    intervals are 0. ``least_watts`` is the smallest reading; ``digest`` is the same for the same readings.
     """
 
     name: str
-    measured: Measured | None = None
+    watts: float | None = None
+    counted: int = 0
     lack: str = ""
     odd: str = ""
-    pace: Pace | None = None
+    readings: int = 0
+    first_ms: float = 0.0
+    last_ms: float = 0.0
+    median_ms: float = 0.0
+    usual_ms: float = 0.0
+    worst_ms: float = 0.0
     efficiency: float | None = 1.0
     least_watts: float | None = None
     digest: bytes = b""
-    bad: Bad | None = None
+    bad: BadLines = msgspec.field(default_factory=BadLines)
 
 
 class Switch(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +81,7 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
     watts: float | None = 0.0
     efficiency: float | None = 1.0
     time_ms: float | None = None
-    bad: Bad | None = None
+    bad: BadLines = msgspec.field(default_factory=BadLines)
 
 
 class RunPower(msgspec.Struct, frozen=True):
@@ -121,7 +104,7 @@ class RunPower(msgspec.Struct, frozen=True):
 GAP_MS = 10_000.0
 
 
-def measure(name: str, records: Sequence[Record], bad: Bad | None = None) -> Node:
+def measure(name: str, records: Sequence[Record], bad: BadLines | None = None) -> Node:
     """What a node's file shows.
 
     Args:
@@ -130,34 +113,45 @@ def measure(name: str, records: Sequence[Record], bad: Bad | None = None) -> Nod
         bad: lines of the file that cannot be used.
     """
     ordered = sorted(records, key=lambda record: record.time_ms)
-    measured, lack = None, ""
+    mean, counted, lack = None, 0, ""
     try:
-        measured = official_sum(ordered)
-    except NoEnergyError as error:
+        mean, counted = official_mean(ordered)
+    except MlsubError as error:
         lack = f"{name}: {error}"
     watts = array("d", (r.value for r in ordered if r.kind == "reading" and r.value is not None))
+    times = [record.time_ms for record in ordered if record.kind == "reading"]
+    median_ms, usual_ms, worst_ms = _intervals(times)
     return Node(
         name=name,
-        measured=measured,
+        watts=mean,
+        counted=counted,
         lack=lack,
         odd=_odd(ordered),
-        pace=_pace([record.time_ms for record in ordered if record.kind == "reading"]),
+        readings=len(times),
+        first_ms=times[0] if times else 0.0,
+        last_ms=times[-1] if times else 0.0,
+        median_ms=median_ms,
+        usual_ms=usual_ms,
+        worst_ms=worst_ms,
         efficiency=_efficiency(ordered),
         least_watts=min(watts, default=None),
-        digest=_digest(watts),
-        bad=bad,
+        digest=blake2b(watts.tobytes(), digest_size=16).digest(),
+        bad=bad or BadLines(),
     )
 
 
-def official_sum(ordered: Sequence[Record]) -> Measured:
-    """The official sum over a node's records, which are in the order of time.
+def official_mean(ordered: Sequence[Record]) -> tuple[float, int]:
+    """The mean power of a node in watts by the official formula, and of how many readings it is.
 
     From the last start to the first or last stop: a reading counts from the one before it, after a start and up to the
     first stop; the length goes from the last start to the last stop, or to the last reading where there is none.
     Source: the official result summarizer, _compute_power_node.
 
+    Args:
+        ordered: the records of the node in the order of time.
+
     Raises:
-        NoEnergyError: the official code ends in a traceback, or in an energy below 0.
+        MlsubError: the official code ends in a traceback, or in an energy below 0.
     """
     start = stop = previous = None
     last, watt_ms, counted = 0.0, 0.0, 0
@@ -168,22 +162,22 @@ def official_sum(ordered: Sequence[Record]) -> Measured:
             stop = record.time_ms
         elif record.kind == "reading" and stop is None and previous is not None:
             if record.value is None:
-                raise NoEnergyError(f"the power_reading of line {record.line} is not a number")
+                raise MlsubError(f"the power_reading of line {record.line} is not a number")
             watt_ms += record.value * (record.time_ms - previous)
             previous = last = record.time_ms
             counted += 1
     if start is None:
-        raise NoEnergyError("there is no power_measurement_start")
+        raise MlsubError("there is no power_measurement_start")
     efficiency = _efficiency(ordered)
     if efficiency is None:
-        raise NoEnergyError("the conversion_eff is not a number")
+        raise MlsubError("the conversion_eff is not a number")
     length = (last if stop is None else stop) - start
     if length == 0:
         end = "the last power_reading" if stop is None else "power_measurement_stop"
-        raise NoEnergyError(f"{end} has the time of power_measurement_start")
+        raise MlsubError(f"{end} has the time of power_measurement_start")
     if length < 0 and watt_ms:
-        raise NoEnergyError(f"the measurement ends {-length / 1000:g} s before its last power_measurement_start")
-    return Measured(watt_ms, length, counted, efficiency)
+        raise MlsubError(f"the measurement ends {-length / 1000:g} s before its last power_measurement_start")
+    return efficiency * watt_ms / length, counted
 
 
 def _efficiency(ordered: Sequence[Record]) -> float | None:
@@ -201,18 +195,15 @@ def _odd(ordered: Sequence[Record]) -> str:
     return f"{starts} times power_measurement_start, {stops} times power_measurement_stop"
 
 
-def _pace(times: Sequence[float]) -> Pace | None:
+def _intervals(times: Sequence[float]) -> tuple[float, float, float]:
+    """Of the intervals between times in ms the median, the mean of those that are no gaps, and the longest."""
     if len(times) < 2:
-        return Pace(1, times[0], times[0]) if times else None
+        return 0.0, 0.0, 0.0
     from statistics import fmean, median
 
     steps = [after - before for before, after in pairwise(times)]
     usual = [step for step in steps if step <= GAP_MS]
-    return Pace(len(times), times[0], times[-1], median(steps), fmean(usual) if usual else 0.0, max(steps))
-
-
-def _digest(watts: array[float]) -> bytes:
-    return blake2b(watts.tobytes(), digest_size=16).digest()
+    return median(steps), fmean(usual) if usual else 0.0, max(steps)
 
 
 class Power(msgspec.Struct, frozen=True):
@@ -240,33 +231,32 @@ def run_joules(run: RunPower, duration_ms: float) -> float:
         duration_ms: ``run_stop`` minus ``run_start``, in ms.
 
     Raises:
-        NoEnergyError: there is nothing to compute it from.
+        MlsubError: there is nothing to compute it from.
     """
     if run.unreadable:
-        raise NoEnergyError(f"{run.unreadable[0][0] or 'the folder'} cannot be read")
+        raise MlsubError(f"{run.unreadable[0][0] or 'the folder'} cannot be read")
     if not run.nodes:
-        raise NoEnergyError("there is no node_*.txt")
-    watts = [_node_watts(node) for node in run.nodes] + [_switch_watts(switch) for switch in run.switches]
-    if not any(node.measured and node.measured.counted for node in run.nodes):
-        raise NoEnergyError("there is no power_reading between start and stop of a measurement")
+        raise MlsubError("there is no node_*.txt")
+    files: list[Node | Switch] = [*run.nodes, *run.switches]
+    watts = [_watts_of(file) for file in files]
+    if not any(node.watts is not None and node.counted for node in run.nodes):
+        raise MlsubError("there is no power_reading between start and stop of a measurement")
     joules = sum(each * duration_ms for each in watts) / 1000
     if not math.isfinite(joules):
-        raise NoEnergyError("the numbers are too large")
+        raise MlsubError("the numbers are too large")
     return joules
 
 
-def _node_watts(node: Node) -> float:
-    if node.measured is None:
-        raise NoEnergyError(node.lack)
-    return node.measured.watts
-
-
-def _switch_watts(switch: Switch) -> float:
-    if switch.watts is None:
-        raise NoEnergyError(f"{switch.name}: the interconnect_power_est is not a number")
-    if switch.efficiency is None:
-        raise NoEnergyError(f"{switch.name}: the conversion_eff is not a number")
-    return switch.efficiency * switch.watts
+def _watts_of(file: Node | Switch) -> float:
+    if isinstance(file, Node):
+        if file.watts is None:
+            raise MlsubError(file.lack)
+        return file.watts
+    if file.watts is None:
+        raise MlsubError(f"{file.name}: the interconnect_power_est is not a number")
+    if file.efficiency is None:
+        raise MlsubError(f"{file.name}: the conversion_eff is not a number")
+    return file.efficiency * file.watts
 
 
 def energy_result(power: Power, minutes: Sequence[float | None], forgiven: int, scaling: float) -> EnergyResult:

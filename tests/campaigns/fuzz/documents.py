@@ -32,7 +32,7 @@ from mlsub.rules.arithmetic import ExpressionError
 from mlsub.rules.formula import UnknownValueError, parse
 from mlsub.rules.overlay import check_overlay
 from mlsub.score.energy.read import read_run
-from mlsub.score.energy.score import NoEnergyError, run_joules
+from mlsub.score.energy.score import run_joules
 from mlsub.score.records import read_records
 from mlsub.score.scaled import FILE, read_scaling
 from mlsub.submission.ids import read_ids
@@ -141,7 +141,7 @@ def _power(file: Path) -> None:
         (place / name).write_bytes(content)
     try:
         run_joules(read_run(place.parent, "power", "result_0"), 10_000.0)
-    except NoEnergyError as error:
+    except MlsubError as error:
         _printable([str(error)])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.footnotes import cites_results, footnote_hits
+from mlsub.commands.audit.documents import cites_results, footnote_hits
 from mlsub.commands.audit.quoting import find_footnote
 from mlsub.commands.fix.repairs import fix_description, lines_of
 from mlsub.commands.redact.redactor import Redactor

@@ -1,4 +1,4 @@
-"""Claims that state published scores, as the results tables have them, hold: every published entry, any digits."""
+"""Published scores: claims that state them hold, with any digits; the claims of submissions/claims; edited times."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.facts import edit_factor, lengths_of
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, audit_of, read_world
@@ -25,6 +26,7 @@ from mlsub.score.scaled import olympic_mean
 from mlsub.workspace import Settings
 from tests.differential import shared
 from tests.make_tree import make_tree
+from tests.review.folding import read_run
 
 published = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
 
@@ -158,3 +160,79 @@ def test_a_gain_of_published_scores_holds_and_the_unscaled_one_is_for_comparison
         ("published", 45.4, True),
         ("unscaled", 43.6, False),
     ]
+
+
+# The claims files of the repository: each claim gets the verdict that the published logs give.
+
+FOLDER = Path(__file__).resolve().parents[3] / "submissions" / "claims"
+EXPECTED: dict[str, dict[str, tuple[str, Any]]] = yaml.safe_load(
+    Path(__file__).with_name("own_claims.yaml").read_text()
+)
+
+
+@lru_cache(maxsize=8)
+def audited_file(name: str) -> Audit:
+    return audit(FOLDER / name, [str(shared.CORPUS)], settings=Settings(jobs=1))
+
+
+def test_every_file_and_claim_is_expected() -> None:
+    found = {file.name: [one.id for one in read_claims(file).claims] for file in FOLDER.glob("*.yaml")}
+    assert found == {name: list(claims) for name, claims in EXPECTED.items()}
+    assert sum(map(len, found.values())) >= 12
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_claim_names_its_source(name: str) -> None:
+    for one in read_claims(FOLDER / name).claims:
+        assert one.source.title and one.source.publisher and one.source.date, one.id
+        assert not one.proposed
+
+
+@published
+@pytest.mark.parametrize(("name", "id_"), [(name, id_) for name, claims in EXPECTED.items() for id_ in claims])
+def test_a_verdict_and_its_figure(name: str, id_: str) -> None:
+    verdict, figure = EXPECTED[name][id_]
+    [judged] = [one for one in audited_file(name).claims if one.claim.id == id_]
+    assert judged.verdict.value == verdict
+    if isinstance(figure, bool) or figure is None:
+        assert judged.computed is (figure if figure is None else True)
+    else:
+        assert isinstance(judged.computed, Fraction)
+        assert float(judged.computed) == pytest.approx(figure, abs=0.0006)
+    assert judged.differences == ()
+
+
+@published
+def test_some_fail_and_some_hold_on_one_basis_only() -> None:
+    verdicts = {one.verdict.value for name in EXPECTED for one in audited_file(name).claims}
+    assert {"holds", "fails", "holds-only-for", "depends-on-basis", "not-verifiable"} <= verdicts
+
+
+# Times multiplied after the runs; that they are found, and nothing else, is tested in tests/review/runs.
+
+
+@pytest.mark.parametrize(
+    ("durations", "factor"),
+    [
+        ([1_900_000, 2_000_000, 2_100_000], Fraction("1.02265")),
+        ([600_000, 700_000], None),
+        ([0] * 5, None),
+        ([], None),
+    ],
+)
+def test_a_factor_is_found_as_it_was(durations: list[int], factor: Fraction | None) -> None:
+    lengths = [(round(taken * (factor or Fraction("1.1"))), taken) for taken in durations]
+    assert edit_factor(lengths) == factor
+
+
+def line(key: str, time_ms: int) -> str:
+    return f':::MLLOG {{"time_ms": {time_ms}, "key": "{key}", "value": null, "event_type": "", "metadata": {{}}}}\n'
+
+
+def test_the_end_of_a_run_is_read_from_its_log(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    events = [("init_start", 1), ("run_start", 10), ("eval_accuracy", 90), ("train_samples", 100), ("run_stop", 200)]
+    file.write_text("".join(line(*event) for event in events) + line("late", 500))
+    assert lengths_of(read_run(file)) == (190, 90)
+    file.write_text("".join(line(*event) for event in events[:-1]))
+    assert lengths_of(read_run(file)) == (0, 0)

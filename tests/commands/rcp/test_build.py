@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
-from mlsub.commands.rcp.build import Built, Choice, against_schema, algorithm_for, build_records
+from mlsub.commands.rcp.build import Built, Choice, against_schema, build_records
+from mlsub.convergence.algorithm import newest_algorithm
+from mlsub.convergence.curves import pruned
 from mlsub.convergence.filecheck import check_records
 from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
-from mlsub.convergence.verdict import pruned
 from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
@@ -62,7 +63,7 @@ def held_against_the_official_tool(records: dict[str, Any], file: Path, name: st
         official = RCP_Checker("training", "5.1.0", name, False, stream)
     official._prune_rcps()
     # The live tool has the algorithm of the newest rounds.
-    algorithm = algorithm_for(get_round("training", "5.1"))
+    algorithm = newest_algorithm()
     ours = points_of(file, name, runs, algorithm)
     assert [p.batch_size for p in ours] == [theirs["BS"] for theirs in official.rcp_data.values()]
     for point, theirs in zip(ours, official.rcp_data.values(), strict=True):

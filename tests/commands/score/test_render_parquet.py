@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from mlsub.commands.score.formats import render_parquet
-from mlsub.score.columns import ColumnKind, columns
+from mlsub.present.tables import columns
 from tests.score.reports import make_row, organisations, rows_of, variety
 
-TYPES = {ColumnKind.TEXT: pyarrow.string(), ColumnKind.COUNT: pyarrow.int64(), ColumnKind.NUMBER: pyarrow.float64()}
+TYPES = {"text": pyarrow.string(), "count": pyarrow.int64(), "number": pyarrow.float64()}
 
 
 def read(content: bytes) -> pyarrow.Table:

@@ -20,7 +20,7 @@ from mlsub.commands.score.document import MAX_BYPASSES, document_of, rows_docume
 from mlsub.commands.score.formats import render_csv
 from mlsub.findings import Verdict
 from mlsub.present import html, markdown, text
-from mlsub.score.columns import ColumnKind, Row, Shown, columns, exact, is_formula, legible
+from mlsub.present.tables import Row, columns, exact, is_formula, legible
 from mlsub.submission.report import EntryResult, RcpResult, Report, ScoreResult
 from tests.conftest import ExpectedText
 from tests.score.reports import (
@@ -54,7 +54,7 @@ def read_csv(content: bytes) -> list[dict[str, str]]:
 
 def with_text(text: str) -> Row:
     """A row with the text in every cell of text."""
-    texts: dict[str, Any] = {column.name: text for column in columns() if column.kind is ColumnKind.TEXT}
+    texts: dict[str, Any] = {column.name: text for column in columns() if column.kind == "text"}
     return make_row(**texts)
 
 
@@ -86,7 +86,7 @@ def test_csv_has_one_header_and_all_values_unrounded() -> None:
             value, cell = row[column.name], cells[column.name]
             if value is None:
                 assert cell == ""
-            elif column.kind is ColumnKind.TEXT:
+            elif column.kind == "text":
                 assert cell == value
             else:
                 assert float(cell) == value
@@ -125,7 +125,7 @@ def test_csv_without_rows_is_a_header() -> None:
 )
 def test_csv_text(text: str, cell: str) -> None:
     (read,) = read_csv(render_csv([with_text(text)]))
-    assert {read[column.name] for column in columns() if column.kind is ColumnKind.TEXT} == {cell}
+    assert {read[column.name] for column in columns() if column.kind == "text"} == {cell}
 
 
 @given(TEXT)
@@ -160,7 +160,7 @@ def unescaped(cell: str) -> str:
 
 @given(TEXT)
 def test_markdown_keeps_hostile_text_in_its_cell(text: str) -> None:
-    shown = [column for column in columns() if column.markdown is Shown.ALWAYS]
+    shown = [column for column in columns() if column.markdown == "always"]
     row = make_row(submitter=text, notes=text)
     lines = render_markdown([row]).rstrip("\n").split("\n")
     assert len(lines) == 7

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.score.formats import MAX_CELL, render_xlsx
-from mlsub.score.columns import ColumnKind, Row, columns, is_formula, legible
+from mlsub.present.tables import Row, columns, is_formula, legible
 from tests.score.reports import make_entry, make_report, make_row, organisations, rows_of, variety
 
 NAMES = [column.name for column in columns()]
@@ -66,7 +66,7 @@ def test_values_come_back_as_they_were() -> None:
     for row, back in zip([row for row in rows if row["division"] == "closed"], found, strict=True):
         for column in columns():
             value = row[column.name]
-            if value is None or column.kind is ColumnKind.TEXT:
+            if value is None or column.kind == "text":
                 assert back[column.name] == value, column.name
             else:
                 assert back[column.name] == pytest.approx(value, rel=1e-15, abs=0), column.name

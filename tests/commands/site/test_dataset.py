@@ -12,7 +12,6 @@ import pytest
 
 from mlsub.commands.site.dataset import FIELDS, downloads, results_script
 from mlsub.commands.site.results import SiteResult
-from mlsub.score.columns import ColumnKind
 from tests.commands.site.sites import rounds, two_rounds
 from tests.make_tree import make_tree
 
@@ -51,7 +50,7 @@ def _shown(value: str | float | None) -> str:
 
 
 def test_every_value_is_of_the_kind_of_its_column(results: list[SiteResult]) -> None:
-    types = {ColumnKind.TEXT: str, ColumnKind.COUNT: int, ColumnKind.NUMBER: (int, float)}
+    types = {"text": str, "count": int, "number": (int, float)}
     for row in json.loads(downloads(results)["data/results.json"]):
         for field in FIELDS:
             assert row[field.name] is None or isinstance(row[field.name], types[field.kind]), field.name

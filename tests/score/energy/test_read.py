@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.score.energy import read
-from mlsub.score.energy.score import Bad, RunPower
+from mlsub.score.energy.score import BadLines, RunPower
 from tests.score.energy.folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
 
 GOOD = node_log([1000 + n % 7 for n in range(SECONDS + 1)])
@@ -39,8 +39,8 @@ def test_of_a_switch_the_first_estimate_counts(tmp_path: Path) -> None:
 
 def test_records_are_found_behind_other_text_and_in_odd_encodings(tmp_path: Path) -> None:
     run = run_with(tmp_path, node_0=GOOD.replace(":::MLLOG", "rank 0: \xfc :::MLLOG").encode("latin-1"), node_1=GOOD)
-    assert [node.measured for node in run.nodes] == [run.nodes[1].measured] * 2
-    assert run.nodes[0].measured is not None
+    assert [node.watts for node in run.nodes] == [run.nodes[1].watts] * 2
+    assert run.nodes[0].watts is not None
 
 
 @pytest.mark.parametrize(
@@ -50,20 +50,19 @@ def test_records_are_found_behind_other_text_and_in_odd_encodings(tmp_path: Path
 def test_what_is_no_number_is_told_by_its_line(value: object, number: float | None, tmp_path: Path) -> None:
     (node,) = run_with(tmp_path, node_0=node_log([1, value, 3])).nodes
     told = node.bad
-    assert (told is None) == (number is not None and value is not True)
-    assert told is None or (told.line, told.count, told.what.split(":")[0]) == (3, 1, "power_reading")
-    assert (node.measured is None) == (number is None)
+    assert (told.count == 0) == (number is not None and value is not True)
+    assert told.count == 0 or (told.line, told.count, told.what.split(":")[0]) == (3, 1, "power_reading")
+    assert (node.watts is None) == (number is None)
 
 
 def test_lines_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     two = record(START_MS, "power_reading", 1).rstrip() + record(START_MS, "power_reading", 2)
     late = ':::MLLOG {"time_ms": Infinity, "key": "power_reading", "value": 1, "metadata": 0}\n'
     (node,) = run_with(tmp_path, node_0=GOOD + ":::MLLOG {\n" + two + late).nodes
-    assert node.bad is not None
     assert (node.bad.line, node.bad.count) == (GOOD.count("\n") + 1, 3)
-    assert node.pace is not None and node.pace.readings == SECONDS + 2, "the second record of the line counts"
+    assert node.readings == SECONDS + 2, "the second record of the line counts"
     (hidden,) = run_with(tmp_path / "b", node_0=two).nodes
-    assert hidden.bad == Bad(1, "no record that can be decoded: another one follows on the same line", 1)
+    assert hidden.bad == BadLines(1, "no record that can be decoded: another one follows on the same line", 1)
 
 
 @pytest.mark.parametrize("kind", ["folder", "circle", "nowhere", "pipe"])

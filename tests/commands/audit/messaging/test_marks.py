@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.marks import alteration_hits, occurrences, sign_hits
+from mlsub.commands.audit.documents import alteration_hits, occurrences, sign_hits
 from mlsub.commands.audit.quoting import guidelines
 from tests.commands.audit.messaging.made import LEGEND_2021, LEGEND_2025, document, judged
 

@@ -1,42 +1,31 @@
-"""The columns of the results table."""
+"""The columns of the results table, and tables as files of CSV and Parquet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.show import plain
+from mlsub.present import columnar
 
-
-class ColumnKind(StrEnum):
-    """What a column holds; any cell may be empty."""
-
-    TEXT = "text"
-    COUNT = "count"
-    NUMBER = "number"
-
-
-class Shown(StrEnum):
-    """Where Markdown has a column."""
-
-    ALWAYS = "always"
-    FILLED = "filled"
-    NEVER = "never"
+#: What a column holds; any cell may be empty.
+ColumnKind = Literal["text", "count", "number"]
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One column; see columns.yaml."""
+    """One column; see columns.yaml. ``markdown`` is where Markdown has it."""
 
     name: str
     title: str
     kind: ColumnKind
     decimals: int = 0
     link: bool = False
-    markdown: Shown = Shown.ALWAYS
+    markdown: Literal["always", "filled", "never"] = "always"
 
 
 def columns() -> tuple[Column, ...]:
@@ -81,3 +70,41 @@ def exact(value: float) -> str:
 def rounded(value: float, decimals: int) -> str:
     """A number for people; one that no honest log could give is kept short."""
     return f"{value:.{decimals}f}" if abs(value) < _ABSURD else f"{value:.3g}"
+
+
+def csv_of(names: Sequence[str], rows: Iterable[Iterable[Value]]) -> bytes:
+    """A table in UTF-8, its columns under their names, lines that end in LF.
+
+    Text that a spreadsheet would take for a formula starts with an apostrophe.
+    """
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(map(_csv_cell, row) for row in rows)
+    return stream.getvalue().encode("utf-8")
+
+
+def _csv_cell(value: Value) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        text = legible(value)
+        return f"'{text}" if is_formula(value) else text
+    return exact(value)
+
+
+def parquet_of(names: Sequence[tuple[str, ColumnKind]], rows: Sequence[Sequence[Value]]) -> bytes:
+    """A table as a Parquet file: text is string, a count int64, a number double; an empty cell is null.
+
+    Raises:
+        ImportError: pyarrow is not installed.
+    """
+    import pyarrow as pa
+
+    types = {"text": pa.string(), "count": pa.int64(), "number": pa.float64()}
+    schema = pa.schema([(name, types[kind]) for name, kind in names])
+    content = {
+        name: [encodable(cell) if isinstance(cell := row[place], str) else cell for row in rows]
+        for place, (name, _) in enumerate(names)
+    }
+    return columnar.render(pa.table(content, schema=schema), "parquet")
