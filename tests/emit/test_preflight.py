@@ -105,17 +105,6 @@ def test_a_refused_recording_is_not_in_the_way_of_the_next(mistake: str, log: Pa
     assert keys(log)[-1] == "run_stop"
 
 
-def test_any_exception_before_the_clock_leaves_no_file_and_none_after_it_does(log: Path) -> None:
-    with pytest.raises(EmitError, match="train is None"), recorder(log) as rec, rec.init():
-        rec.samples(train=None, evaluation=360)  # type: ignore[arg-type]
-    assert list(log.parent.iterdir()) == []
-    with pytest.raises(ZeroDivisionError), recorder(log) as rec:
-        initialise(rec)
-        with rec.run():
-            print(1 / 0)
-    assert keys(log)[-1] == "run_stop"
-
-
 def test_a_refusal_counts_without_a_with_too(log: Path) -> None:
     rec = recorder(log)
     with pytest.raises(DoomedRunError):

@@ -94,15 +94,6 @@ def test_a_log_that_goes_away_while_it_is_compared_is_told(tmp_path: Path, monke
     assert "Not divided: no run has a time that counts, or its log cannot be read." in " ".join(outcome.stdout.split())
 
 
-def test_output_that_knows_few_characters(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    tree.describe(framework="Größe")
-    other = make_tree(tmp_path / "other")
-    done = call("compare", "--trainings", tree.folder, other.folder, PYTHONIOENCODING="ascii")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Gr\\xf6\\xdfe" in done.stdout
-
-
 def test_what_is_given_says_what_is_compared(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     folders = run("compare", tree.entry(), tree.entry())
