@@ -60,6 +60,8 @@ CASES = [
     (["rules", "keys", "bert"], {"rich", "jsonschema", "mlperf_logging", "numpy", "mlsub.workspace"}),
     (["rules", "diff", "6.0", "6.1"], {"rich", "jsonschema", "mlperf_logging", "numpy", "mlsub.workspace"}),
     (["explain", "seed.shared"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
+    (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
+    (["watch", "LOG", "--round", "1.0"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"}),
     (["system", "show", "ipu-pod16"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
 ]
 PROBE = """
