@@ -25,6 +25,8 @@ CASES = [
     (["check", "LOG", "--config", "SETTINGS"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"}),
     (["check", "LOG", "--round", "1.0", "--format", "sarif"], {"rich", "jsonschema", "mlperf_logging", "numpy", "xml"}),
     (["rcp", "margin", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
+    (["rcp", "margin", "TREE"], {"rich", "numpy", "scipy", "matplotlib", "jsonschema", "mlperf_logging"}),
+    (["score", "TREE", "--format", "csv"], {"rich", "pyarrow", "openpyxl", "numpy", "pandas", "jsonschema"}),
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
     (["inspect", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
@@ -58,6 +60,8 @@ CASES = [
     (["rules", "keys", "bert"], {"rich", "jsonschema", "mlperf_logging", "numpy", "mlsub.workspace"}),
     (["rules", "diff", "6.0", "6.1"], {"rich", "jsonschema", "mlperf_logging", "numpy", "mlsub.workspace"}),
     (["explain", "seed.shared"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
+    (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
+    (["watch", "LOG", "--round", "1.0"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"}),
     (["system", "show", "ipu-pod16"], {"rich", "jsonschema", "mlperf_logging", "numpy"}),
 ]
 PROBE = """

@@ -2,41 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from mlsub.emit.errors import EmitError
+from mlsub.emit.ranks import Ranks
 from mlsub.emit.values import Units, measure
+from mlsub.emit.writer import Writer, warn_caller
 
 
-class Recording(Protocol):
-    """What the intervals need of a recorder."""
+class Recording:
+    """The log of one run and the processes that make it, as far as its intervals need them."""
 
+    ranks: Ranks
     units: Units
+    _writer: Writer
+    _identity: dict[str, str]
 
     @property
     def writes(self) -> bool:
         """Whether this is the process that writes the log."""
+        return self._writer.file is not None
 
-    def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
-        """Log one record."""
-
-    def together(self) -> AbstractContextManager[None]:
-        """Raise in every process what is refused in the one that writes."""
-
-    def reached(self) -> bool:
-        """Whether an evaluation has reached the quality target."""
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Raise in every process what is refused in the one that writes: there the error, elsewhere its text."""
+        refused: EmitError | None = None
+        try:
+            yield
+        except EmitError as error:
+            refused = error
+        reason = self.ranks.share(None if refused is None else str(refused))
+        if refused is not None:
+            raise refused
+        if reason is not None:
+            raise EmitError(f"refused by the process that writes the log: {reason}")
 
     def log_identity(self) -> None:
-        """Log what the recorder knows of the submission."""
+        """Log what is submitted, by whom, on what."""
+        for key, value in self._identity.items():
+            self._writer.write(key, value, self.units.metadata(key, {}))
 
-    def agree(self, *, before_clock: bool = False) -> None:
-        """Wait for all processes."""
+    def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
+        """Write a record of the recorder's own intervals."""
+        self._writer.write(key, value, dict(metadata), kind)
 
     def warn(self, message: str) -> None:
         """Warn the training code, in the process that writes."""
+        if self.writes:
+            warn_caller(message)
+
+    def agree(self, *, before_clock: bool = False) -> None:
+        """Wait for all processes, and refuse in all of them what the writer refuses."""
+        with self.together():
+            if before_clock and self.writes:
+                self._writer.act_on(self._writer.before_clock())
+        self.ranks.barrier()
+
+    def reached(self) -> bool:
+        """Whether the quality target is reached; in every process what the writer knows, where they can share it."""
+        return bool(self.ranks.share(self._writer.reached()))
 
 
 class Interval:

@@ -10,8 +10,10 @@ import json
 import os
 import secrets
 import sys
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mlsub.emit.errors import EmitError
 
@@ -38,6 +40,16 @@ class Ranks(Protocol):
         """What process 0 gave, in every process."""
 
 
+class _Connection(NamedTuple):
+    """A framework that is running, or no more than what the launcher says: then each process keeps its own values."""
+
+    rank: int
+    size: int
+    barrier: Callable[[], object] = lambda: None
+    share: Callable[[Any], Any] = lambda value: value
+    connected: bool = True
+
+
 class Detected:
     """Ranks as far as they can be found out: by torch.distributed, mpi4py or JAX, or by the launcher's variables.
 
@@ -48,107 +60,79 @@ class Detected:
     @property
     def rank(self) -> int:
         """The number of this process."""
-        running = _running()
-        if running is not None:
-            return running.rank
-        found = variable(_RANK)
-        return local_rank() if found is None else found
+        return _connection().rank
 
     @property
     def size(self) -> int:
         """How many there are."""
-        running = _running()
-        return max(1, variable(_SIZE) or 1) if running is None else running.size
+        return _connection().size
 
     @property
     def connected(self) -> bool:
         """Whether :meth:`share` reaches the other processes."""
-        return _running() is not None
+        return _connection().connected
 
     def barrier(self) -> None:
         """Wait for all, where there is something to wait with."""
-        running = _running()
-        if running is not None:
-            running.barrier()
+        _connection().barrier()
 
     def share(self, value: Any) -> Any:
         """What process 0 gave; without a framework each process keeps its own."""
-        running = _running()
-        return value if running is None else running.share(value)
+        return _connection().share(value)
 
 
-def _running() -> Ranks | None:
-    """What connects the processes; None where nothing is imported and started."""
-    for name, kind in (("torch.distributed", _Torch), ("mpi4py.MPI", _Mpi), ("jax", _Jax)):
+def _connection() -> _Connection:
+    """What connects the processes: a framework that is imported and started, else nothing."""
+    for name, connect in (("torch.distributed", _torch), ("mpi4py.MPI", _mpi), ("jax", _jax)):
         module = sys.modules.get(name)
-        if module is not None and kind.runs(module):
-            return kind(module)
-    return None
+        running = connect(module) if module is not None else None
+        if running is not None:
+            return running
+    rank = variable(_RANK)
+    return _Connection(local_rank() if rank is None else rank, max(1, variable(_SIZE) or 1), connected=False)
 
 
-class _Torch:
+def _torch(group: Any) -> _Connection | None:
     """The process group of torch.distributed."""
+    if not (group.is_available() and group.is_initialized()):
+        return None
 
-    def __init__(self, module: Any) -> None:
-        self._group = module
-        self.rank, self.size = int(module.get_rank()), int(module.get_world_size())
-
-    @staticmethod
-    def runs(module: Any) -> bool:
-        return bool(module.is_available() and module.is_initialized())
-
-    def barrier(self) -> None:
-        self._group.barrier()
-
-    def share(self, value: Any) -> Any:
+    def share(value: Any) -> Any:
         box = [value]
-        self._group.broadcast_object_list(box, src=0)
+        group.broadcast_object_list(box, src=0)
         return box[0]
 
+    return _Connection(int(group.get_rank()), int(group.get_world_size()), group.barrier, share)
 
-class _Mpi:
+
+def _mpi(module: Any) -> _Connection | None:
     """The world of mpi4py."""
-
-    def __init__(self, module: Any) -> None:
-        self._world = module.COMM_WORLD
-        self.rank, self.size = int(self._world.Get_rank()), int(self._world.Get_size())
-
-    @staticmethod
-    def runs(module: Any) -> bool:
-        return bool(module.Is_initialized() and not module.Is_finalized() and module.COMM_WORLD.Get_size() > 1)
-
-    def barrier(self) -> None:
-        self._world.Barrier()
-
-    def share(self, value: Any) -> Any:
-        return self._world.bcast(value, root=0)
+    if not module.Is_initialized() or module.Is_finalized() or module.COMM_WORLD.Get_size() == 1:
+        return None
+    world = module.COMM_WORLD
+    return _Connection(int(world.Get_rank()), int(world.Get_size()), world.Barrier, partial(world.bcast, root=0))
 
 
-class _Jax:
+def _jax(module: Any) -> _Connection | None:
     """The processes of jax.distributed. They share arrays of one shape, so what is shared goes as text with its length.
 
     Asking JAX for more than whether it is started would start it, and it could not be set up any more.
     """
+    is_initialized = getattr(getattr(module, "distributed", None), "is_initialized", None)
+    if is_initialized is None or not is_initialized() or int(module.process_count()) == 1:
+        return None
+    rank = int(module.process_index())
 
-    def __init__(self, module: Any) -> None:
-        self.rank, self.size = int(module.process_index()), int(module.process_count())
-
-    @staticmethod
-    def runs(module: Any) -> bool:
-        is_initialized = getattr(getattr(module, "distributed", None), "is_initialized", None)
-        return is_initialized is not None and bool(is_initialized()) and int(module.process_count()) > 1
-
-    def barrier(self) -> None:
-        _multihost().sync_global_devices("mlsub")
-
-    def share(self, value: Any) -> Any:
+    def share(value: Any) -> Any:
         import numpy as np
 
         broadcast = _multihost().broadcast_one_to_all
-        text = np.frombuffer(json.dumps(value).encode() if self.rank == 0 else b"", dtype=np.uint8)
+        text = np.frombuffer(json.dumps(value).encode() if rank == 0 else b"", dtype=np.uint8)
         length = int(broadcast(np.array(text.size, dtype=np.int32)))
-        sent = text if self.rank == 0 else np.zeros(length, dtype=np.uint8)
+        sent = text if rank == 0 else np.zeros(length, dtype=np.uint8)
         return json.loads(np.asarray(broadcast(sent), dtype=np.uint8).tobytes())
+
+    return _Connection(rank, int(module.process_count()), lambda: _multihost().sync_global_devices("mlsub"), share)
 
 
 def _multihost() -> Any:

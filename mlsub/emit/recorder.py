@@ -14,8 +14,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
@@ -23,11 +22,11 @@ from typing import Any, Literal, Self
 
 from mlsub.divisions import CLOSED, DIVISIONS, DivisionName
 from mlsub.emit.errors import EmitError
-from mlsub.emit.intervals import Evaluation, Init, Interval, TimedRun
+from mlsub.emit.intervals import Evaluation, Init, Interval, Recording, TimedRun
 from mlsub.emit.ranks import SEED, Detected, Ranks, draw_seed, seed_of_launcher
 from mlsub.emit.sink import LogFile, earlier_seeds
 from mlsub.emit.values import BLOCK_WORDS, Units, must_be_status, only_words, samples, whole_number
-from mlsub.emit.writer import Writer, warn_caller
+from mlsub.emit.writer import Writer
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
@@ -38,7 +37,7 @@ Strict = DivisionName | Literal["warn"]
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
-class Recorder:
+class Recorder(Recording):
     """The log of one run, judged while it is written.
 
     A context manager: what an exception leaves open is closed, and a run that was under way ends as ``aborted``. An
@@ -93,7 +92,7 @@ class Recorder:
             raise EmitError(f"{self.round.title} has a log format of its own, which nothing writes any more")
         self.path = Path(path)
         self.benchmark, self.division = benchmark, division
-        self.ranks: Ranks = ranks or Detected()
+        self.ranks = ranks or Detected()
         judged_as = division if strict in (None, "warn") else str(strict)
         self.units = Units(rules_for(usage, self.round.name, judged_as, benchmark, self.round.overlay))
         self._identity = {
@@ -111,11 +110,6 @@ class Recorder:
         self._earlier = earlier_seeds(self.path) if file is not None else {}
         self._run: TimedRun | None = None
         self._closed = False
-
-    @property
-    def writes(self) -> bool:
-        """Whether this is the process that writes the log."""
-        return self._writer.file is not None
 
     def preflight(
         self, hyperparameters: Mapping[str, Any], *, train: int | None = None, evaluation: int | None = None
@@ -303,45 +297,6 @@ class Recorder:
         """
         with self.evaluation(**progress) as evaluation:
             return evaluation.result(value)
-
-    def reached(self) -> bool:
-        """Whether the quality target is reached; in every process what the writer knows, where they can share it."""
-        return bool(self.ranks.share(self._writer.reached()))
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Raise in every process what is refused in the one that writes: there the error, elsewhere its text."""
-        refused: EmitError | None = None
-        try:
-            yield
-        except EmitError as error:
-            refused = error
-        reason = self.ranks.share(None if refused is None else str(refused))
-        if refused is not None:
-            raise refused
-        if reason is not None:
-            raise EmitError(f"refused by the process that writes the log: {reason}")
-
-    def log_identity(self) -> None:
-        """Log what is submitted, by whom, on what."""
-        for key, value in self._identity.items():
-            self.log(key, value)
-
-    def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
-        """Write a record of the recorder's own intervals."""
-        self._writer.write(key, value, dict(metadata), kind)
-
-    def warn(self, message: str) -> None:
-        """Warn the training code, in the process that writes."""
-        if self.writes:
-            warn_caller(message)
-
-    def agree(self, *, before_clock: bool = False) -> None:
-        """Wait for all processes, and refuse in all of them what the writer refuses."""
-        with self.together():
-            if before_clock and self.writes:
-                self._writer.act_on(self._writer.before_clock())
-        self.ranks.barrier()
 
     def close(self) -> None:
         """End the log; a run under way ends as aborted, and one refused before the clock started leaves no file."""

@@ -17,12 +17,9 @@ from pathlib import Path
 from mlsub.emit.errors import EmitError, LogInUseError
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
-from mlsub.io.write import CANNOT_SYNC, sync_folder, warn_removed
-from mlsub.log.event import Event, decode
-from mlsub.log.reader import open_log, read_records
+from mlsub.io.write import CANNOT_SYNC, sync_folder
+from mlsub.log.events import read_events
 
-#: What a lock says of its holder.
-_MAX_HOLDER = 200
 #: Far above what a first record has.
 _MAX_TORN = 1 << 20
 _TOKEN = b":::MLLOG "
@@ -35,8 +32,8 @@ class LogFile(logging.Handler):
 
     Each record is one write of a whole line at the end of the file. A process killed at any moment leaves whole
     records and at most one more, the last, that is torn: the system may end a write at any page of memory. A write that
-    fails is taken back, so that the next record does not follow half of one. A lock beside the file keeps every other
-    process from writing it, one that is forked from this one too. Neither may be a link.
+    fails is taken back, so that the next record does not follow half of one. The file is locked, which keeps every
+    other process from writing it, one that is forked from this one too. It may not be a link.
 
     Args:
         path: the log; it must not hold an earlier run. A torn first record alone is not a run, and is removed.
@@ -54,85 +51,57 @@ class LogFile(logging.Handler):
         self.failed: str | None = None
         self._owner = os.getpid()
         self._shown = plain(str(path))
-        self._lock_path = path.with_name(f".{path.name}.lock")
-        self._lock = self._take_lock()
+        self._file = self._opened()
         try:
-            self._file = self._open(overwrite=overwrite)
+            self._begin(overwrite=overwrite)
         except EmitError:
-            self._release(self._lock)
+            os.close(self._file)
             raise
         # Only now: the logging module closes at exit whatever it knows, whether it is made or not.
         super().__init__(logging.NOTSET)
 
-    def _take_lock(self) -> int:
-        """The lock of the log, open; it says who has it.
+    def _opened(self) -> int:
+        """The log, made if it is not there, and locked.
 
         Raises:
             LogInUseError: another process has it.
-            EmitError: it cannot be opened or written.
+            EmitError: it cannot be opened, or is a link: what is written would go into another file.
         """
-        me = f"process {os.getpid()} on {socket.gethostname()} ({Path(sys.argv[0] or 'python').name})"
         try:
             if not self.path.parent.is_dir():
                 folder = plain(str(self.path.parent))
                 raise EmitError(f"{self._shown} cannot be opened: there is no folder {folder}. Make it first.")
-            left = self._lock_path.exists()
-            while not self._has_name(lock := self._locked(me)):
-                # Whoever had it has removed it meanwhile, and the next process would make another.
-                os.close(lock)
-                left = False
-        except (OSError, ValueError) as error:
-            raise self._no_lock(error) from None
-        if left:
-            warn_removed(self._lock_path)
-        try:
-            os.ftruncate(lock, 0)
-            os.pwrite(lock, me.encode("utf-8", "replace")[:_MAX_HOLDER], 0)
-        except OSError as error:
-            self._release(lock)
-            raise self._no_lock(error) from None
-        return lock
-
-    def _no_lock(self, error: OSError | ValueError) -> EmitError:
-        return EmitError(f"{plain(str(self._lock_path))} cannot be opened: {_reason(error)}")
-
-    def _locked(self, me: str) -> int:
-        lock = _opened(self._lock_path, os.O_RDWR)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = os.pread(lock, _MAX_HOLDER, 0).decode("utf-8", "replace").strip() or "another process"
-            os.close(lock)
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+            try:
+                if os.fstat(file).st_nlink > 1:
+                    raise OSError(errno.ELOOP, "")
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(file)
+                raise
+        except BlockingIOError:
+            me = f"process {os.getpid()} on {socket.gethostname()} ({Path(sys.argv[0] or 'python').name})"
             raise LogInUseError(
-                f"{self._shown} is being written by {holder}, and {me} wants to write it too. "
+                f"{self._shown} is being written by another process, and {me} wants to write it too. "
                 "Give each run a log of its own, and let one process of a run write it."
             ) from None
-        return lock
-
-    def _has_name(self, lock: int) -> bool:
-        try:
-            return os.path.samestat(os.fstat(lock), self._lock_path.lstat())
-        except FileNotFoundError:
-            return False
-
-    def _open(self, *, overwrite: bool) -> int:
-        try:
-            file = _opened(self.path, os.O_WRONLY | os.O_APPEND)
         except (OSError, ValueError) as error:
             raise EmitError(f"{self._shown} cannot be opened: {_reason(error)}") from None
-        if os.fstat(file).st_size and not overwrite and not self._is_torn_start():
-            os.close(file)
+        return file
+
+    def _begin(self, *, overwrite: bool) -> None:
+        """Start with an empty file, whose name is on the disk."""
+        filled = os.fstat(self._file).st_size  # A device or a pipe has no size.
+        if filled and not overwrite and not self._is_torn_start():
             raise EmitError(
                 f"{self._shown} holds a run already, and one file is one run. Name another, or say overwrite=True."
             )
         try:
-            if os.fstat(file).st_size:  # A device or a pipe has no size.
-                os.ftruncate(file, 0)
+            if filled:
+                os.ftruncate(self._file, 0)
             sync_folder(self.path.parent)
         except OSError as error:
-            os.close(file)
             raise EmitError(f"{self._shown} cannot be brought to the disk: {_reason(error)}") from None
-        return file
 
     def _is_torn_start(self) -> bool:
         """Whether all there is in the file is the first record of a recorder that was killed, or a part of it."""
@@ -175,22 +144,14 @@ class LogFile(logging.Handler):
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except BaseException as error:
-            self._take_back(before, line)
+            # Cut off what was not written whole.
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, before)
             if isinstance(error, OSError):
                 raise EmitError(f"{self._shown} cannot be written: {_reason(error)}") from None
             raise
         self.lines += 1
         self._bytes += len(line)
-
-    def _take_back(self, before: int, line: bytes) -> None:
-        """Cut a record off that was not written whole, unless something else follows it by now."""
-        with contextlib.suppress(OSError):
-            torn = os.fstat(self._file).st_size - before
-            if 0 < torn < len(line):
-                with self.path.open("rb") as stream:
-                    stream.seek(before)
-                    if stream.read(torn + 1) == line[:torn]:
-                        os.ftruncate(self._file, before)
 
     def close(self, *, discard: bool = False) -> None:
         """Put everything on the disk and let the file go; a process that did not open it changes nothing.
@@ -213,7 +174,6 @@ class LogFile(logging.Handler):
             finally:
                 os.close(self._file)
                 self._file = -1
-                self._release(self._lock)
 
     def _discard(self) -> None:
         with contextlib.suppress(OSError):
@@ -223,29 +183,11 @@ class LogFile(logging.Handler):
                 if os.path.samestat(found, self.path.lstat()):
                     self.path.unlink()
 
-    def _release(self, lock: int) -> None:
-        with contextlib.suppress(OSError):
-            self._lock_path.unlink(missing_ok=True)
-        os.close(lock)
-
 
 def _alone(line: bytes) -> bytes:
     """A line in which no text looks like a record of its own: the official parser reads the last one of a line."""
     before, token, record = line.partition(_TOKEN)
     return before + token + record.replace(_TOKEN, _ESCAPED)
-
-
-def _opened(path: Path, flags: int) -> int:
-    """A file, made if it is not there.
-
-    Raises:
-        OSError: it cannot be opened, or is a link: what is written would go into another file.
-    """
-    file = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-    if os.fstat(file).st_nlink > 1:
-        os.close(file)
-        raise OSError(errno.ELOOP, "")
-    return file
 
 
 def _reason(error: OSError | ValueError) -> str:
@@ -255,7 +197,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 #: Seeds stand at the beginning of a log; siblings beyond so many are not looked at.
-_HEAD_LINES = 4000
+_HEAD_RECORDS = 4000
 _MAX_SIBLINGS = 200
 
 
@@ -273,13 +215,7 @@ def earlier_seeds(log: Path) -> dict[int, str]:
 
 
 def _seeds_of(file: Path) -> Iterator[int]:
-    try:
-        with open_log(file) as stream:
-            for line, text, hidden, too_long in islice(read_records(stream), _HEAD_LINES):
-                if hidden or too_long or b'"seed"' not in text:
-                    continue
-                event = decode(line, text)
-                if isinstance(event, Event) and event.key == "seed" and type(event.value) is int:
-                    yield event.value
-    except (MlsubError, OSError):
-        return
+    with contextlib.suppress(MlsubError, OSError):
+        for event in islice(read_events(file), _HEAD_RECORDS):
+            if event.key == "seed" and type(event.value) is int:
+                yield event.value

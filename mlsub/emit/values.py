@@ -65,9 +65,7 @@ def whole_number(name: str, value: Any, wanted: str = "a whole number") -> int:
     Raises:
         EmitError: it is something else, such as None.
     """
-    found = plain_value(value)
-    if isinstance(found, bool) or not isinstance(found, int):
-        raise EmitError(f"{name} is {_shown(found)}: give {wanted}")
+    found: int = _number(name, value, int, f"give {wanted}")
     return found
 
 
@@ -81,14 +79,15 @@ def measure(name: str, value: Any) -> float:
     Raises:
         EmitError: it is something else, which would never reach the target.
     """
-    found = plain_value(value)
-    if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise EmitError(f"{name} is {_shown(found)}: the quality of an evaluation is a number")
+    found: float = _number(name, value, (int, float), "the quality of an evaluation is a number")
     return found
 
 
-def _shown(value: Any) -> str:
-    return repr(value)[:80]
+def _number(name: str, value: Any, kinds: type | tuple[type, ...], wanted: str) -> Any:
+    found = plain_value(value)
+    if isinstance(found, bool) or not isinstance(found, kinds):
+        raise EmitError(f"{name} is {repr(found)[:80]}: {wanted}")
+    return found
 
 
 def must_be_status(status: str, round_: Round) -> None:

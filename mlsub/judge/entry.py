@@ -248,22 +248,14 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
 def _compliance(entry: Entry, needs: Benchmark, round_: Round, dropped: frozenset[str]) -> Iterator[Finding]:
     missing = [log for log in entry.logs if log.without_run]
     bad = [log.name for log in entry.logs if log.name in dropped]
-    source = None if round_.package_checker else _BY_RULES
-    if len(bad) > needs.forgiven and len(bad) > len(missing):
+    too_many = len(bad) > needs.forgiven and len(bad) > len(missing)
+    if too_many or (bad and not missing):
         yield finding(
-            "entry.noncompliant-runs",
+            "entry.noncompliant-runs" if too_many else "entry.forgiven-runs",
             entry.path,
             expected=f"at most {needs.forgiven}",
             actual=f"{len(bad)}: {several(bad, 10)}",
-            source=source,
-        )
-    elif bad and not missing:
-        yield finding(
-            "entry.forgiven-runs",
-            entry.path,
-            expected=f"at most {needs.forgiven}",
-            actual=f"{len(bad)}: {several(bad, 10)}",
-            source=source,
+            source=None if round_.package_checker else _BY_RULES,
         )
 
 

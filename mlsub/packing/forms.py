@@ -203,14 +203,9 @@ def _without_panics(message: str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if is_panic(error):
+        if type(error).__name__ == "PanicException":
             raise MlsubError(message) from error
         raise
-
-
-def is_panic(error: BaseException) -> bool:
-    """Return whether an error is a panic of the library."""
-    return type(error).__name__ == "PanicException"
 
 
 def parse_recipient(key: str) -> Any:

@@ -54,13 +54,13 @@ def failing_as(what: str, hint: str = "") -> Iterator[None]:
         raise MlsubError(f"{what}: {reason_of(error)}{hint}") from error
 
 
-def file_digest(file: Path, kind: str = "sha256") -> str:
+def file_digest(file: Path, kind: str = "sha256", *, follow: bool = True) -> str:
     """Return the digest of a file in hexadecimal digits.
 
     Raises:
         OSError: it cannot be read.
     """
-    with open_regular(file) as stream:
+    with open_regular(file, follow=follow) as stream:
         return hashlib.file_digest(stream, kind).hexdigest()
 
 
@@ -308,8 +308,7 @@ def compare_tree(folder: Path, listed: Manifest, progress: Progress | None = Non
             progress(number, len(members))
         if member.isreg():
             try:
-                with open_regular(tree / member.name.partition("/")[2], follow=False) as stream:
-                    files[member.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+                files[member.name] = file_digest(tree / member.name.partition("/")[2], follow=False)
             except OSError as error:
                 problems.append(finding("seal.unreadable", member.name, f"it cannot be read: {reason_of(error)}"))
     known = {problem.path for problem in problems}

@@ -95,25 +95,19 @@ def _clock(run: Run, path: str) -> Iterator[Finding]:
 
 
 def _status(run: Run, path: str) -> Iterator[Finding]:
-    if run.status_line is None:
-        return
     status: Any = run.status
+    if run.status_line is None or status == "success":
+        return
+    expected: str | None = " or ".join(_STATUSES)
+    rule, actual, fix = "run.status-unknown", show(status), None
     if status is None or status == "":
-        yield finding(
-            "run.status-missing", path, line=run.status_line, expected=" or ".join(_STATUSES), actual=show(status)
-        )
+        rule = "run.status-missing"
     elif status == "aborted":
-        yield finding("run.status-aborted", path, line=run.status_line, actual="aborted")
-    elif status != "success":
+        rule, expected, actual = "run.status-aborted", None, "aborted"
+    else:
         close = get_close_matches(show(status, 40).strip('"').lower(), _STATUSES, n=1, cutoff=0.5)
-        yield finding(
-            "run.status-unknown",
-            path,
-            line=run.status_line,
-            expected=" or ".join(_STATUSES),
-            actual=show(status),
-            fix=f"Did you mean {close[0]}?" if close else None,
-        )
+        fix = f"Did you mean {close[0]}?" if close else None
+    yield finding(rule, path, line=run.status_line, expected=expected, actual=actual, fix=fix)
 
 
 class Order(Dated, frozen=True):

@@ -1,11 +1,12 @@
-"""What a reviewer asks of a system description, and the values on which the official result summarizer crashes."""
+"""What a reviewer asks of a system description, and the values on which the official result summarizer crashes.
+
+The path of each finding is the name of the field that it is about, until the description that it is in takes it over.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -29,49 +30,8 @@ from mlsub.systems.fields import (
 )
 from mlsub.systems.names import find, registry, slips, spellings
 
-_TEXT = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"|\n')
 
-
-class Lines:
-    """The lines of a system description, and the path that findings call it by."""
-
-    def __init__(self, raw: bytes, path: str = "") -> None:
-        self._text, self._path = raw.decode("utf-8", "replace"), path
-
-    def finding(
-        self,
-        rule: str,
-        field: str | None,
-        message: str,
-        *,
-        expected: str | None = None,
-        actual: str | None = None,
-        fix: str | None = None,
-        source: str | None = None,
-    ) -> Finding:
-        """Return a finding on a field; for None on the description as a whole."""
-        line = None if field is None else self.of(field)
-        return finding(rule, self._path, message, line=line, expected=expected, actual=actual, fix=fix, source=source)
-
-    def of(self, field: str) -> int | None:
-        """Return the 1-based line of the first place a field's name stands at; None where it stands nowhere."""
-        return self._first.get(field)
-
-    @cached_property
-    def _first(self) -> dict[str, int]:
-        """The first line of each text; found in one pass, for a hostile description may name fields by the thousand."""
-        first: dict[str, int] = {}
-        line = 1
-        for match in _TEXT.finditer(self._text):
-            if match[1] is None:
-                line += 1
-            else:
-                first.setdefault(match[1], line)
-                line += match[1].count("\n")
-        return first
-
-
-def crashes(content: dict[str, Any], lines: Lines, summarizer: Summarizer) -> dict[str, Finding]:
+def crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, Finding]:
     """Return the fields that the summarizer cannot use, each with its finding."""
     counted = summarizer.counted
     if content.get("system_name") == summarizer.TPU:
@@ -90,14 +50,14 @@ def crashes(content: dict[str, Any], lines: Lines, summarizer: Summarizer) -> di
                 bad.setdefault(name, expected)
     if summarizer.bits is not None and bad.keys().isdisjoint(counted):
         bad |= dict.fromkeys(_too_large(content, summarizer.bits, counted), f"a count below 2^{summarizer.bits}")
-    return {name: _crash(name, content[name], expected, lines) for name, expected in bad.items()}
+    return {name: _crash(name, content[name], expected) for name, expected in bad.items()}
 
 
-def _crash(name: str, value: Any, expected: str, lines: Lines) -> Finding:
+def _crash(name: str, value: Any, expected: str) -> Finding:
     message = f"The official result summarizer ends with a traceback on the field {name}"
     fix = f"Write {expected}, such as {show(fields().fields[name].example)}."
     source = "official result_summarizer"
-    return lines.finding("official.crash", name, message, expected=expected, actual=show(value), fix=fix, source=source)
+    return finding("official.crash", name, message, expected=expected, actual=show(value), fix=fix, source=source)
 
 
 def _is_counted(value: Any) -> bool:
@@ -137,21 +97,21 @@ _NOTES = "notes"
 _MOST_SHOWN = 40
 
 
-def audit(content: dict[str, Any], lines: Lines, duplicates: Sequence[str]) -> Iterator[Finding]:
+def audit(content: dict[str, Any], duplicates: Sequence[str]) -> Iterator[Finding]:
     """Yield the review findings on a description's content."""
     for name in dict.fromkeys(duplicates):
-        yield lines.finding("system.duplicate-key", name, f"The field {name} appears more than once")
+        yield finding("system.duplicate-key", name, f"The field {name} appears more than once")
     for part in (_division, _silence, _meaning, _accelerators, _hosts, _spelling, _figures):
-        yield from part(content, lines)
+        yield from part(content)
 
 
-def audit_status(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def audit_status(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield a status that no results table knows, in a round whose official checker takes any."""
     value = content.get("status")
     if not isinstance(value, str) or is_empty(value) or is_placeholder(value) or category(value) is not None:
         return
     close = close_category(value)
-    yield lines.finding(
+    yield finding(
         "system.unknown-status",
         "status",
         "The status is not an availability category of the results table",
@@ -160,12 +120,12 @@ def audit_status(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     )
 
 
-def _division(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def _division(content: dict[str, Any]) -> Iterator[Finding]:
     value = content.get("division")
     if "division" not in content or division_of(value) is not None or is_placeholder(value):
         return
     close = get_close_matches(value[:40].strip().lower(), DIVISIONS, n=1) if isinstance(value, str) else []
-    yield lines.finding(
+    yield finding(
         "system.division",
         "division",
         "The division is neither closed nor open, so the official seed and convergence checks skip it",
@@ -175,44 +135,42 @@ def _division(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     )
 
 
-def _silence(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def _silence(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield placeholders and empty values; an Open entry's notes that explain nothing weigh more."""
     held = dict(islice(((place, field) for field, place in placeholders_in(content)), _MOST_SHOWN + 1))
     if content.get("division") == OPEN.name and _NOTES in held:
         del held[_NOTES]
         message = "The notes of an Open entry do not say how it differs from Closed"
-        yield lines.finding("system.open-notes", _NOTES, message, actual=show(content[_NOTES]))
+        yield finding("system.open-notes", _NOTES, message, actual=show(content[_NOTES]))
     if held:
         message = "Fields contain a placeholder"
-        yield _listing("system.placeholder", lines, list(held), message, content, next(iter(held.values())))
+        yield _listing("system.placeholder", list(held), message, content, next(iter(held.values())))
     table = fields()
     empty = [n for n in table.required if n not in table.may_be_empty and n in content and is_empty(content[n])]
     if empty:
-        yield _listing("system.empty-value", lines, empty, "Required fields are empty", content)
+        yield _listing("system.empty-value", empty, "Required fields are empty", content)
 
 
-def _listing(
-    rule: str, lines: Lines, names: list[str], message: str, content: dict[str, Any], first: str | None = None
-) -> Finding:
+def _listing(rule: str, names: list[str], message: str, content: dict[str, Any], first: str | None = None) -> Finding:
     """Return a finding on fields, or on places in them of which the first lies in the field ``first``."""
     shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
     definite = [f"{name}: {what}" for name in names if (what := owed(name, content)) is not None]
     fix = 'Fill them in. Write "N/A" where there is nothing to say'
     fix += f", but not in {'; '.join(definite)}." if definite else "."
-    return lines.finding(rule, first or names[0], message, actual=shown, fix=fix)
+    return finding(rule, first or names[0], message, actual=shown, fix=fix)
 
 
-def _meaning(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def _meaning(content: dict[str, Any]) -> Iterator[Finding]:
     for name, field in fields().fields.items():
         if name in content and not is_meaningful(field, content[name]):
             rule, what = "system.no-unit", "number with a unit"
             if field.kind == "count":
                 rule, what = "system.not-a-count", "whole number"
             message = f"The field {name} is not a {what}"
-            yield lines.finding(rule, name, message, expected=expected_of(field), actual=show(content[name]))
+            yield finding(rule, name, message, expected=expected_of(field), actual=show(content[name]))
 
 
-def _accelerators(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def _accelerators(content: dict[str, Any]) -> Iterator[Finding]:
     number, model = count(content.get("accelerators_per_node")), content.get("accelerator_model_name")
     if number is None or not isinstance(model, str) or is_placeholder(model):
         return
@@ -222,15 +180,13 @@ def _accelerators(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     found = f"{number} per node, model {show(model)}"
     if named:
         message = "An accelerator is named, but there are none"
-        yield lines.finding(
-            "system.accelerators", "accelerators_per_node", message, expected="N/A as model", actual=found
-        )
+        yield finding("system.accelerators", "accelerators_per_node", message, expected="N/A as model", actual=found)
     else:
         message, expected = "There are accelerators without a name", "the model of the accelerators"
-        yield lines.finding("system.accelerators", "accelerator_model_name", message, expected=expected, actual=found)
+        yield finding("system.accelerators", "accelerator_model_name", message, expected=expected, actual=found)
 
 
-def _hosts(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def _hosts(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield a finding on more processors in a node than a host can have: the node is several hosts."""
     number, model = count(content.get("host_processors_per_node")), content.get("host_processor_model_name")
     if number is None or not isinstance(model, str):
@@ -243,22 +199,22 @@ def _hosts(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     truth = f"{nodes * number // most} hosts with {most} each" if nodes and number % most == 0 else f"at most {most}"
     found = f"{nodes or '?'} {'node' if nodes == 1 else 'nodes'} with {number} each"
     message = f"A node has more processors than go into one host ({known}: {most}), so it is several hosts"
-    yield lines.finding("system.host-count", "host_processors_per_node", message, expected=truth, actual=found)
+    yield finding("system.host-count", "host_processors_per_node", message, expected=truth, actual=found)
 
 
-def _spelling(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def _spelling(content: dict[str, Any]) -> Iterator[Finding]:
     for name, value in content.items():
         if not isinstance(value, str) or name not in fields().fields:
             continue
         for slip, meant in slips(value):
             message = f"The field {name} has a typing error"
-            yield lines.finding("system.slip", name, message, expected=meant, actual=slip)
+            yield finding("system.slip", name, message, expected=meant, actual=slip)
         message = f"The field {name} spells a name in an unusual way"
         for found, meant in spellings(name, value):
-            yield lines.finding("system.spelling", name, message, expected=meant, actual=found)
+            yield finding("system.spelling", name, message, expected=meant, actual=found)
 
 
-def _figures(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def _figures(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield a figure other than that of every other published description of the same accelerator."""
     model = content.get("accelerator_model_name")
     name = find(registry().accelerators, model) if isinstance(model, str) else None
@@ -270,7 +226,7 @@ def _figures(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
             continue
         if _squeezed(value) != _squeezed(known):
             message = f"The field {field} differs from what is known about {name}"
-            yield lines.finding("system.figure", field, message, expected=known, actual=show(value))
+            yield finding("system.figure", field, message, expected=known, actual=show(value))
 
 
 def _squeezed(text: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.findings import Finding
 from mlsub.io.data import loads
@@ -24,7 +25,7 @@ from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding, reviewed
-from mlsub.systems.audit import Lines, audit, audit_status, crashes
+from mlsub.systems.audit import audit, audit_status, crashes
 from mlsub.systems.fields import exact_status, fields, owed
 
 _RECORD = re.compile(r"(\w+): (\{.*\})")
@@ -148,17 +149,37 @@ def read_description(
     content, duplicates, problem = _parse(text, path, older=older)
     if problem is not None:
         return SystemDescription(name=name, path=path, content=None, findings=(problem,))
-    lines = Lines(text, path)
-    crashed = _crashes(content, lines, round_) if round_ is not None and summarised else {}
+    crashed = _crashes(content, round_) if round_ is not None and summarised else {}
     sound = {name: value for name, value in content.items() if name not in crashed} if crashed else content
-    problems = [*crashed.values(), *reviewed("system", path, lambda: audit(sound, lines, duplicates))]
+    problems = [*crashed.values(), *reviewed("system", path, lambda: audit(sound, duplicates))]
     if round_ is None or round_.descriptions_checked:
-        problems = [*_official(content, lines), *problems]
+        problems = [*_official(content), *problems]
     if round_ is None or round_.statuses is None:
-        problems += reviewed("system.unknown-status", path, lambda: audit_status(sound, lines))
+        problems += reviewed("system.unknown-status", path, lambda: audit_status(sound))
     else:
-        problems = [*_status(content, lines, round_.statuses), *problems]
-    return SystemDescription(name=name, path=path, content=content, findings=tuple(problems))
+        problems = [*_status(content, round_.statuses), *problems]
+    lines = first_lines(text.decode("utf-8", "replace")) if problems else {}
+    placed = (replace(found, path=path, line=lines.get(found.path)) for found in problems)
+    return SystemDescription(name=name, path=path, content=content, findings=tuple(placed))
+
+
+_TEXT = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"|\n')
+
+
+def first_lines(text: str) -> dict[str, int]:
+    """Return the 1-based line of the first place that each name or value of text stands at.
+
+    It is found in one pass, for a hostile description may name fields by the thousand.
+    """
+    first: dict[str, int] = {}
+    line = 1
+    for match in _TEXT.finditer(text):
+        if match[1] is None:
+            line += 1
+        else:
+            first.setdefault(match[1], line)
+            line += match[1].count("\n")
+    return first
 
 
 def _read(file: Path) -> bytes:
@@ -214,15 +235,15 @@ def _place(error: json.JSONDecodeError) -> tuple[int, str, str | None]:
     return error.lineno, error.msg, None
 
 
-def _official(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
+def _official(content: dict[str, Any]) -> Iterator[Finding]:
     required = fields().required
     others = [key for key in content if key not in required and len(key) < 64][:100]
     for name in required:
         if name not in content:
             close = next(iter(get_close_matches(name, others, n=1, cutoff=0.8)), None)
-            yield lines.finding(
+            yield finding(
                 "system.field-missing",
-                close,
+                close or ".",
                 f"The required field {name} is missing",
                 expected=name,
                 actual=f"a field named {show(close)}" if close else "no such field",
@@ -231,20 +252,20 @@ def _official(content: dict[str, Any], lines: Lines) -> Iterator[Finding]:
     for name in fields().text:
         if name in content and not isinstance(content[name], str):
             message = f"The field {name} is not text"
-            yield lines.finding("system.field-not-text", name, message, expected="text", actual=show(content[name]))
+            yield finding("system.field-not-text", name, message, expected="text", actual=show(content[name]))
 
 
-def _crashes(content: dict[str, Any], lines: Lines, round_: Round) -> dict[str, Finding]:
+def _crashes(content: dict[str, Any], round_: Round) -> dict[str, Finding]:
     """Return what the result summarizer of the round ends on, by field, but for what the checker rejects by itself."""
     summarizer = round_.summarizer
     if summarizer is None:
         return {}
     if not round_.descriptions_checked:
         # A row without one of its fields is left out.
-        return crashes(content, lines, summarizer) if content.keys() >= set(summarizer.printed) else {}
+        return crashes(content, summarizer) if content.keys() >= set(summarizer.printed) else {}
     rejected = {name for name in fields().text if not isinstance(content.get(name), str)}
     rejected |= {"status"} if round_.statuses is not None else set()
-    return crashes({name: value for name, value in content.items() if name not in rejected}, lines, summarizer)
+    return crashes({name: value for name, value in content.items() if name not in rejected}, summarizer)
 
 
 def _missing(name: str, content: dict[str, Any]) -> str:
@@ -252,7 +273,7 @@ def _missing(name: str, content: dict[str, Any]) -> str:
     return f"Add the field: {what}." if what else 'Add the field, with "N/A" if there is nothing to say.'
 
 
-def _status(content: dict[str, Any], lines: Lines, statuses: Statuses) -> Iterator[Finding]:
+def _status(content: dict[str, Any], statuses: Statuses) -> Iterator[Finding]:
     if "status" not in content or statuses.allow(content["status"]):
         return
     value = content["status"]
@@ -260,7 +281,7 @@ def _status(content: dict[str, Any], lines: Lines, statuses: Statuses) -> Iterat
     close = get_close_matches(value[:80].strip().lower(), plain, n=1, cutoff=0.5) if isinstance(value, str) else []
     exact = exact_status(value, statuses) if isinstance(value, str) else None
     fix = f"Write {plain[close[0]]} if that is what you mean." if close else None
-    yield lines.finding(
+    yield finding(
         "system.status",
         "status",
         "The status is none of those the round knows",

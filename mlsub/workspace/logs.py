@@ -108,7 +108,7 @@ class _Record(msgspec.Struct, frozen=True, array_like=True):
 
     fingerprint: bytes = b""
     answer: msgspec.Raw = msgspec.Raw(b"\xc0")
-    logs: msgspec.Raw = msgspec.Raw(b"\x80")
+    logs: dict[bytes, _Known] = {}
 
 
 class PackageRecord:
@@ -131,7 +131,6 @@ class PackageRecord:
             self._state = None
         self._folder = str(folder)
         self._record = _Record()
-        self._logs: dict[bytes, _Known] | None = None
         self._fingerprints: dict[bytes, bytes] = {}
         if self._state is not None:
             self._record = cache.read("packages", self._name, self._state, _Record) or self._record
@@ -148,12 +147,10 @@ class PackageRecord:
 
     def log(self, file: str, path: str) -> LogReport | None:
         """The report on a log that has not changed, as ``path``; else its fingerprint is taken, for :meth:`keep`."""
-        if self._logs is None:
-            self._logs = _logs_of(self._record)
         name, now = self._name_of(file), file_fingerprint(file)
         if now is None:
             return None
-        known = self._logs.get(name)
+        known = self._record.logs.get(name)
         if known is not None and known.fingerprint == now:
             with suppress(*FAILURES):
                 report: LogReport = decoder(LogReport).decode(known.report)
@@ -165,19 +162,19 @@ class PackageRecord:
         """Keep the report on a log, as it was when its fingerprint was taken."""
         name = self._name_of(file)
         fingerprint = self._fingerprints.get(name)
-        if fingerprint is not None and self._logs is not None and report.lasting:
+        if fingerprint is not None and report.lasting:
             with suppress(*FAILURES):  # A value that does not fit.
-                self._logs[name] = _Known(fingerprint, msgspec.Raw(_ENCODER.encode(report)))
+                self._record.logs[name] = _Known(fingerprint, msgspec.Raw(_ENCODER.encode(report)))
 
     def save(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> None:
         """Write what is new: logs, without those that are gone, and the answer on the package, if there is one."""
         if self._state is None or (answer is None and not self._fingerprints):
             return
-        logs, record = self._logs, self._record
-        if self._fingerprints and logs is not None:
+        record = self._record
+        if self._fingerprints:
             above = os.fsencode(self._folder) + b"/"
-            there = {name: one for name, one in logs.items() if os.path.lexists(above + name)}
-            record = msgspec.structs.replace(record, logs=msgspec.Raw(_ENCODER.encode(there)))
+            there = {name: one for name, one in record.logs.items() if os.path.lexists(above + name)}
+            record = msgspec.structs.replace(record, logs=there)
         if answer is not None:
             record = msgspec.structs.replace(record, fingerprint=fingerprint, answer=answer)
         self._cache.write("packages", self._name, self._state, record)
@@ -188,13 +185,6 @@ class PackageRecord:
             # Whether a log is unpacked depends on the name that is asked for.
             file = real if real.endswith(".gz") == file.endswith(".gz") else file
         return os.fsencode(file.removeprefix(f"{self._folder}/"))
-
-
-def _logs_of(record: _Record) -> dict[bytes, _Known]:
-    try:
-        return dict(decoder(dict[bytes, _Known]).decode(record.logs))
-    except FAILURES:
-        return {}
 
 
 #: What a log costs whatever its size, in bytes that take as long to read.

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -29,6 +30,7 @@ from mlsub.workspace.cache import Cache
 _MOST_LOOKED_AT = 20
 #: Of those as many are shown.
 _MOST_SHOWN = 5
+T = TypeVar("T")
 #: Called with the number of logs done and the number of all.
 Progress = Callable[[int, int], None]
 
@@ -171,7 +173,7 @@ def _nothing_in(place: Place) -> Finding:
         ".",
         f"There is neither a result log nor an organisation in {folder.name}",
         actual="none",
-        fix=fix_for_names(_names(folder)),
+        fix=fix_for_names(sorted(_listed(look.names_in, folder))),
     )
 
 
@@ -196,7 +198,7 @@ def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
 
 def _deeper(folder: Path, levels: int) -> Iterator[Path]:
     """The organisations' folders some levels down, as far as they can be looked at."""
-    for child in _folders(folder)[:_MOST_LOOKED_AT] if levels else []:
+    for child in _listed(folders, folder)[:_MOST_LOOKED_AT] if levels else []:
         if _is_organisation(child):
             yield child
         else:
@@ -204,23 +206,15 @@ def _deeper(folder: Path, levels: int) -> Iterator[Path]:
 
 
 def _no_such_path(path: Path) -> Finding:
-    close = get_close_matches(path.name, _names(path.parent), n=1)
+    close = get_close_matches(path.name, sorted(_listed(look.names_in, path.parent)), n=1)
     hint = f"Did you mean {path.parent / close[0]}?" if close else None
     return finding("check.no-such-path", path.name, f"There is no {path}", fix=hint)
 
 
-def _names(folder: Path) -> list[str]:
-    """For a hint alone."""
+def _listed(list_of: Callable[[Path], list[T]], folder: Path) -> list[T]:
+    """What lies in a folder, for a hint alone."""
     try:
-        return sorted(look.names_in(folder))
-    except OSError:
-        return []
-
-
-def _folders(folder: Path) -> list[Path]:
-    """For a hint alone."""
-    try:
-        return folders(folder)
+        return list_of(folder)
     except OSError:
         return []
 

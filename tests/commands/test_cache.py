@@ -231,11 +231,6 @@ def test_damage_costs_nothing_but_time(place: Tree, damage: Callable[[bytes], by
         assert call(words, "--cache-dir", "cache") == before
 
 
-@pytest.mark.parametrize("place_of_cache", ["/dev/null/cache", "/proc/cache"])
-def test_where_none_can_be_the_command_says_nothing(place: Tree, place_of_cache: str) -> None:
-    assert call("check v1.0", "--cache-dir", place_of_cache) == call("check v1.0", "--no-cache")
-
-
 def test_several_processes_share_it(tmp_path: Path) -> None:
     tree = make_place(tmp_path)
     program = """

@@ -65,40 +65,23 @@ def test_what_is_left_out_is_told(place: Place) -> None:
     assert outcome.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (
-            ["build", "rounds", "-o", "no/such/x.duckdb"],
-            "mlsub db build: There is no folder no/such. Make it, or name another file.\n",
-        ),
-        (["build", "rounds", "-o", "rounds"], "mlsub db build: rounds is a folder. Name a file in it.\n"),
-        (
-            ["build", "rounds", "--records", "none.yaml"],
-            "mlsub db build: none.yaml:1: cannot be read: No such file or directory\n",
-        ),
-        (
-            ["query", "SELECT 1"],
-            "mlsub db query: There is no database results.duckdb. "
-            "Make it with mlsub db build DIR... -o results.duckdb\n",
-        ),
-        (
-            ["build", "rounds", "-o", "\udcfe.duckdb"],
-            "mlsub db build: The name \\udcfe.duckdb is not UTF-8 text. Name another file.\n",
-        ),
-        (
-            ["build", "rounds", "--parquet", "\udcfe"],
-            "mlsub db build: The name \\udcfe is not UTF-8 text. Name another file.\n",
-        ),
-        (
-            ["query", "SELECT 1", "--db", "\udcfe.duckdb"],
-            "mlsub db query: The name \\udcfe.duckdb is not UTF-8 text. Name another file.\n",
-        ),
-        (["tables", "entires"], "mlsub db tables: There is no table 'entires'. Did you mean entries?\n"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_line(arguments: list[str], line: str, place: Place) -> None:
-    assert run("db", *arguments) == (2, "", line)
+#: What is asked, and the line that says why it cannot be done.
+REFUSED = {
+    "build rounds -o no/such/x.duckdb": "There is no folder no/such. Make it, or name another file.",
+    "build rounds -o rounds": "rounds is a folder. Name a file in it.",
+    "build rounds --records none.yaml": "none.yaml:1: cannot be read: No such file or directory",
+    "query SELECT": "There is no database results.duckdb. Make it with mlsub db build DIR... -o results.duckdb",
+    "build rounds -o \udcfe.duckdb": "The name \\udcfe.duckdb is not UTF-8 text. Name another file.",
+    "build rounds --parquet \udcfe": "The name \\udcfe is not UTF-8 text. Name another file.",
+    "query SELECT --db \udcfe.duckdb": "The name \\udcfe.duckdb is not UTF-8 text. Name another file.",
+    "tables entires": "There is no table 'entires'. Did you mean entries?",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_done_is_said_in_one_line(words: str, place: Place) -> None:
+    command, *arguments = words.split()
+    assert run("db", command, *arguments) == (2, "", f"mlsub db {command}: {REFUSED[words]}\n")
 
 
 def test_every_fault_of_a_file_of_records_is_told(place: Place) -> None:
@@ -131,11 +114,6 @@ def test_an_answer_in_every_format(place: Place) -> None:
     assert run("db", "query", QUESTION, "--format", "csv").stdout == (
         "entry,published_minutes,division\nv1.0/ACME/rack1/resnet,12.0,closed\nv1.1/Bolt/rack1/resnet,12.0,closed\n"
     )
-    assert run("db", "query", QUESTION, "--format", "markdown").stdout == (
-        "# 2 rows\n\n| entry | published_minutes | division |\n| --- | ---: | --- |\n"
-        "| v1.0/ACME/rack1/resnet | 12 | closed |\n| v1.1/Bolt/rack1/resnet | 12 | closed |\n"
-    )
-    assert "<td>v1.0/ACME/rack1/resnet</td>" in run("db", "query", QUESTION, "--format", "html").stdout
     document = run("db", "query", QUESTION, "--format", "json", "--limit", "1").document
     assert document == {
         "schema": 1,
@@ -167,11 +145,6 @@ def test_errors_of_sql_are_one_line_with_what_was_meant(place: Place) -> None:
     assert outcome.stderr.startswith(
         'mlsub db query: Binder Error: Referenced column "minuts" not found in FROM clause! '
         'Candidate bindings: "minutes", '
-    )
-    assert run("db", "query", "DROP TABLE runs") == (
-        2,
-        "",
-        "mlsub db query: Only SELECT is answered, not DROP; the database is never changed by a question\n",
     )
 
 

@@ -17,7 +17,6 @@ from typing import Any
 import click
 import pytest
 
-import mlsub.commands.check.command
 from mlsub.cli import main
 from mlsub.commands.lazy import Command
 from tests.commands.runner import REPOSITORY, Stream, check, run
@@ -353,7 +352,7 @@ def test_a_defect_of_mlsub_is_no_verdict(place: Path, monkeypatch: pytest.Monkey
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("inside")
 
-    monkeypatch.setattr(mlsub.commands.check.command.Asked, "checking", broken)
+    monkeypatch.setattr("mlsub.commands.check.document.checking", broken)
     with (tmp_path / "answer").open("w") as answer:
         status, told = ended(["check", str(place)], monkeypatch, answer)
     assert status == 2

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import REPOSITORY, Outcome, answer_schema, call, run
+from tests.commands.runner import REPOSITORY, Outcome, answer_schema, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
 from tests.make_tree import snapshot
@@ -183,14 +183,6 @@ def test_names_that_would_steer_a_terminal(tmp_path: Path) -> None:
     assert outcome.status == 1
     assert "\x1b" not in outcome.stdout
     assert "results/ra\\x1b[31mck/bert (v1.1, closed, 10 runs)" in outcome.stdout
-
-
-def test_a_process_of_its_own_knows_no_colour_and_needs_no_utf8(tmp_path: Path) -> None:
-    tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
-    done = call("inspect", tree, PYTHONIOENCODING="ascii")
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "\x1b" not in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 120
 
 
 def test_rates_as_json(tmp_path: Path) -> None:

@@ -7,15 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
-from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
-from mlsub.commands.answers import schema
-from mlsub.convergence.algorithm import algorithm_of
-from mlsub.convergence.reference import points_of
-from mlsub.present import FORMATS
 from tests.commands.runner import run
-from tests.differential.shared import ABSENT, CORPUS, present
 from tests.make_tree import Log, Tree, make_tree
 
 TEXT = """\
@@ -65,40 +58,6 @@ def test_records_are_built_and_told(tmp_path: Path) -> None:
     assert small["Hyperparams"]["opt_name"] == "lars"
     assert "lars_opt_learning_rate_warmup_epochs" in small["Hyperparams"]
     assert "lars_opt_learning_rate_warmup_epochs" not in large["Hyperparams"]
-
-
-@pytest.mark.parametrize("format_", FORMATS)
-def test_the_answer_in_every_format(format_: str, tmp_path: Path) -> None:
-    tree, file = reference_runs(tmp_path), tmp_path / "rcps_resnet.json"
-    outcome = build(tree, file, "--format", format_)
-    title = f"{file}: resnet, epochs to converge"
-    assert (outcome.status, outcome.stderr) == (0, "")
-    if format_ == "json":
-        Draft202012Validator(schema("rcp build")).validate(outcome.document)
-        assert outcome.document["file"] == str(file)
-        replaced = [(point["batch_size"], point["kept"], point["replaces"]) for point in outcome.document["points"]]
-        assert replaced == [(3200, True, None), (4096, True, 39.875)]
-    else:
-        heading = {"text": f"{title}\n\n", "markdown": "# ", "html": f"<title>{title}</title>"}[format_]
-        assert heading in outcome.stdout and "in place of one with a mean of 39.875" in outcome.stdout
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-def test_the_official_tool_reads_what_was_built_from_published_logs(tmp_path: Path) -> None:
-    file = tmp_path / "rcps_llama2_70b_lora.json"
-    folders = sorted((CORPUS / "v5.1" / "AMD" / "results").glob("MI3[05]0X_*/llama2_70b_lora"))
-    outcome = run("rcp", "build", *folders, "-o", file)
-    assert outcome.status == 0, outcome.stderr
-    algorithm = algorithm_of("training", "5.1")
-    assert algorithm is not None
-    ours = points_of(file, "llama2_70b_lora", 10, algorithm)
-    with file.open() as stream:
-        official = RCP_Checker("training", "5.1.0", "llama2_70b_lora", False, stream)
-    for point, theirs in zip(ours, official.rcp_data.values(), strict=True):
-        assert point.batch_size == theirs["BS"]
-        assert point.mean == pytest.approx(theirs["RCP Mean"], rel=1e-12)
-        assert point.stdev == pytest.approx(theirs["RCP Stdev"], rel=1e-12)
-        assert point.minimum == pytest.approx(theirs["Min Epochs"], abs=1e-4)
 
 
 def spoiled(tree: Tree, how: str) -> None:
@@ -226,15 +185,6 @@ def test_names_and_hyperparameters_can_be_chosen(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_is_replaced_only_by_force(tmp_path: Path) -> None:
-    tree, file = reference_runs(tmp_path), tmp_path / "rcps_resnet.json"
-    file.write_text("mine")
-    refused = build(tree, file)
-    assert (refused.status, file.read_text()) == (2, "mine")
-    assert build(tree, file, "--force").status == 0
-    assert build(tree, tmp_path / "no" / "folder.json").status == 2
-
-
 def test_an_entry_is_held_against_a_file_of_ones_own(tmp_path: Path) -> None:
     """41.5 epochs are those of the reference of the file at 3200; the installed one accepts 40."""
     tree, file = reference_runs(tmp_path / "reference"), tmp_path / "rcps_resnet.json"
@@ -246,14 +196,6 @@ def test_an_entry_is_held_against_a_file_of_ones_own(tmp_path: Path) -> None:
     mine.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 38}), *range(5))
     failed = run("check", mine.folder, "--rcp", file, "--format", "json")
     assert (failed.status, failed.errors()) == (1, {"rcp.too-fast"})
-
-
-def test_a_file_for_another_benchmark_leaves_an_entry_as_it_is(tmp_path: Path) -> None:
-    tree, file = reference_runs(tmp_path / "reference"), tmp_path / "rcps_resnet.json"
-    assert build(tree, file).status == 0
-    mine = make_tree(tmp_path, benchmarks=["bert"])
-    plain = run("check", mine.folder, "--format", "json").report["entries"]
-    assert run("check", mine.folder, "--rcp", file, "--format", "json").report["entries"] == plain
 
 
 BIG = '{"a": {"Benchmark": "resnet", "BS": 4096, "Hyperparams": {}, "Epochs to converge": [1e200, 2e200, 3e200]}}'

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.runner import REPOSITORY, Outcome, run
+from tests.commands.runner import Outcome, run
 from tests.commands.test_hostile import HOSTILE
 from tests.conftest import ExpectedText
 from tests.convergence.logs import log_of, write_logs
@@ -151,21 +148,6 @@ def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(name: str, 
     assert all(character.isprintable() or character == "\n" for character in found.stdout + found.stderr)
     if format_ == "json":
         assert entries(found)[0]["organisation"] == HOSTILE[name]
-
-
-def test_the_help_and_an_answer_load_nothing_heavy(tmp_path: Path) -> None:
-    probe = (
-        "import json, sys\nfrom mlsub.commands.rcp.command import margin as command\n"
-        "try:\n    command(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
-        "print('MODULES ' + json.dumps(sorted(sys.modules)))"
-    )
-    entry = resnet(tmp_path, 42, 43, 44, 45, 46)
-    for arguments, unwanted in ((["--help"], {"msgspec", "yaml"}), ([str(entry), "--round", "1.0"], {"rich"})):
-        done = subprocess.run(
-            [sys.executable, "-c", probe, *arguments], capture_output=True, text=True, check=True, cwd=REPOSITORY
-        )
-        modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))
-        assert not modules & (unwanted | {"numpy", "scipy", "matplotlib", "jsonschema", "mlperf_logging"})
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)

@@ -118,15 +118,6 @@ def test_a_name_is_a_benchmark_and_with_a_dot_before_it_a_folder(here: Path) -> 
     assert "1 entry" in plot("mine", "--round", "1.0", "-o", "c.svg").stdout
 
 
-def test_a_file_is_only_replaced_when_asked_to(here: Path) -> None:
-    (here / "a.svg").write_text("mine")
-    found = plot("resnet", "-o", "a.svg")
-    assert (found.status, found.stderr) == (2, "mlsub rcp plot: a.svg exists. Add --force to replace it.\n")
-    assert (here / "a.svg").read_text() == "mine"
-    assert plot("resnet", "-o", "a.svg", "--force").status == 0
-    assert (here / "a.svg").read_bytes().startswith(b"<?xml")
-
-
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

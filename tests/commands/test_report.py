@@ -11,7 +11,7 @@ import pytest
 from mlsub.convergence.reference import reference_file
 from tests.commands.runner import call, run
 from tests.commands.site.sites import Html, two_rounds
-from tests.make_tree import make_tree, snapshot
+from tests.make_tree import make_tree
 
 pytest.importorskip("jinja2")
 
@@ -35,17 +35,6 @@ def test_a_rejected_result_is_told_by_the_status_and_on_the_site(here: Path) -> 
     assert outcome == (1, "A site of 4 results of 2 rounds, 25 runs, on 18 pages\n\nOpen out/site/index.html\n", "")
     assert "rejected" in Html((here / "out/site/rounds/training_1.1.html").read_bytes()).text
     assert "Ours" in Html((here / "out/site/index.html").read_bytes()).text
-
-
-def test_a_site_is_only_replaced_when_asked_to(here: Path) -> None:
-    make_tree(here)
-    assert run("site", "v1.0", "-o", "site").status == 0
-    before = snapshot(here / "site")
-    assert run("site", "v1.0", "-o", "site") == (
-        2, "", "mlsub site: site exists. Add --force to replace it.\n"
-    )  # fmt: skip
-    assert snapshot(here / "site") == before
-    assert run("site", "v1.0", "-o", "site", "--force").status == 0
 
 
 def test_an_empty_folder_can_be_made_a_site_from_within(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
-from pyarrow import parquet
 
 from mlsub.present.tables import ColumnKind, columns
 from tests.commands.runner import answer_schema, run
@@ -101,28 +99,6 @@ def test_the_minutes_are_the_recorded_ones(name: str) -> None:
             assert row[column] == (None if score[key] is None else pytest.approx(score[key], abs=1e-9)), row["path"]
             compared += row[column] is not None
     assert compared > 4
-
-
-@pytest.mark.parametrize("name", PACKAGES)
-def test_parquet_and_xlsx_hold_the_same_rows(name: str, tmp_path: Path) -> None:
-    files = [tmp_path / f"out{ending}" for ending in (".parquet", ".xlsx")]
-    for file in files:
-        run("score", *paths(name), "-o", file)
-    # In CSV an empty text and an empty cell look the same.
-    rows = [{key: value if value != "" else None for key, value in row.items()} for row in table(name)]
-    stored = parquet.read_table(files[0]).to_pylist()
-    assert [{key: value if value != "" else None for key, value in row.items()} for row in stored] == rows
-    book = openpyxl.load_workbook(files[1])
-    # v1.0/PCL writes "close".
-    assert book.sheetnames == ["closed", "open"] + ["other"] * (name == "1.0")
-    for division in book.sheetnames:
-        sheet = [list(line) for line in book[division].iter_rows(min_row=2, values_only=True)]
-        expected = [list(row.values()) for row in rows if row["division"] == {"other": "close"}.get(division, division)]
-        assert len(sheet) == len(expected)
-        for line, row in zip(sheet, expected, strict=True):
-            for cell, value in zip(line, row, strict=True):
-                same = pytest.approx(value, rel=1e-15, abs=0) if isinstance(value, float) else value
-                assert (cell if cell != "" else None) == same
 
 
 def test_one_benchmark_folder_of_a_package_has_the_scores_of_its_entry() -> None:

@@ -244,23 +244,6 @@ def test_so_is_a_library_that_is_broken(format_: str, library: str, tmp_path: Pa
     )
 
 
-def test_nothing_heavy_is_imported_that_the_format_does_not_need(tmp_path: Path) -> None:
-    probe = (
-        "import json, sys\nfrom mlsub.cli import main\n"
-        "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
-        "sys.stderr.write(json.dumps(sorted(sys.modules)))\n"
-    )
-    folder = str(_tree(tmp_path).folder)
-    for arguments, unwanted in (
-        (["score", "--help"], {"msgspec", "yaml", "rich", "pyarrow", "openpyxl", "numpy"}),
-        (["score", folder, "--format", "csv"], {"rich", "pyarrow", "openpyxl", "numpy", "pandas", "jsonschema"}),
-        (["score", folder, "--format", "xlsx"], {"rich", "pyarrow", "pandas", "jsonschema"}),
-    ):
-        done = subprocess.run([sys.executable, "-c", probe, *arguments], capture_output=True, check=True)
-        modules = set(json.loads(done.stderr))
-        assert modules & unwanted == set(), arguments
-
-
 HOSTILE: dict[str, Any] = {
     "submitter": ["a", {"b": None}],
     "status": "x" * 100_000,

@@ -30,26 +30,6 @@ def test_a_factor_is_written_where_the_time_is_to_be_scaled(tmp_path: Path) -> N
     assert again["published"] == again["expected"] == 12.0 * factor
 
 
-def test_the_headline_has_the_factor_of_a_file_only_and_what_is_expected_stands_beside(tmp_path: Path) -> None:
-    """Entries of v3.0 and v3.1 were published without the factor that the convergence test gives."""
-    tree = tree_with(tmp_path, 35)
-    entry = run("check", tree.folder, "--format", "json").report["entries"][0]
-    score, factor = entry["score"], entry["rcp"]["scaling"]
-    assert factor == pytest.approx(1.004223, abs=1e-6)
-    assert entry["minutes"] == score["published"] == score["unscaled"] == 12.0
-    assert (score["scaling"], score["scaling_file"]) == (1.0, False)
-    assert (score["expected"], score["expected_scaling"]) == (12.0 * factor, factor)
-    checked, scored = run("check", "-v", tree.folder).stdout, run("score", tree.folder).stdout
-    assert "expected" in checked and "12.000000  12.050679" in checked, "the word minutes means the same"
-    assert "If there is no scaling.json, mlsub score PATH --write-scaling writes it" in checked
-    assert " 12.000    12.051  accepted" in scored
-    assert "--write-scaling writes a missing scaling.json" in scored
-    run("score", tree.folder, "--write-scaling")
-    entry = run("check", tree.folder, "--format", "json").report["entries"][0]
-    assert entry["minutes"] == entry["score"]["published"] == 12.0 * factor
-    assert "expected:" not in run("score", tree.folder).stdout
-
-
 @pytest.mark.parametrize("epochs", [30, 40])
 def test_none_is_written_where_nothing_is_scaled(epochs: int, tmp_path: Path) -> None:
     tree = tree_with(tmp_path, epochs)

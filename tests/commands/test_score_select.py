@@ -145,38 +145,6 @@ def test_other_formats_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
-def test_published_runs_select_a_window() -> None:
-    folder = CORPUS / "v1.0" / "Google" / "results" / "tpu-v4-1024-JAX" / "unet3d"
-    document = json.loads(run("score", "--window", 20, folder, "--format", "json").stdout)
-    assert len(document["selection"]["windows"]) == 21
-    assert len(document["submit"]) == 20
-    assert document["notes"][0] == "an entry of unet3d has 40 runs, not 20"
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-def test_published_runs_of_two_systems_are_refused() -> None:
-    folders = sorted((CORPUS / "v4.0" / "tinycorp" / "results").glob("*/resnet"))
-    outcome = run("score", "--window", 5, *folders)
-    assert (outcome.status, outcome.stdout, outcome.stderr) == (
-        1,
-        "",
-        "mlsub: nothing is selected: the runs are of more than one system "
-        '(submission_platform: "tinybox_green", "tinybox_red")\n',
-    )
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-def test_a_published_copy_counts_as_no_run_of_its_own() -> None:
-    folder = CORPUS / "v4.1" / "tinycorp" / "results" / "tinybox_green" / "bert"
-    outcome = run("score", "--window", 10, folder)
-    assert (outcome.status, outcome.stderr) == (
-        1,
-        "mlsub: nothing is selected: result_8.txt contains a run that is there already: "
-        "number and times of all records as in result_3.txt\n",
-    )
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
 def test_as_many_published_runs_as_an_entry_has_score_as_the_entry() -> None:
     folder = CORPUS / "v1.0" / "Google" / "results" / "tpu-v4-1024-JAX" / "unet3d"
     document = json.loads(run("score", "--window", 40, folder, "--format", "json").stdout)

@@ -106,24 +106,6 @@ def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
     assert read_events(result.stdout)[0]["round"] == "1.0"
 
 
-def test_a_log_that_grows(tmp_path: Path) -> None:
-    file = tmp_path / "result_0.txt"
-    call = [*CALL, str(file), "--round", "1.0", "--format", "jsonl", *QUICK]
-    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
-        assert process.stdout is not None
-        first = process.stdout.readline() + process.stdout.readline()
-        with growing(file, lines_of()):
-            rest = process.stdout.read()
-        assert process.wait(HUNG) == 0
-    events = read_events(first + rest)
-    phases = [event["phase"] for event in events if event["event"] == "phase"]
-    assert phases == ["waiting", "init", "run", "evaluating", "run", "stopped"]
-    assert len([event for event in events if event["event"] == "evaluation"]) == 10
-    assert events[-1]["event"] == "verdict"
-    times = [event["at_ms"] for event in events]
-    assert times == sorted(times)
-
-
 def test_events_come_at_once(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     lines = lines_of()
@@ -246,31 +228,3 @@ def test_an_output_that_knows_few_characters(tmp_path: Path) -> None:
         env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},
     )
     assert done.returncode == 1 and b"\\xe9" in done.stdout and done.stderr == b""
-
-
-PROBE = """
-import json, sys
-from mlsub.cli import main
-try:
-    main(["watch", *sys.argv[1:]])
-except SystemExit:
-    pass
-print("\\nMODULES " + json.dumps(sorted(sys.modules)))
-"""
-
-
-@pytest.mark.parametrize(
-    ("args", "unwanted"),
-    [
-        (["--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
-        (["LOG", "--round", "1.0", "--format", "jsonl"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"}),
-        (["LOG", "--round", "1.0"], {"rich", "jsonschema", "mlperf_logging", "numpy", "scipy"}),
-    ],
-)
-def test_only_what_is_needed_is_imported(args: list[str], unwanted: set[str], log: Path) -> None:
-    args = [str(log) if arg == "LOG" else arg for arg in [*args, *QUICK]]
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE, *args], capture_output=True, text=True, check=True, env=ENVIRONMENT
-    )
-    modules = set(json.loads(done.stdout.rpartition("MODULES ")[2]))
-    assert modules & unwanted == set()

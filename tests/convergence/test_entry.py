@@ -111,14 +111,10 @@ def test_counts_that_cannot_be_averaged_or_sorted_reject(point: float, rule: str
 @pytest.mark.parametrize(
     ("usage", "round_name", "name", "unit"),
     [
-        ("training", "1.0", "bert", "samples"),
-        ("training", "4.1", "gpt3", "tokens"),
-        ("training", "3.0", "unet3d", "epochs"),
-        ("training", "4.0", "unet3d", "samples"),
-        ("training", "3.1", "stable_diffusion", "steps"),
-        ("training", "5.0", "stable_diffusion", "samples"),
-        ("training", "6.1", "llama31_8b", "samples"),
-        ("training", "5.1", "dlrm_dcnv2", "epochs"),
+        *(("training", "1.0", "bert", "samples"), ("training", "4.1", "gpt3", "tokens")),
+        *(("training", "3.0", "unet3d", "epochs"), ("training", "4.0", "unet3d", "samples")),
+        *(("training", "3.1", "stable_diffusion", "steps"), ("training", "5.0", "stable_diffusion", "samples")),
+        *(("training", "6.1", "llama31_8b", "samples"), ("training", "5.1", "dlrm_dcnv2", "epochs")),
         ("hpc", "3.0", "openfold", "samples"),
     ],
 )
@@ -126,6 +122,9 @@ def test_what_is_counted_depends_on_benchmark_and_round(usage: str, round_name: 
     assert unit_words(name, get_round(usage, round_name)) == unit
 
 
+CRASH = "The official convergence checker ends with a traceback at this record, so the package cannot be checked"
+SIZES = "The runs do not agree on one batch size"
+FEW = "Too few runs converged for a convergence test"
 Logs = Callable[[], list[str]]
 DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
     "a run without evaluation": (
@@ -138,32 +137,17 @@ DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
         "1.0",
         lambda: [*resnet(*[SLOW] * 4), *resnet("many")],
         "official.crash",
-        "The official convergence checker ends with a traceback at this record, so the package cannot be checked",
+        CRASH,
     ),
-    "two batch sizes": (
-        "3.0",
-        lambda: [*resnet(*[SLOW] * 4), log_of("resnet", 2048, SLOW)],
-        "rcp.batch-size",
-        "The runs do not agree on one batch size",
-    ),
+    "two batch sizes": ("3.0", lambda: [*resnet(*[SLOW] * 4), log_of("resnet", 2048, SLOW)], "rcp.batch-size", SIZES),
     "a run without a batch size": (
         "3.0",
         lambda: [*resnet(*[SLOW] * 4), log_of("resnet", None, SLOW)],
         "rcp.batch-size",
-        "The runs do not agree on one batch size",
+        SIZES,
     ),
-    "no batch size at all": (
-        "1.0",
-        lambda: [log_of("resnet", None, SLOW)] * 5,
-        "rcp.batch-size",
-        "The runs do not agree on one batch size",
-    ),
-    "a batch size that is not a number": (
-        "1.0",
-        lambda: [log_of("resnet", "4096", SLOW)] * 5,
-        "official.crash",
-        "The official convergence checker ends with a traceback at this record, so the package cannot be checked",
-    ),
+    "no batch size at all": ("1.0", lambda: [log_of("resnet", None, SLOW)] * 5, "rcp.batch-size", SIZES),
+    "a batch size that is not a number": ("1.0", lambda: [log_of("resnet", "4096", SLOW)] * 5, "official.crash", CRASH),
     "two benchmarks": (
         "3.0",
         lambda: [*resnet(*[SLOW] * 4), log_of("ssd", SIZE, SLOW)],
@@ -180,20 +164,15 @@ DEFECTS: dict[str, tuple[str, Logs, str, str]] = {
         "3.0",
         lambda: [*resnet(*[SLOW] * 3), *resnet(SLOW, SLOW, status="aborted")],
         "rcp.insufficient-convergence",
-        "Too few runs converged for a convergence test",
+        FEW,
     ),
     "runs that never stop": (
         "3.0",
         lambda: [*resnet(*[SLOW] * 3), *resnet(SLOW, SLOW, status=None)],
         "rcp.insufficient-convergence",
-        "Too few runs converged for a convergence test",
+        FEW,
     ),
-    "two runs alone": (
-        "3.0",
-        lambda: resnet(SLOW, SLOW),
-        "rcp.insufficient-convergence",
-        "Too few runs converged for a convergence test",
-    ),
+    "two runs alone": ("3.0", lambda: resnet(SLOW, SLOW), "rcp.insufficient-convergence", FEW),
 }
 
 

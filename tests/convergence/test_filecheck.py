@@ -96,10 +96,7 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
         {EPOCHS: [40, 10**400, 42]},
         f"'Epochs to converge' contains a number above 1e+15: 1{'0' * 78}…",
     ),
-    "a batch size beyond floating point": (
-        {"BS": 10**400},
-        f"BS, the batch size, is above 1e+15: 1{'0' * 78}…",
-    ),
+    "a batch size beyond floating point": ({"BS": 10**400}, f"BS, the batch size, is above 1e+15: 1{'0' * 78}…"),
     "nested hyperparameters": (
         {"Hyperparams": {"x": json.loads("[" * 30 + "]" * 30)}},
         "It is nested more than 20 deep",

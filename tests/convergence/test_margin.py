@@ -167,12 +167,7 @@ def test_from_v30_on_the_logs_name_the_benchmark(round_name: str, name: str) -> 
     )
     found = entry((35,) * 5)
     report = Report(
-        usage="training",
-        round=round_name,
-        root="/",
-        official=Verdict.ACCEPTED,
-        logs=(log,),
-        entries=(found,),
+        usage="training", round=round_name, root="/", official=Verdict.ACCEPTED, logs=(log,), entries=(found,)
     )
     assert benchmark_held(report, found, get_round("training", round_name)) == name
 

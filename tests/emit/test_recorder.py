@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
-from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.explain import before_run
 from tests.differential.generate import Combination, compliant_log
+from tests.emit.adapters.common import judged, records, rejecting
 from tests.emit.digits import initialise, recorder, train
 from tests.emit.drive import GIVEN, own
 from tests.emit.drive import recorder as drive_recorder
-from tests.judging import report_on
 
 IDENTITY: dict[str, Any] = {"organisation": "A", "platform": "B", "status": "onprem"}
 STATUSES = "give status=..., one of cloud, onprem, preview, research"
-
-
-def records(log: Path) -> list[dict[str, Any]]:
-    return [json.loads(line.removeprefix(":::MLLOG ")) for line in log.read_text().splitlines()]
-
-
-def judged(log: Path) -> LogReport:
-    return report_on(log, "rehearsal", "1.0")
-
-
-def rejecting(log: Path) -> set[str]:
-    return {finding.rule for finding in judged(log).findings if finding.rejects}
 
 
 @pytest.fixture
@@ -116,15 +102,6 @@ def test_a_refusal_has_the_words_of_the_finding(log: Path) -> None:
     ]
 
 
-def test_a_wrong_value_is_refused_where_it_is_logged(log: Path) -> None:
-    with pytest.raises(DoomedRunError), recorder(log) as rec:
-        rec.log("cache_clear", True)
-        with rec.init():
-            rec.hyperparameter("opt_momentum", 0.95)
-            pytest.fail("the next line must not run")
-    assert not log.exists()
-
-
 def test_to_warn_only_tells(log: Path) -> None:
     with recorder(log, strict="warn") as rec:
         with pytest.warns(EmitWarning, match="opt_name has a value that the rules do not allow"):
@@ -198,7 +175,6 @@ def test_a_crash_leaves_a_log_that_says_so(where: str, log: Path) -> None:
         last = records(log)[-1]
         assert (last["key"], last["metadata"]["status"]) == ("run_stop", "aborted")
         assert not judged(log).compliant
-    assert not (log.parent / f".{log.name}.lock").exists()
 
 
 def test_a_run_that_reached_its_target_and_then_crashes_is_aborted(log: Path) -> None:
@@ -337,15 +313,6 @@ def test_what_no_parser_reads_is_refused(value: Any, log: Path) -> None:
         assert log.read_bytes() == before
 
 
-def test_numbers_of_numeric_libraries_are_logged_as_numbers(log: Path) -> None:
-    numpy = pytest.importorskip("numpy")
-    with recorder(log) as rec:
-        rec.log("notice", numpy.float32(0.5), sizes=numpy.array([1, 2]), count=numpy.int64(3))
-    (notice,) = records(log)
-    assert notice["value"] == 0.5
-    assert (notice["metadata"]["sizes"], notice["metadata"]["count"]) == ([1, 2], 3)
-
-
 def test_missing_metadata_is_told_by_the_words_of_a_training_code(log: Path) -> None:
     with recorder(log) as rec:
         initialise(rec)
@@ -362,11 +329,6 @@ def test_an_earlier_run_is_not_written_over(log: Path) -> None:
     with recorder(log, overwrite=True) as rec:
         rec.log("notice", 1)
     assert "earlier" not in log.read_text()
-
-
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(EmitError, match=r"there is no folder .*gone\. Make it first\."):
-        recorder(tmp_path / "gone" / "result_0.txt")
 
 
 @pytest.mark.parametrize(
@@ -434,27 +396,14 @@ def test_one_number_is_not_enough_where_there_are_several_measures(
         rec.evaluate(value, epoch=1, step=1)
 
 
-#: What is not a number of samples, as it is told.
-NO_SAMPLES = {
-    "None": None,
-    "'1437'": "1437",
-    "1437.0": 1437.0,
-    "True": True,
-    "0": 0,
-    "-1": -1,
-    "[1437]": [1437],
-    "nan": float("nan"),
-}
-
-
-@pytest.mark.parametrize("shown", NO_SAMPLES)
+@pytest.mark.parametrize("count", [None, "1437", 1437.0, True, 0, -1, [1437], float("nan")], ids=repr)
 @pytest.mark.parametrize("which", ["train", "evaluation"])
-def test_what_is_no_number_of_samples_is_refused_and_nothing_is_logged(which: str, shown: str, log: Path) -> None:
-    counts: dict[str, Any] = {"train": 1437, "evaluation": 360, which: NO_SAMPLES[shown]}
+def test_what_is_no_number_of_samples_is_refused_and_nothing_is_logged(which: str, count: Any, log: Path) -> None:
+    counts: dict[str, Any] = {"train": 1437, "evaluation": 360, which: count}
     with recorder(log) as rec:
         with pytest.raises(EmitError) as refused:
             rec.samples(**counts)
-        assert str(refused.value) == f"{which} is {shown}: give a number of samples above 0"
+        assert str(refused.value) == f"{which} is {count!r}: give a number of samples above 0"
     assert records(log) == []
 
 
@@ -464,9 +413,12 @@ def test_numbers_of_numeric_libraries_are_numbers(log: Path) -> None:
         rec.samples(train=numpy.int64(1437), evaluation=numpy.array(360))
         assert rec.seed(numpy.int32(5)) == 5
         rec.evaluate(numpy.float32(0.5), epoch=1)
+        rec.log("notice", numpy.float32(0.5), sizes=numpy.array([1, 2]), count=numpy.int64(3))
+    notice = records(log)[-1]["metadata"]
+    assert (notice["sizes"], notice["count"]) == ([1, 2], 3)
     values = {record["key"]: record["value"] for record in records(log)}
     assert (values["train_samples"], values["eval_samples"], values["seed"]) == (1437, 360, 5)
-    assert values["eval_accuracy"] == 0.5
+    assert values["eval_accuracy"] == values["notice"] == 0.5
 
 
 @pytest.mark.parametrize("seed", [None, "5", 5.5, True])

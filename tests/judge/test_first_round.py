@@ -9,7 +9,6 @@ import pytest
 
 import mlsub
 from mlsub.findings import Kind, Verdict
-from mlsub.log.event import decode_mll
 from mlsub.rounds import all_rounds, get_round, usages
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_description
@@ -181,11 +180,6 @@ def test_other_rounds_are_judged_by_their_package_checker(tmp_path: Path) -> Non
     next((folder / "systems").glob("*.json")).unlink()
     report = mlsub.check(folder, round="0.7")
     assert (report.official, report.judged_by) == (Verdict.REJECTED, "package-checker")
-
-
-def test_a_time_of_a_record_is_in_seconds() -> None:
-    event = decode_mll(1, b' 1560400663.5 run_start: {"value": null}')
-    assert getattr(event, "time_ms", None) == 1560400663500.0
 
 
 def test_text_json_and_pages_say_whose_verdicts_they_show(tmp_path: Path) -> None:

@@ -66,19 +66,6 @@ def test_a_token_in_the_text_of_a_record_begins_another_one(before: bytes, end: 
     ]
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("around", [b"", b"0: ", b"text\n"])
-def test_texts_that_are_objects_come_joined(end: bytes, around: bytes) -> None:
-    found = RecordCutter().feed((around + TOKEN + RECORD + end) * 2)
-    assert found.joined == RECORD + b"\n" + RECORD
-
-
-@pytest.mark.parametrize("text", [b" " + RECORD, RECORD + b" ", b"", b"1", RECORD + b"x", b"x" + RECORD])
-def test_texts_of_which_one_is_not_an_object_do_not_come_joined(text: bytes) -> None:
-    found = RecordCutter().feed(TOKEN + RECORD + b"\n" + TOKEN + text + b"\n")
-    assert (found.joined, found.texts) == (b"", [RECORD, text])
-
-
 class Chunks:
     """A stream that hands out given chunks, whatever size is asked for; a pipe or an archive does so too."""
 

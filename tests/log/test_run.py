@@ -65,34 +65,6 @@ def test_the_run_is_timed_between_the_records_that_the_official_summarizer_takes
         assert run.minutes is None
 
 
-@pytest.mark.parametrize(
-    ("edges", "interval"),
-    [
-        (["start 1", "stop 5"], (1, 5)),
-        (["start 1", "start 2", "stop 5"], (2, 5)),
-        (["stop 5", "start 1"], (1, 5)),
-        (["stop 5", "stop 6", "start 1"], (1, 6)),
-        (["start 1", "stop 5", "stop 6", "start 7"], (1, 5)),
-        (["start 9", "stop 5"], (9, 5)),
-        (["start 1", "start 2"], (2, None)),
-        (["stop 1", "stop 2"], (None, 2)),
-        ([], (None, None)),
-    ],
-)
-def test_of_repeated_edges_the_last_before_both_are_known_count(
-    edges: list[str], interval: tuple[float | None, float | None]
-) -> None:
-    parted = [edge.split() for edge in edges]
-    run = fold(*(event(f"run_{name}", time_ms=float(at)) for name, at in parted))
-    assert (run.timeline.run_start, run.timeline.run_stop) == interval
-
-
-def test_minutes_are_not_rounded() -> None:
-    run = fold(event("run_start", time_ms=1.0), event("run_stop", time_ms=1234568.0))
-    assert run.duration_ms == 1234567.0
-    assert run.minutes == 1234567.0 / 60000.0
-
-
 @given(times=st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(math.nan)), max_size=12))
 def test_each_step_of_the_clock_backwards_is_counted_with_the_first_and_the_worst(times: list[float]) -> None:
     run = fold(*(event("k", line=line, time_ms=time_ms) for line, time_ms in enumerate(times, 10)))

@@ -18,9 +18,8 @@ def _put(key: str, **parts: Any) -> Callable[[Tree], object]:
     return lambda tree: tree.edit(lambda log: log.put(key, **parts), 2)
 
 
-def _drop_status(tree: Tree) -> None:
-    # The word has to be there for the official checker; it may say nothing.
-    tree.edit(lambda log: log.put("run_stop", metadata={"status": None}), 2)
+def _status(status: Any) -> Callable[[Tree], object]:
+    return _put("run_stop", metadata={"status": status})
 
 
 def _shift(key: str, by_ms: int) -> Callable[[Tree], object]:
@@ -61,72 +60,36 @@ def _another_division(tree: Tree) -> None:
 # One change to run 2 of an accepted entry: the rules it breaks, the key whose line is named, a part of what was found.
 CASES: dict[str, tuple[Callable[[Tree], object], set[str], str | None, str | None]] = {
     "run_stop long before run_start": (
-        _put("run_stop", time_ms=0),
-        {"run.interval-negative", "run.clock-backwards"},
-        "run_stop",
-        None,
+        *(_put("run_stop", time_ms=0), {"run.interval-negative", "run.clock-backwards"}, "run_stop", None),
     ),
     "the clock runs backwards": (_shift("epoch_stop", 3_600_000), {"run.clock-backwards"}, "block_stop", "1 step back"),
     "one ms backwards": (_shift("block_start", 2), {"run.clock-backwards"}, "epoch_start", "1 ms at most"),
-    "no status": (_drop_status, {"run.status-missing"}, "run_stop", "null"),
-    "an empty status": (_put("run_stop", metadata={"status": ""}), {"run.status-missing"}, "run_stop", '""'),
-    "aborted": (_put("run_stop", metadata={"status": "aborted"}), {"run.status-aborted"}, "run_stop", "aborted"),
-    "an unknown status": (
-        _put("run_stop", metadata={"status": "succes"}),
-        {"run.status-unknown"},
-        "run_stop",
-        '"succes"',
-    ),
-    "a status that is no text": (_put("run_stop", metadata={"status": 0}), {"run.status-unknown"}, "run_stop", "0"),
-    "a stop that says it is a start": (
-        _put("init_stop", event_type="INTERVAL_START"),
-        {"run.event-type"},
-        "init_stop",
-        "INTERVAL_START",
-    ),
-    "a start that says it is a point": (
-        _put("run_start", event_type="POINT_IN_TIME"),
-        {"run.event-type"},
-        "run_start",
-        "POINT_IN_TIME",
-    ),
-    "a value that says it is a start": (
-        _put("eval_accuracy", event_type="INTERVAL_START"),
-        {"run.event-type"},
-        "eval_accuracy",
-        "INTERVAL_START",
-    ),
-    "an event type of our own": (_put("eval_start", event_type="BEGIN"), {"run.event-type"}, "eval_start", "BEGIN"),
-    "an organisation of another name": (
-        _put("submission_org", value="Globex"),
-        {"cross.org"},
-        "submission_org",
-        '"Globex"',
-    ),
-    "another division": (
-        _another_division,
-        {"cross.division"},
-        "submission_division",
-        None,
-    ),
+    # The word has to be there for the official checker; it may say nothing.
+    "no status": (_status(None), {"run.status-missing"}, "run_stop", "null"),
+    "an empty status": (_status(""), {"run.status-missing"}, "run_stop", '""'),
+    "aborted": (_status("aborted"), {"run.status-aborted"}, "run_stop", "aborted"),
+    "an unknown status": (_status("succes"), {"run.status-unknown"}, "run_stop", '"succes"'),
+    "a status that is no text": (_status(0), {"run.status-unknown"}, "run_stop", "0"),
+    **{
+        f"{key} as {kind}": (_put(key, event_type=kind), {"run.event-type"}, key, kind)
+        for key, kind in (
+            ("init_stop", "INTERVAL_START"),
+            ("run_start", "POINT_IN_TIME"),
+            ("eval_accuracy", "INTERVAL_START"),
+            ("eval_start", "BEGIN"),
+        )
+    },
+    "another organisation": (_put("submission_org", value="Globex"), {"cross.org"}, "submission_org", '"Globex"'),
+    "another division": (_another_division, {"cross.division"}, "submission_division", None),
     "another platform": (
-        _put("submission_platform", value="other"),
-        {"cross.platform"},
-        "submission_platform",
-        '"other"',
+        *(_put("submission_platform", value="other"), {"cross.platform"}, "submission_platform", '"other"'),
     ),
     "the same log twice": (_copied, {"entry.same-log-twice"}, None, "result_0.txt"),
     "the same log with another seed": (
-        lambda tree: _copied(tree, _with_another_seed),
-        {"entry.same-log-twice"},
-        None,
-        "result_0.txt",
+        *(lambda tree: _copied(tree, _with_another_seed), {"entry.same-log-twice"}, None, "result_0.txt"),
     ),
     "the same log of a machine of another name": (
-        lambda tree: _copied(tree, _of_an_older_machine),
-        {"entry.same-log-twice"},
-        None,
-        "result_0.txt",
+        *(lambda tree: _copied(tree, _of_an_older_machine), {"entry.same-log-twice"}, None, "result_0.txt"),
     ),
     "the same seed from another line": (_same_seed_elsewhere, {"seed.reused"}, "seed", "result_0.txt"),
 }

@@ -10,7 +10,7 @@ import pytest
 from mlsub.log.event import Event
 from mlsub.review.run import audit_lengths
 from tests.corpus import CORPUS
-from tests.emit.digits import initialise, recorder, train
+from tests.emit.digits import initialise, recorder
 from tests.judging import report_on
 from tests.review.folding import fold, read_run
 
@@ -94,14 +94,6 @@ def test_the_recorders_evaluate_leads_to_it_and_its_evaluation_does_not(
     assert [one.actual for one in report.findings if one.rule == "run.eval-length"] == (
         ["1 of 1 evaluations take no time, in a run of 30 s"] if after_the_fact else []
     )
-
-
-def test_a_rehearsal_of_the_recorder_is_too_short_for_it(tmp_path: Path) -> None:
-    log = tmp_path / "result_0.txt"
-    with recorder(log) as rec:
-        initialise(rec)
-        train(rec)
-    assert all(one.rule != "run.eval-length" for one in report_on(log, "rehearsal", "1.0").findings)
 
 
 # The published evaluations that take least, and those of the 50 logs that have no length: they may come after the run.

@@ -1,4 +1,4 @@
-"""The table of rounds."""
+"""The table of rounds, and which benchmark a folder of results holds, round by round."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
+from mlsub.rounds.benchmarks import Held, benchmark_of
 
 
 @pytest.mark.parametrize("text", ["1.0", "1.0.0", "v1.0", "v1.0.0", " 1.0 "])
@@ -37,3 +38,60 @@ def test_the_rehearsal_has_one_round_with_the_common_rules_of_training() -> None
 def test_unknown_rounds_and_usages_name_the_known_ones(usage: str, name: str, named: str) -> None:
     with pytest.raises(MlsubError, match=named):
         get_round(usage, name)
+
+
+@pytest.mark.parametrize(
+    ("round_", "folder", "title"),
+    [
+        ("1.1", "ssd", "SSD"), ("2.0", "ssd", "RetinaNet"), ("5.0", "retinanet", "RetinaNet"),
+        ("4.0", "gnn", "R-GAT"), ("5.0", "rgat", "R-GAT"), ("0.7", "bert", "BERT"), ("9.9", "ssd", "RetinaNet"),
+        ("1.0", "unheard", None),
+    ],
+)  # fmt: skip
+def test_benchmarks_over_the_rounds(round_: str, folder: str, title: str | None) -> None:
+    found = benchmark_of("training", round_, folder)
+    assert (found.title if found else None) == title
+
+
+def test_every_folder_of_every_round_holds_a_benchmark() -> None:
+    for usage in usages():
+        for name in known_rounds(usage):
+            for folder in get_round(usage, name).benchmarks:
+                assert benchmark_of(usage, name, folder) is not None, (usage, name, folder)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "answer", "why"),
+    [
+        (("training", "1.0", "bert"), ("training", "5.0", "bert"), "yes", None),
+        (("training", "4.1", "ssd"), ("training", "5.0", "retinanet"), "yes", None),
+        (("training", "4.1", "gnn"), ("training", "5.0", "rgat"), "yes", None),
+        (("training", "0.7", "bert"), ("training", "0.7", "bert"), "yes", None),
+        (("training", "5.0", "bert"), ("training", "9.9", "bert"), "unknown", None),
+        (("hpc", "2.0", "openfold"), ("hpc", "3.0", "openfold"), "unknown", None),
+        (("rehearsal", "1.0", "mine"), ("rehearsal", "1.0", "mine"), "yes", None),
+        (("training", "1.0", "mine"), ("training", "1.1", "mine"), "unknown", None),
+        (
+            ("training", "1.1", "ssd"),
+            ("training", "2.0", "ssd"),
+            "no",
+            "SSD (training v1.1) and RetinaNet (training v2.0) are different benchmarks",
+        ),
+        (
+            ("training", "0.7", "bert"),
+            ("training", "1.0", "bert"),
+            "no",
+            "BERT of v0.7 and of v1.0 are not compatible: MLCommons lists v1.0 to v5.0 as compatible, without v0.7",
+        ),
+        (
+            ("training", "1.1", "rnnt"),
+            ("training", "1.0", "rnnt"),
+            "no",
+            "RNN-T of v1.1 and of v1.0 are not compatible: MLCommons lists v1.0 as compatible with no other round",
+        ),
+    ],
+)
+def test_what_may_stand_side_by_side(
+    one: tuple[str, str, str], other: tuple[str, str, str], answer: str, why: str | None
+) -> None:
+    assert Held(*one).is_beside(Held(*other)) == (answer, why)

@@ -78,11 +78,10 @@ def coming(tmp_path: Path) -> Path:
 
 def test_house_rules_bind_beside_the_official_ones_and_leave_the_verdict(tmp_path: Path, house: Path) -> None:
     tree = make_tree(tmp_path).folder
-    plain = run("check", str(tree), "--format", "json").report
+    before = run("check", str(tree), "--format", "json").report
     answer = run("check", str(tree), "--rules", str(house), "--format", "json")
-    document = answer.report
+    report = answer.report
     assert answer.status == 1
-    report, before = document, plain
     assert report["official"] == before["official"] == "accepted"
     own = [finding for finding in report["findings"] if finding["kind"] == "house"]
     assert {finding["rule"] for finding in own} >= {"house.acme_ticket.count", "house.acme_second.count"}
@@ -164,26 +163,25 @@ def test_a_made_up_round_does_not_exist_without_its_file(tmp_path: Path) -> None
     assert "There are no rules for training round 99.0" in answer.stdout
 
 
+SLIP = 'common:\n  "1.0": {both: {a: {at_leest: 1}}}'
+SLIPPED = "yaml:3: common.1.0.both.a.at_leest: unknown word. Did you mean at_least?"
 BROKEN = [
-    (
-        'common:\n  "1.0": {both: {a: {at_leest: 1}}}',
-        "file.yaml:3: common.1.0.both.a.at_leest: unknown word. Did you mean at_least?",
-    ),
-    ('common:\n  "1.7": {both: {a: any}}', "file.yaml:3: common.1.7: unknown round. Did you mean 1.1?"),
-    ("usage: trainig", "file.yaml:2: usage: unknown value 'trainig'. Did you mean training?"),
+    (SLIP, SLIPPED),
+    ('common:\n  "1.7": {both: {a: any}}', "yaml:3: common.1.7: unknown round. Did you mean 1.1?"),
+    ("usage: trainig", "yaml:2: usage: unknown value 'trainig'. Did you mean training?"),
     (
         'common:\n  "5.1":\n    closed:\n      variants: {opt_name: {}}',
-        "file.yaml:5: common.5.1.closed.variants: only a benchmark has variants; put them under benchmarks",
+        "yaml:5: common.5.1.closed.variants: only a benchmark has variants; put them under benchmarks",
     ),
-    ("benchmarks:\n  resnit: {}", "file.yaml:3: benchmarks.resnit: unknown benchmark. Did you mean resnet?"),
+    ("benchmarks:\n  resnit: {}", "yaml:3: benchmarks.resnit: unknown benchmark. Did you mean resnet?"),
     (
         'rounds:\n  "1.0": {ruleset: 1.0.0}',
-        "file.yaml:3: rounds.1.0: round 1.0 exists; rules for it go under common or benchmarks",
+        "yaml:3: rounds.1.0: round 1.0 exists; rules for it go under common or benchmarks",
     ),
-    ('rounds:\n  "9.0": {rulset: 9.0.0}', "file.yaml:3: rounds.9.0.rulset: unknown word. Did you mean ruleset?"),
-    ('rounds:\n  "9.0": {benchmarks: [new]}', "file.yaml:1: round 9.0, benchmark new: "),
-    ("commmon: {}", "file.yaml:2: commmon: unknown word. Did you mean common?"),
-    ("title: again", "file.yaml:2: 'title' is given twice, first on line 1"),
+    ('rounds:\n  "9.0": {rulset: 9.0.0}', "yaml:3: rounds.9.0.rulset: unknown word. Did you mean ruleset?"),
+    ('rounds:\n  "9.0": {benchmarks: [new]}', "yaml:1: round 9.0, benchmark new: "),
+    ("commmon: {}", "yaml:2: commmon: unknown word. Did you mean common?"),
+    ("title: again", "yaml:2: 'title' is given twice, first on line 1"),
 ]
 
 
@@ -193,19 +191,22 @@ def test_a_broken_file_is_refused_with_line_and_what_was_meant(tmp_path: Path, l
     path.write_text(f"title: x\n{lines}\n")
     with pytest.raises(FileProblemsError) as error:
         check_overlay(path)
-    assert message in str(error.value)
+    assert f"file.{message}" in str(error.value)
 
 
-def test_the_command_refuses_a_broken_file_and_judges_nothing(tmp_path: Path) -> None:
-    tree, path = make_tree(tmp_path).folder, tmp_path / "bad.yaml"
-    path.write_text('title: x\ncommon:\n  "1.0": {both: {a: {at_leest: 1}}}\n')
-    answer = run("check", str(tree), "--rules", str(path))
-    assert answer.status == 2
-    assert "common.1.0.both.a.at_leest: unknown word. Did you mean at_least?" in answer.stdout
-    assert "bad.yaml:3" in answer.stdout
-    missing = run("check", str(tree), "--rules", str(tmp_path / "none.yaml"))
-    assert missing.status == 2
-    assert "cannot be read: No such file" in missing.stdout
+@pytest.mark.parametrize("words", ["check", "rules list", "rules show bert", "rules diff 1.0 1.1", "rules keys bert"])
+def test_every_command_refuses_a_broken_file_with_its_line(words: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(f"title: x\n{SLIP}\n")
+    tree = [make_tree(tmp_path).folder] if words == "check" else []
+    refused, missing = (run(*words.split(), *tree, "--rules", file) for file in (path, tmp_path / "none.yaml"))
+    assert refused.status == missing.status == 2
+    if tree:  # A report says it.
+        assert "bad.yaml:3" in refused.stdout and SLIPPED.partition(": ")[2] in refused.stdout
+        assert "cannot be read: No such file" in missing.stdout
+    else:
+        assert refused.stdout == missing.stdout == ""
+        assert f"bad.{SLIPPED}" in refused.stderr and "cannot be read: No such file" in missing.stderr
 
 
 def test_a_round_to_come_can_be_looked_up_and_compared(coming: Path) -> None:
@@ -226,17 +227,3 @@ def test_house_rules_are_shown_with_their_source(house: Path) -> None:
     assert "House rules of ACME" in shown
     assert "acme_second" in shown
     assert "acme_second" not in run("rules", "show", "resnet", "--round", "1.1").stdout
-
-
-def test_looking_up_by_a_broken_file_ends_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "bad.yaml"
-    path.write_text('title: x\ncommon:\n  "1.0": {both: {a: {at_leest: 1}}}\n')
-    for command in (
-        ("rules", "list"),
-        ("rules", "show", "bert"),
-        ("rules", "diff", "1.0", "1.1"),
-        ("rules", "keys", "bert"),
-    ):
-        answer = run(*command, "--rules", str(path))
-        assert (answer.status, answer.stdout) == (2, "")
-        assert "bad.yaml:3: common.1.0.both.a.at_leest: unknown word. Did you mean at_least?" in answer.stderr

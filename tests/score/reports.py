@@ -7,15 +7,7 @@ from typing import Any
 from mlsub.findings import Verdict
 from mlsub.judge.result import Result, results_of
 from mlsub.present.tables import Row
-from mlsub.submission.report import (
-    EnergyResult,
-    EntryResult,
-    LogResult,
-    RcpResult,
-    Report,
-    ScoreResult,
-    SystemResult,
-)
+from mlsub.submission.report import EnergyResult, EntryResult, LogResult, RcpResult, Report, ScoreResult, SystemResult
 from mlsub.systems.fields import SystemFacts
 
 UNTESTED = RcpResult(verdict="not-required", how="open-division")

@@ -6,9 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mlsub
-from mlsub.submission.find import Target, find, locate, named_round
+from mlsub.io.data import load_yaml
+from mlsub.submission.find import Target, find, known_organisations, locate, named_round, organisation
 from tests.commands.runner import check
 from tests.corpus import CORPUS
 from tests.make_tree import ORG, SYSTEM, make_tree
@@ -199,3 +202,17 @@ def test_an_organisation_beside_rounds_does_not_hide_them(tmp_path: Path) -> Non
         (None, "not-checked"),
     ]
     assert outcome.status == 2
+
+
+@pytest.mark.parametrize(("said", "meant"), load_yaml(Path(__file__).with_name("organisations.yaml")).items())
+def test_organisations(said: str, meant: str) -> None:
+    assert organisation(said) == meant
+
+
+def test_an_organisation_in_its_own_spelling_is_itself() -> None:
+    assert [name for name in known_organisations() if organisation(name) != name] == []
+
+
+@given(st.text(max_size=300))
+def test_no_name_of_an_organisation_is_too_odd(text: str) -> None:
+    assert isinstance(organisation(text), str)

@@ -113,11 +113,33 @@ def test_the_live_package_checker_takes_the_same_lines(
     assert asked == [flags.rcp_bypass is not None]
 
 
-def test_a_line_that_is_not_read_says_how_to_write_it(tmp_path: Path) -> None:
-    _, [finding] = read(tmp_path, tree(tmp_path, BENCHMARK, "rcp-bypass\n"), round_name="5.1")
-    assert (finding.line, finding.kind) == (1, "review")
-    assert finding.expected == "a last line, without a line feed at its end"
-    assert finding.fix == f"Write the file with: printf 'rcp-bypass' > {FILE}"
+@pytest.mark.parametrize(
+    ("text", "rule", "fix"),
+    [
+        ("rcp-bypass\n", "params.line-end", "Write the file with: printf 'rcp-bypass' > package_checker_params"),
+        ("rcp_bypass\n", "params.unknown-flag", "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass'"),
+        ("rcp-bypas\n", "params.unknown-flag", "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass'"),
+    ],
+)
+def test_from_v40_a_line_that_counts_for_nothing_says_how_to_write_it(
+    text: str, rule: str, fix: str, tmp_path: Path
+) -> None:
+    """The official checker compares with rcp-bypass; a file above two benchmarks is one finding."""
+    folder = tree(tmp_path, SYSTEM, text)
+    other = folder.with_name("resnet")
+    other.mkdir()
+    flags, [finding] = read(tmp_path, folder, other, round_name="5.1")
+    assert [each.rcp_bypass for each in flags] == [None, None]
+    assert (finding.rule, finding.line, finding.kind) == (rule, 1, "review")
+    assert finding.actual == (None if rule == "params.line-end" else text.strip())
+    assert (
+        finding.expected
+        == {
+            "params.line-end": "a last line, without a line feed at its end",
+            "params.unknown-flag": "one of rcp-bypass, seed-checker-bypass",
+        }[rule]
+    )
+    assert finding.fix is not None and finding.fix.startswith(fix)
 
 
 def test_flags_of_a_system_and_of_a_benchmark_add_up(tmp_path: Path) -> None:
@@ -152,22 +174,6 @@ def test_a_file_in_another_place_does_nothing_and_is_told(
     [flags], [finding] = read(tmp_path, tree(tmp_path, where, "rcp-bypass\n"), round_name=round_name, usage=usage)
     assert flags.rcp_bypass is None
     assert (finding.rule, finding.kind, finding.expected) == ("params.misplaced", "review", expected)
-
-
-def test_each_file_is_told_once(tmp_path: Path) -> None:
-    folder = tree(tmp_path, SYSTEM, "rcp-bypas\n")
-    other = folder.with_name("resnet")
-    other.mkdir()
-    _, [finding] = read(tmp_path, folder, other, round_name="5.1")
-    assert (finding.rule, finding.line, finding.actual) == ("params.unknown-flag", 1, "rcp-bypas")
-    assert finding.fix == "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass' > package_checker_params"
-
-
-def test_from_v40_the_spelling_counts(tmp_path: Path) -> None:
-    """The official checker compares with rcp-bypass; a verdict must not hang on a line that it does not know."""
-    [flags], [finding] = read(tmp_path, tree(tmp_path, BENCHMARK, "rcp_bypass\n"), round_name="5.1")
-    assert flags.rcp_bypass is None
-    assert finding.fix == "Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass' > package_checker_params"
 
 
 @pytest.mark.parametrize("content", [b"\0" * 100_000, b"\xff\xfe\n" * 40, b"a" * 60_000])

@@ -9,40 +9,45 @@ import pytest
 from mlsub.rounds import every_benchmark, history_of
 from mlsub.submission.find import too_deep
 from tests.commands.runner import check, run
-from tests.make_tree import Tree, make_tree, spoil
-from tests.submission.test_find import CORPUS
+from tests.corpus import CORPUS
+from tests.make_tree import SYSTEM, Tree, make_tree, spoil
+
+_RENAME = "Did you mean {}? Rename the folder; mlsub fix PATH --write does it"
+#: Names of folders that the round does not have, and how the remedy begins.
+UNKNOWN = [
+    ("llama2_70b_lora", "1.0", "llama2_70b_lora came in v4.0: wrong round? Check with --round 4.0 or later."),
+    ("llama2_70b_lora", "3.0", "llama2_70b_lora came in v4.0: wrong round? Check with --round 4.0 or later."),
+    ("llama31_8b", "5.0", "llama31_8b came in v5.1: wrong round? Check with --round 5.1 or later."),
+    ("gpt3", "5.1", "gpt3 was last in v4.1: wrong round? Check with --round 4.1 or earlier."),
+    ("resnet", "5.1", "resnet was last in v4.0: wrong round? Check with --round 4.0 or earlier."),
+    ("resnet50", "5.1", "resnet was last in v4.0: wrong round? Check with --round 4.0 or earlier."),
+    (
+        "deepcam",
+        "5.1",
+        "deepcam is a benchmark of MLPerf HPC v1.0 to v3.0: wrong usage? Check with --usage and --round.",
+    ),
+    ("llama2_70b", "3.0", "llama2_70b_lora came in v4.0: wrong round?"),
+    ("resnet50", "1.0", f"{_RENAME.format('resnet')}."),
+    ("ResNet", "1.0", f"{_RENAME.format('resnet')}."),
+    ("BERT", "1.0", f"{_RENAME.format('bert')}."),
+    ("3d-unet", "1.0", f"{_RENAME.format('unet3d')}."),
+    ("mask-rcnn", "1.0", f"{_RENAME.format('maskrcnn')}."),
+    ("rnn-t", "1.0", f"{_RENAME.format('rnnt')}."),
+    ("image_segmentation", "1.0", f"{_RENAME.format('unet3d')}."),
+    ("single_stage_detector", "1.0", f"{_RENAME.format('ssd')}."),
+    ("llama31_405", "5.1", f"{_RENAME.format('llama31_405b')} where"),
+    ("zzz", "5.1", "Give the folder the benchmark's name; mlsub fix PATH --write does it where the logs name it."),
+]
 
 
-@pytest.mark.parametrize(
-    ("folder", "round_name", "fix"),
-    [
-        ("llama2_70b_lora", "1.0", "llama2_70b_lora came in v4.0: wrong round? Check with --round 4.0 or later."),
-        ("llama2_70b_lora", "3.0", "llama2_70b_lora came in v4.0: wrong round? Check with --round 4.0 or later."),
-        ("llama31_8b", "5.0", "llama31_8b came in v5.1: wrong round? Check with --round 5.1 or later."),
-        ("gpt3", "5.1", "gpt3 was last in v4.1: wrong round? Check with --round 4.1 or earlier."),
-        ("resnet", "5.1", "resnet was last in v4.0: wrong round? Check with --round 4.0 or earlier."),
-        ("resnet50", "5.1", "resnet was last in v4.0: wrong round? Check with --round 4.0 or earlier."),
-        (
-            "deepcam",
-            "5.1",
-            "deepcam is a benchmark of MLPerf HPC v1.0 to v3.0: wrong usage? Check with --usage and --round.",
-        ),
-        ("llama2_70b", "3.0", "llama2_70b_lora came in v4.0: wrong round?"),
-        ("resnet50", "1.0", "Did you mean resnet? Rename the folder; mlsub fix PATH --write does it."),
-        ("llama31_405", "5.1", "Did you mean llama31_405b? Rename the folder; mlsub fix PATH --write does it where"),
-        (
-            "zzz",
-            "5.1",
-            "Give the folder the benchmark's name; mlsub fix PATH --write does it where the logs name it.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("folder", "round_name", "fix"), UNKNOWN)
 def test_a_benchmark_of_another_round_is_not_to_be_renamed(
     folder: str, round_name: str, fix: str, tmp_path: Path
 ) -> None:
     tree = make_tree(tmp_path)
     tree.entry().rename(tree.entry(folder))
     [finding] = check(tree.folder, "--round", round_name).of("tree.unknown-benchmark")
+    assert finding["path"] == f"results/{SYSTEM}/{folder}"
     assert finding["fix"].startswith(fix)
     assert ("wrong" in fix) is not ("ename the folder" in finding["fix"] or "Give the folder" in finding["fix"])
     assert ("wrong" in fix) is ("does not belong in the package: remove it" in finding["fix"])

@@ -250,21 +250,6 @@ def test_a_missing_description_names_the_file_of_a_similar_name(named: str, tmp_
     assert finding["actual"] == f"systems/{named}.json"
 
 
-@pytest.mark.parametrize(
-    ("named", "meant"),
-    [
-        ("resnet50", "resnet"), ("ResNet", "resnet"), ("BERT", "bert"), ("3d-unet", "unet3d"), ("rnn-t", "rnnt"),
-        ("mask-rcnn", "maskrcnn"), ("image_segmentation", "unet3d"), ("single_stage_detector", "ssd"), ("flux", None),
-    ],
-)  # fmt: skip
-def test_an_unknown_benchmark_gets_a_did_you_mean(named: str, meant: str | None, tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    _misnamed_beside(tree, named)
-    finding = check(tree.folder).of("tree.unknown-benchmark")[0]
-    assert finding["path"] == f"results/{SYSTEM}/{named}"
-    assert (f"Did you mean {meant}?" in finding["fix"]) if meant else ("Did you mean" not in finding["fix"])
-
-
 def test_an_undescribed_entry_is_rejected_itself(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.description().unlink()

@@ -18,27 +18,17 @@ from mlsub.systems.fields import fields
 from tests.differential.shared import ABSENT, CORPUS, present
 
 SYSTEMS = [find_system(name) for name in system_names()]
+PODS = (16, 64, 128, 256)
+_V11, _V20, _NVIDIA = "v1.1/Graphcore/systems/ipu-pod", "v2.0/Graphcore/systems/ipu-pod", "v1.1/NVIDIA/systems/dgxa100"
 #: (system, framework) and the published file.
 PUBLISHED = {
-    ("ipu-pod16", "PopART"): "v1.1/Graphcore/systems/ipu-pod16-POPART-closed.json",
-    ("ipu-pod16", "TensorFlow"): "v1.1/Graphcore/systems/ipu-pod16-TF1.json",
-    ("ipu-pod64", "PopART"): "v1.1/Graphcore/systems/ipu-pod64-POPART-closed.json",
-    ("ipu-pod64", "TensorFlow"): "v1.1/Graphcore/systems/ipu-pod64-TF1.json",
-    ("ipu-pod128", "PopART"): "v1.1/Graphcore/systems/ipu-pod128-POPART-closed.json",
-    ("ipu-pod128", "TensorFlow"): "v1.1/Graphcore/systems/ipu-pod128-TF1.json",
-    ("ipu-pod256", "TensorFlow"): "v1.1/Graphcore/systems/ipu-pod256-TF1.json",
-    ("bow-pod16", "PopART"): "v2.0/Graphcore/systems/ipu-pod16-POPART-closed.json",
-    ("bow-pod16", "TensorFlow"): "v2.0/Graphcore/systems/ipu-pod16-TF1-closed.json",
-    ("bow-pod16", "PaddlePaddle"): "v2.0/Graphcore/systems/ipu-pod16-PaddlePaddle-closed.json",
-    ("bow-pod64", "PopART"): "v2.0/Graphcore/systems/ipu-pod64-POPART-closed.json",
-    ("bow-pod64", "TensorFlow"): "v2.0/Graphcore/systems/ipu-pod64-TF1-closed.json",
-    ("bow-pod64", "PaddlePaddle"): "v2.0/Graphcore/systems/ipu-pod64-PaddlePaddle-closed.json",
-    ("bow-pod128", "PopART"): "v2.0/Graphcore/systems/ipu-pod128-POPART-closed.json",
-    ("bow-pod128", "TensorFlow"): "v2.0/Graphcore/systems/ipu-pod128-TF1-closed.json",
-    ("bow-pod256", "PopART"): "v2.0/Graphcore/systems/ipu-pod256-POPART-closed.json",
-    ("bow-pod256", "TensorFlow"): "v2.0/Graphcore/systems/ipu-pod256-TF1-closed.json",
-    ("dgx-a100-640gb", "MXNet"): "v1.1/NVIDIA/systems/dgxa100_ngc21.09_mxnet.json",
-    ("dgx-a100-640gb", "PyTorch"): "v1.1/NVIDIA/systems/dgxa100_ngc21.09_pytorch.json",
+    **{(f"ipu-pod{n}", "PopART"): f"{_V11}{n}-POPART-closed.json" for n in PODS[:3]},
+    **{(f"ipu-pod{n}", "TensorFlow"): f"{_V11}{n}-TF1.json" for n in PODS},
+    **{(f"bow-pod{n}", "PopART"): f"{_V20}{n}-POPART-closed.json" for n in PODS},
+    **{(f"bow-pod{n}", "TensorFlow"): f"{_V20}{n}-TF1-closed.json" for n in PODS},
+    **{(f"bow-pod{n}", "PaddlePaddle"): f"{_V20}{n}-PaddlePaddle-closed.json" for n in PODS[:2]},
+    ("dgx-a100-640gb", "MXNet"): f"{_NVIDIA}_ngc21.09_mxnet.json",
+    ("dgx-a100-640gb", "PyTorch"): f"{_NVIDIA}_ngc21.09_pytorch.json",
 }
 #: What was published with a fault or in prose, and what the catalogue makes of it.
 MENDED = {
@@ -69,7 +59,7 @@ MENDED = {
     "host_networking_topology": {"TODO": "not published"},
     "framework": {"MxNet NVIDIA Release 21.09": "MXNet NVIDIA Release 21.09"},
     "system_name": {
-        **{f"Bow Pod{n}": f"Bow-Pod{n}" for n in (16, 64, 128, 256)},
+        **{f"Bow Pod{n}": f"Bow-Pod{n}" for n in PODS},
         **{f"dgxa100_ngc21.09_{name}": "NVIDIA DGX A100 640GB" for name in ("mxnet", "pytorch")},
     },
 }
@@ -85,7 +75,7 @@ def _judged(draft: Draft, folder: Path, round_: str) -> list[str]:
 
 
 def test_the_systems_asked_for_are_there() -> None:
-    pods = [f"{family}{n}" for family in ("bow-pod", "ipu-pod") for n in (16, 64, 128, 256)]
+    pods = [f"{family}{n}" for family in ("bow-pod", "ipu-pod") for n in PODS]
     assert set(system_names()) == {*pods, "ipu-m2000", "dgx-a100-640gb"}
     assert {name for name, _ in PUBLISHED} == set(system_names()) - {"ipu-m2000"}
     assert {(s.name, of.name) for s in SYSTEMS for of in s.software} == set(PUBLISHED)

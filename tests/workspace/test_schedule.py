@@ -11,10 +11,10 @@ import pytest
 
 from mlsub.findings import Finding, Verdict
 from mlsub.rules.catalogue import finding
-from mlsub.workspace import Settings, check_each, check_paths, check_with_logs, schedule
+from mlsub.workspace import Settings, check_apart, check_each, check_paths, check_with_logs, find_places, schedule
 from tests.corpus import CORPUS
 from tests.effort import LONG
-from tests.make_tree import make_tree
+from tests.make_tree import make_tree, spoil
 
 #: Small packages, of several rounds; some have copies of logs, some are rejected.
 SOME = ("v0.7/SIAT", "v1.1/NVIDIA", "v2.0/MosaicML", "v3.1/Google", "v5.1/MiTAC", "hpc-v3.0/TACC")
@@ -146,3 +146,19 @@ def test_little_comes_back_and_it_is_what_was_made(tmp_path: Path, monkeypatch: 
     again = pickle.loads(pickle.dumps(made))  # noqa: S301  (made here)
     assert again == made
     assert repr(again) == repr(made)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_each_place_has_the_report_it_has_alone(tmp_path: Path, jobs: int) -> None:
+    trees = [make_tree(tmp_path, "v1.0", "ACME"), make_tree(tmp_path, "v1.0", "Bolt"), make_tree(tmp_path, "v1.1")]
+    spoil(trees[1], 0)
+    paths = [*(tree.folder for tree in trees), trees[0].folder / "results" / "rack1"]
+    places = [one for path in paths for one in find_places([path], Settings())[0]]
+    found = list(check_apart(places, Settings(jobs=jobs)))
+    assert len(found) == 4
+    for at, path in enumerate(paths):
+        assert [found[at]] == check_with_logs([path], Settings(jobs=1)), path
+
+
+def test_nothing_to_check_is_no_report() -> None:
+    assert list(check_apart([], Settings())) == []

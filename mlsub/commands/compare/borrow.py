@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 
+from mlsub.commands.compare.decompose import Training
 from mlsub.commands.compare.model import Comparison
 from mlsub.commands.compare.reading import Reading, entry_name, runs_of
-from mlsub.commands.compare.trainings import Training, compare_sides, match, measure, read_timed
+from mlsub.commands.compare.trainings import compare_sides, match, measure, read_timed
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError

@@ -17,7 +17,8 @@ from operator import itemgetter
 
 import msgspec
 
-from mlsub.commands.compare.model import Part
+from mlsub.commands.compare.model import EntrySide, Part
+from mlsub.judge.result import Result
 from mlsub.log.trace import Intervals, Span
 
 _MINUTE = 60_000
@@ -122,19 +123,20 @@ def _where(wanted: Callable[[list[int]], bool], *lists: Sequence[Span]) -> list[
     return found
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What one side brings: the phases of the runs that count (ms), and what its score is multiplied by.
+class Training(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry with all that it is compared by.
 
-    ``work`` is how far each of these runs trained, in ``unit``; None where that is not known of all. ``samples`` is
-    how many of them make one unit, None where that is not known. ``accelerators`` is their number, None if unknown.
+    ``phases`` are those of the runs that count (ms); ``work`` is how far each of these trained, in the unit of the
+    side's convergence, None where that is not known of all; ``samples`` how many make one unit, None where that is not
+    known. ``undivided`` says why its time has no parts, where it has none.
     """
 
+    result: Result
+    side: EntrySide
     phases: tuple[Phases, ...]
-    scaling: float = 1.0
     work: tuple[float, ...] | None = None
-    unit: str = "epochs"
     samples: float | None = None
-    accelerators: int | None = None
+    undivided: str | None = None
 
 
 def shares(old: Sequence[Fraction], new: Sequence[Fraction]) -> list[Fraction]:
@@ -152,10 +154,10 @@ def shares(old: Sequence[Fraction], new: Sequence[Fraction]) -> list[Fraction]:
     return [share / len(orders) for share in found]
 
 
-def decompose(old: Measured, new: Measured) -> tuple[Part, ...]:
+def decompose(old: Training, new: Training) -> tuple[Part, ...]:
     """Return the parts of the difference in minutes between two sides that have runs; they add up to it."""
     ours, theirs = _grouped(old, new)
-    scalings = Fraction(old.scaling), Fraction(new.scaling)
+    scalings = Fraction(old.side.scaling), Fraction(new.side.scaling)
     factor = (scalings[0] + scalings[1]) / 2
     parts: list[Part] = []
     for name in ours:
@@ -177,7 +179,7 @@ def _part(name: str, old: Fraction, new: Fraction, unit: str, ms: Fraction, of: 
     return Part(name=name, old=float(old / per), new=float(new / per), unit=unit, minutes=float(ms / _MINUTE), of=of)
 
 
-def _grouped(old: Measured, new: Measured) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
+def _grouped(old: Training, new: Training) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
     """Mean phases (ms) of both, as finely as both tell them apart."""
     every = (*old.phases, *new.phases)
     if any(phases.training is None for phases in every):
@@ -191,7 +193,7 @@ def _grouped(old: Measured, new: Measured) -> tuple[dict[str, Fraction], dict[st
     return _means(old, groups), _means(new, groups)
 
 
-def _means(side: Measured, groups: Mapping[str, tuple[str, ...]]) -> dict[str, Fraction]:
+def _means(side: Training, groups: Mapping[str, tuple[str, ...]]) -> dict[str, Fraction]:
     count = len(side.phases)
     return {
         group: sum((Fraction(getattr(run, name) or 0) for run in side.phases for name in names), Fraction(0)) / count
@@ -203,15 +205,16 @@ def _training(
     name: str,
     paces: tuple[Fraction, Fraction],
     works: tuple[Fraction, Fraction, str],
-    old: Measured,
-    new: Measured,
+    old: Training,
+    new: Training,
     factor: Fraction,
 ) -> Iterator[Part]:
     """The time of training as work times pace; of another number of accelerators, by accelerator time."""
     unit, each = works[2], f"s per {works[2][:-1]}"
     factors = [("work", works[0], works[1], unit), ("pace", *paces, each)]
-    if old.accelerators and new.accelerators and old.accelerators != new.accelerators:
-        one, other = Fraction(old.accelerators), Fraction(new.accelerators)
+    ours, theirs = old.side.accelerators, new.side.accelerators
+    if ours and theirs and ours != theirs:
+        one, other = Fraction(ours), Fraction(theirs)
         factors[1:] = [
             ("pace", paces[0] * one, paces[1] * other, f"accelerator-{each}"),
             ("accelerators", 1 / one, 1 / other, "accelerators"),
@@ -222,20 +225,20 @@ def _training(
         yield _part(part, *values, unit_, share * factor, of=name if part == "pace" else None)
 
 
-def _work(old: Measured, new: Measured) -> tuple[Fraction, Fraction, str] | None:
+def _work(old: Training, new: Training) -> tuple[Fraction, Fraction, str] | None:
     """How far both trained, in a unit that is the same for both, and the unit; None where that is not known."""
     one, other = _mean_work(old), _mean_work(new)
     if not one or not other:
         return None
-    unit, known = old.unit, old.samples and new.samples
-    if old.unit != new.unit or (known and old.samples != new.samples):
+    unit, known = old.side.convergence.unit, old.samples and new.samples
+    if unit != new.side.convergence.unit or (known and old.samples != new.samples):
         if not old.samples or not new.samples:
             return None
         one, other, unit = one * Fraction(old.samples), other * Fraction(new.samples), "samples"
     return None if max(one, other) > _OTHER_UNIT * min(one, other) else (one, other, unit)
 
 
-def _mean_work(side: Measured) -> Fraction | None:
+def _mean_work(side: Training) -> Fraction | None:
     if not side.work or len(side.work) != len(side.phases) or min(side.work) < _LEAST:
         return None
     return sum(map(Fraction, side.work), Fraction(0)) / len(side.work)

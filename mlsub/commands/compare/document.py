@@ -11,45 +11,34 @@ from mlsub.commands.compare.resubmit import must_be_exact
 from mlsub.commands.compare.words import amount, part_words, phase_words, rate
 from mlsub.io.show import first_few
 from mlsub.log.changes import Change
-from mlsub.present.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Lines,
-    Meaning,
-    Section,
-    Span,
-    Table,
-    Text,
-    Words,
-    document,
-    section,
-)
+from mlsub.present import document as doc
 from mlsub.submission.report import SCALING_TOLERANCE
 
 _NONE = "-"
 _MARKS = {"added": "new", "removed": "gone", "changed": "changed", "same": "same"}
-_MEANINGS: dict[str, Meaning] = {"new": "good", "gone": "bad", "changed": "note", "accepted": "good", "rejected": "bad"}
+_MEANINGS: dict[str, doc.Meaning] = {
+    "new": "good",
+    "gone": "bad",
+    "changed": "note",
+    "accepted": "good",
+    "rejected": "bad",
+}
 _ENTRIES = (
-    Column("", when_narrow="keep"),
-    Column("entry"),
-    Column("division", leave_out=1),
-    Column("runs", when_narrow="keep", leave_out=2),
-    *(Column(name, number=True) for name in ("old min", "new min", "change")),
-    Column("verdict"),
+    doc.Column("", when_narrow="keep"),
+    doc.Column("entry"),
+    doc.Column("division", leave_out=1),
+    doc.Column("runs", when_narrow="keep", leave_out=2),
+    *(doc.Column(name, number=True) for name in ("old min", "new min", "change")),
+    doc.Column("verdict"),
 )
-_SYSTEMS = (Column("field", when_narrow="keep"), Column("old"), Column("new"), Column("systems"))
+_SYSTEMS = (doc.Column("field", when_narrow="keep"), doc.Column("old"), doc.Column("new"), doc.Column("systems"))
 _FINDINGS = (
-    Column("", when_narrow="keep"),
-    Column("kind"),
-    Column("places", when_narrow="keep"),
-    Column("what, and the first place that differs"),
+    doc.Column("", when_narrow="keep"),
+    doc.Column("kind"),
+    doc.Column("places", when_narrow="keep"),
+    doc.Column("what, and the first place that differs"),
 )
-_FILES = (Column("", when_narrow="keep"), Column("path"))
+_FILES = (doc.Column("", when_narrow="keep"), doc.Column("path"))
 #: Values of an entry that a row does not show, in words.
 _BEHIND = {
     "scaling": "scaling",
@@ -66,35 +55,35 @@ _NO_FINDING = {
     "resubmit": "Nothing speaks against submitting it again, as far as files can tell.",
 }
 _OVERVIEW = (
-    Column("entries"),
-    *(Column(name, number=True) for name in ("A min", "B min", "change")),
-    Column("mostly by", leave_out=1),
+    doc.Column("entries"),
+    *(doc.Column(name, number=True) for name in ("A min", "B min", "change")),
+    doc.Column("mostly by", leave_out=1),
 )
-_PARTS = (Column("minutes", number=True), Column("share", number=True, leave_out=1), Column("because"))
-_SIDE_BY_SIDE = (Column(""), Column("A"), Column("B"))
-_PHASES = (Column(""), Column("A", number=True), Column("B", number=True))
+_PARTS = (doc.Column("minutes", number=True), doc.Column("share", number=True, leave_out=1), doc.Column("because"))
+_SIDE_BY_SIDE = (doc.Column(""), doc.Column("A"), doc.Column("B"))
+_PHASES = (doc.Column(""), doc.Column("A", number=True), doc.Column("B", number=True))
 
 
-def _sides(**sides: model.Side) -> Facts:
+def _sides(**sides: model.Side) -> doc.Facts:
     """The packages or trainings that are compared."""
-    return Facts(
+    return doc.Facts(
         tuple(
-            (name, (Span(side.path, "path"), f" ({side.usage} v{side.round}, ", _word(side.official), ")"))
+            (name, (doc.Span(side.path, "path"), f" ({side.usage} v{side.round}, ", _word(side.official), ")"))
             for name, side in sides.items()
         )
     )
 
 
-def _warnings(compared: Iterable[EntryChange | PairComparison]) -> list[Words]:
+def _warnings(compared: Iterable[EntryChange | PairComparison]) -> list[doc.Words]:
     """Why some may not be compared, each reason once."""
     reasons = dict.fromkeys(one.warning for one in compared if one.warning)
-    return [(Span("Warning: ", "note"), f"{reason}.") for reason in reasons]
+    return [(doc.Span("Warning: ", "note"), f"{reason}.") for reason in reasons]
 
 
-def _changes(changes: Iterable[Change]) -> Facts:
+def _changes(changes: Iterable[Change]) -> doc.Facts:
     """Values that differ, by name."""
     notes = ((one, f" ({one.note})" if one.note else "") for one in changes)
-    return Facts(tuple((one.name, f"{_value(one.old)} -> {_value(one.new)}{note}") for one, note in notes))
+    return doc.Facts(tuple((one.name, f"{_value(one.old)} -> {_value(one.new)}{note}") for one, note in notes))
 
 
 def _value(value: object) -> str:
@@ -107,33 +96,33 @@ def _minutes(value: float | None) -> str:
     return _NONE if value is None else f"{value:.6f}"
 
 
-def _word(word: str) -> Span:
-    return Span(word, _MEANINGS.get(word, "plain"))
+def _word(word: str) -> doc.Span:
+    return doc.Span(word, _MEANINGS.get(word, "plain"))
 
 
 # Packages
 
 
-def packages_document(diff: PackageDiff) -> Document:
+def packages_document(diff: PackageDiff) -> doc.Document:
     """Return the document on two packages."""
     sides, title = _sides(old=diff.old, new=diff.new), "Comparison of two packages"
     if not diff.different:
-        return document(title, sides, Text("No difference."))
+        return doc.document(title, sides, doc.Text("No difference."))
     changed = [entry for entry in diff.entries if entry.hyperparameters]
-    values = (section(_entry_words(diff, entry), _changes(entry.hyperparameters)) for entry in changed)
-    return document(
+    values = (doc.section(_entry_words(diff, entry), _changes(entry.hyperparameters)) for entry in changed)
+    return doc.document(
         title,
         sides,
         _entries(diff),
-        section("Hyperparameters, old -> new, as most runs logged them (- where they did not)", *values),
+        doc.section("Hyperparameters, old -> new, as most runs logged them (- where they did not)", *values),
         _systems(diff),
         _finding_changes(diff),
         _files(diff.files),
     )
 
 
-def _entries(diff: PackageDiff) -> Section | None:
-    rows: list[tuple[Cell, ...]] = []
+def _entries(diff: PackageDiff) -> doc.Section | None:
+    rows: list[tuple[doc.Cell, ...]] = []
     for entry in diff.entries:
         published = entry.value("published")
         old, arrow, new = _pair(entry.value("verdict")).partition(" -> ")
@@ -150,9 +139,9 @@ def _entries(diff: PackageDiff) -> Section | None:
             )
         )
     renamed = _renamed((_entry_words(diff, entry), entry.change, entry.alike) for entry in diff.entries)
-    notes = Items((*_warnings(diff.entries), *_behind(diff), *renamed))
+    notes = doc.Items((*_warnings(diff.entries), *_behind(diff), *renamed))
     counts = _counted(entry.change for entry in diff.entries)
-    return section(f"Entries: {counts}", Table(_ENTRIES, tuple(rows), key=1), notes)
+    return doc.section(f"Entries: {counts}", doc.Table(_ENTRIES, tuple(rows), key=1), notes)
 
 
 def _entry_words(diff: PackageDiff, entry: EntryChange) -> str:
@@ -178,51 +167,53 @@ def _behind(diff: PackageDiff) -> Iterator[str]:
             yield f"{_entry_words(diff, entry)}: {', '.join(changed)}"
 
 
-def _systems(diff: PackageDiff) -> Section | None:
-    alike: dict[tuple[str, str, str], list[Words]] = {}
+def _systems(diff: PackageDiff) -> doc.Section | None:
+    alike: dict[tuple[str, str, str], list[doc.Words]] = {}
     for system in diff.systems:
         for change in system.fields:
             alike.setdefault((change.name, _value(change.old), _value(change.new)), []).append(system.system)
-    rows = tuple((*key, Lines(tuple(names))) for key, names in alike.items())
+    rows = tuple((*key, doc.Lines(tuple(names))) for key, names in alike.items())
     named = {change: [one.system for one in diff.systems if one.change == change] for change in ("added", "removed")}
     notes = [f"{_MARKS[change]}: {', '.join(names)}" for change, names in named.items() if names]
     notes += _renamed((system.system, system.change, system.alike) for system in diff.systems)
     counts = _counted(system.change for system in diff.systems)
-    return section(f"System descriptions: {counts}", Table(_SYSTEMS, rows), Items(tuple(notes)))
+    return doc.section(f"System descriptions: {counts}", doc.Table(_SYSTEMS, rows), doc.Items(tuple(notes)))
 
 
-def _finding_changes(diff: PackageDiff) -> Section | None:
-    rows: list[tuple[Cell, ...]] = []
+def _finding_changes(diff: PackageDiff) -> doc.Section | None:
+    rows: list[tuple[doc.Cell, ...]] = []
     for change in diff.findings:
         kind = change.severity if change.kind == "official" else f"{change.kind} {change.severity}"
         mark = "new" if not change.old else "gone" if not change.new else "other places"
         # A finding that is gone is good news.
-        meaning: Meaning = "plain" if change.old and change.new else "good" if change.old else "bad"
-        what = Lines(((f"{change.message} ", Span(f"[{change.rule}]", "code")), Span(change.place, "path")))
-        rows.append((Span(mark, meaning), kind, f"{change.old} -> {change.new}", what))
-    return section("Findings", Table(_FINDINGS, tuple(rows), key=3))
+        meaning: doc.Meaning = "plain" if change.old and change.new else "good" if change.old else "bad"
+        what = doc.Lines(((f"{change.message} ", doc.Span(f"[{change.rule}]", "code")), doc.Span(change.place, "path")))
+        rows.append((doc.Span(mark, meaning), kind, f"{change.old} -> {change.new}", what))
+    return doc.section("Findings", doc.Table(_FINDINGS, tuple(rows), key=3))
 
 
-def _files(files: model.FileChanges) -> Section | None:
+def _files(files: model.FileChanges) -> doc.Section | None:
     listed = {"new": files.added, "gone": files.removed, "changed": files.changed, "unreadable": files.unknown}
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[doc.Cell, ...]] = [
         (_word(name), line) for name, paths in listed.items() for line in _by_folder([(path,) for path in paths])
     ]
     rows += [("moved", line) for line in _by_folder(files.moved)]
     counted = {"new": files.added, "gone": files.removed, "changed": files.changed, "moved": files.moved}
     counts = ", ".join(f"{len(paths)} {name}" for name, paths in counted.items() if paths)
-    cut = (Text(f"Not all files were listed: {files.cut}."),) if files.cut else ()
-    return section(f"Files: {counts or 'none differ'}; {files.same} the same", Table(_FILES, tuple(rows), key=1), *cut)
+    cut = (doc.Text(f"Not all files were listed: {files.cut}."),) if files.cut else ()
+    return doc.section(
+        f"Files: {counts or 'none differ'}; {files.same} the same", doc.Table(_FILES, tuple(rows), key=1), *cut
+    )
 
 
-def _by_folder(files: Iterable[tuple[str, ...]]) -> Iterator[Words]:
+def _by_folder(files: Iterable[tuple[str, ...]]) -> Iterator[doc.Words]:
     """A file alone by its path, several of a folder by their number; of one that moved, old and new path."""
     folders: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for paths in files:
         folders.setdefault(tuple(path.rpartition("/")[0] for path in paths), []).append(paths)
     for folder, members in folders.items():
         alone = len(members) == 1
-        names = [Span(name, "path") for name in (members[0] if alone else (f"{one or '.'}/" for one in folder))]
+        names = [doc.Span(name, "path") for name in (members[0] if alone else (f"{one or '.'}/" for one in folder))]
         words = [word for name in names for word in (" -> ", name)][1:]
         yield (*words,) if alone else (*words, f" ({len(members)} files)")
 
@@ -249,9 +240,9 @@ def _pair(change: Change) -> str:
 # Trainings
 
 
-def trainings_document(found: Comparison) -> Document:
+def trainings_document(found: Comparison) -> doc.Document:
     """Return the document on trainings: findings first, then an overview of several pairs, then each pair."""
-    return document(
+    return doc.document(
         "Comparison of two trainings",
         _sides(A=found.old, B=found.new),
         *_findings(found),
@@ -261,45 +252,45 @@ def trainings_document(found: Comparison) -> Document:
     )
 
 
-def _findings(found: Comparison) -> Iterator[Block]:
+def _findings(found: Comparison) -> Iterator[doc.Block]:
     if found.findings:
-        yield Findings(found.findings)
+        yield doc.Findings(found.findings)
     elif found.purpose in _NO_FINDING:
-        yield Text(_NO_FINDING[found.purpose])
+        yield doc.Text(_NO_FINDING[found.purpose])
     if found.purpose == "resubmit" and must_be_exact(found.new.usage, found.new.round):
-        yield Text("Open an issue in the submission repository before the first review meeting. No file shows it.")
+        yield doc.Text("Open an issue in the submission repository before the first review meeting. No file shows it.")
 
 
-def _overview(found: Comparison) -> Section | None:
+def _overview(found: Comparison) -> doc.Section | None:
     """Several pairs as a table, each with its largest part."""
     if len(found.pairs) < 2:
         return None
     many = len({side.organisation for pair in found.pairs for side in (pair.old, pair.new)}) > 1
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[doc.Cell, ...]] = []
     for pair in found.pairs:
         names = dict.fromkeys(_side_name(side, organisation=many) for side in (pair.old, pair.new))
         change = "" if pair.reduction is None else f"{_signless(-pair.reduction * 100, 2, '+')} %"
         largest = max(pair.parts, key=lambda part: abs(part.minutes), default=None)
         mostly = part_words(largest, pair.old, pair.new) if largest and abs(largest.minutes) >= _VISIBLE else ""
         rows.append((" -> ".join(names), _minutes(pair.old.minutes), _minutes(pair.new.minutes), change, mostly))
-    warnings = Items(tuple(_warnings(found.pairs)))
-    return section(f"{len(rows)} pairs", Table(_OVERVIEW, tuple(rows)), warnings)
+    warnings = doc.Items(tuple(_warnings(found.pairs)))
+    return doc.section(f"{len(rows)} pairs", doc.Table(_OVERVIEW, tuple(rows)), warnings)
 
 
 def _side_name(side: EntrySide, *, organisation: bool) -> str:
     return f"{side.organisation} {side.name}" if organisation and side.organisation else side.name
 
 
-def _left_over(found: Comparison) -> Items:
+def _left_over(found: Comparison) -> doc.Items:
     """Entries without a counterpart."""
     items = []
     for side, names in (("A", found.only_old), ("B", found.only_new)):
         if names:
             items.append(f"Only in {side}: {first_few(names, _NAMED)}. Pair what belongs together with --pair.")
-    return Items(tuple(items))
+    return doc.Items(tuple(items))
 
 
-def _pair_section(pair: PairComparison) -> Section | None:
+def _pair_section(pair: PairComparison) -> doc.Section | None:
     """Which entries are compared, the answer, and what it rests on, what matters most first."""
     many = pair.old.organisation != pair.new.organisation
     titles = [
@@ -308,24 +299,24 @@ def _pair_section(pair: PairComparison) -> Section | None:
     ]
     values, number, fields = pair.hyperparameters, len(pair.hyperparameters), len(pair.fields)
     differ = f"{number} differ" if number > 1 else "1 differs" if number else "none differs"
-    return section(
+    return doc.section(
         " -> ".join(titles),
-        Text(pair.answer),
-        *map(Text, _warnings([pair])),
+        doc.Text(pair.answer),
+        *map(doc.Text, _warnings([pair])),
         _parts(pair),
         _facts(pair),
         _phases(pair),
-        section(
+        doc.section(
             f"Hyperparameters and sizes, as most runs logged them: {differ}, {pair.same} are the same",
-            _changes(values) if values else Text("Both train with the same values."),
+            _changes(values) if values else doc.Text("Both train with the same values."),
         ),
-        section(
+        doc.section(
             f"System description: {fields} field{' differs' if fields == 1 else 's differ'}", _changes(pair.fields)
         ),
     )
 
 
-def _parts(pair: PairComparison) -> Section | None:
+def _parts(pair: PairComparison) -> doc.Section | None:
     if all(abs(part.minutes) < _VISIBLE for part in pair.parts):
         return None
     whole = sum(part.minutes for part in pair.parts)
@@ -334,7 +325,7 @@ def _parts(pair: PairComparison) -> Section | None:
         share = f"{_signless(part.minutes / whole * 100, 1)} %" if abs(whole) > 1e-9 else ""
         rows.append((_signless(part.minutes, 6, "+"), share, part_words(part, pair.old, pair.new)))
     rows.append((_signless(whole, 6, "+"), "", "together"))
-    return section("What makes the difference", Table(_PARTS, tuple(rows), key=2))
+    return doc.section("What makes the difference", doc.Table(_PARTS, tuple(rows), key=2))
 
 
 def _signless(value: float, digits: int, sign: str = "") -> str:
@@ -342,12 +333,12 @@ def _signless(value: float, digits: int, sign: str = "") -> str:
     return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
 
 
-def _facts(pair: PairComparison) -> Section | None:
+def _facts(pair: PairComparison) -> doc.Section | None:
     sides = (pair.old, pair.new)
     tests = [side.convergence for side in sides]
     factors = {test.scaling: f", factor {test.scaling:.6g}" for test in tests if test.scaling != 1}
     means = [
-        Text(f"{name} has no score; its time is the mean of {side.counted} runs.")
+        doc.Text(f"{name} has no score; its time is the mean of {side.counted} runs.")
         for name, side in zip("AB", sides, strict=True)
         if side.minutes_of == "mean" and side.minutes is not None
     ]
@@ -355,7 +346,7 @@ def _facts(pair: PairComparison) -> Section | None:
     other = any(not math.isclose(one.scaling, one.expected_scaling, rel_tol=SCALING_TOLERANCE) for one in sides)
     ratio = [] if pair.ratio is None or pair.reduction is None else [("ratio A/B", "", f"{pair.ratio:.6f}")]
     ratio += [] if pair.reduction is None else [("reduction", "", f"{pair.reduction * 100:.3f} %")]
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[doc.Cell, ...]] = [
         ("verdict", *(side.official for side in sides)),
         ("runs (converged)", *(f"{side.runs} ({side.convergence.runs})" for side in sides)),
         ("unscaled minutes", *(_minutes(side.unscaled) for side in sides)),
@@ -371,7 +362,7 @@ def _facts(pair: PairComparison) -> Section | None:
         ("samples/s in training", *(_NONE if side.throughput is None else rate(side.throughput) for side in sides)),
     ]
     kept = tuple(row for row in rows if row[1:] != (_NONE, _NONE))
-    return section("Side by side", Table(_SIDE_BY_SIDE, kept), *means)
+    return doc.section("Side by side", doc.Table(_SIDE_BY_SIDE, kept), *means)
 
 
 def _range(side: EntrySide) -> str:
@@ -382,7 +373,7 @@ def _range(side: EntrySide) -> str:
     return f"{amount(known.mean)} {known.unit}{span}"
 
 
-def _phases(pair: PairComparison) -> Section | None:
+def _phases(pair: PairComparison) -> doc.Section | None:
     sides = (pair.old, pair.new)
     times = [{phase.name: phase.seconds for phase in side.phases} for side in sides]
     rows = tuple(
@@ -390,9 +381,9 @@ def _phases(pair: PairComparison) -> Section | None:
         for name in times[0] | times[1]
     )
     without = [
-        Text(f"{name} logs no intervals of evaluation; they are within training or pauses.")
+        doc.Text(f"{name} logs no intervals of evaluation; they are within training or pauses.")
         for name, side, known in zip("AB", sides, times, strict=True)
         if side.counted and known.get("training") is not None and known.get("evaluation") is None
     ]
     counted = f"mean of {pair.old.counted} and {pair.new.counted} runs that count"
-    return section(f"Phases of a run in seconds, {counted}", Table(_PHASES, rows), *without)
+    return doc.section(f"Phases of a run in seconds, {counted}", doc.Table(_PHASES, rows), *without)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
+from typing import TypeVar
 
 import msgspec
 
-from mlsub.commands.compare.decompose import TIMED, Measured, Phases, decompose, phases_of
+from mlsub.commands.compare.decompose import TIMED, Phases, Training, decompose, phases_of
 from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, PairComparison, PhaseTime
 from mlsub.commands.compare.reading import Reading, comparable, entry_name, read_side, runs_of
 from mlsub.commands.compare.words import answer
@@ -32,6 +33,7 @@ _ALIKE = 0.7
 _MANY = 200
 
 Pair = tuple[Result, Result]
+T = TypeVar("T")
 
 
 class Matched(msgspec.Struct, frozen=True):
@@ -40,15 +42,6 @@ class Matched(msgspec.Struct, frozen=True):
     pairs: tuple[Pair, ...]
     only_old: tuple[Result, ...]
     only_new: tuple[Result, ...]
-
-
-class Training(msgspec.Struct, frozen=True):
-    """An entry with all that it is compared by; ``measured`` is None, and ``why`` says it, where time has no parts."""
-
-    result: Result
-    side: EntrySide
-    measured: Measured | None
-    why: str | None = None
 
 
 def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
@@ -88,10 +81,10 @@ def _compare_entries(before: Reading, after: Reading, pair: Pair) -> PairCompari
     """Two entries side by side."""
     old, new = map(measure, pair)
     times = old.side.minutes, new.side.minutes
-    undivided = old.why or new.why or ("one of them has no time" if None in times else None)
+    undivided = old.undivided or new.undivided or ("one of them has no time" if None in times else None)
     if (old.side.usage, old.side.benchmark_name) != (new.side.usage, new.side.benchmark_name):
         undivided = "they train different benchmarks"
-    parts = decompose(old.measured, new.measured) if old.measured and new.measured and not undivided else ()
+    parts = () if undivided else decompose(old, new)
     runs = [runs_of(result) for result in pair]
     changes = hyperparameters(*runs)
     ratio = times[0] / times[1] if times[0] and times[1] and min(times[0], times[1]) > 0 else None
@@ -234,86 +227,92 @@ def _is_named(result: Result, wanted: list[str]) -> bool:
 
 def measure(result: Result) -> Training:
     """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
-    round_ = get_round(result.usage or "training", result.round)
-    counted, _ = _counted(result, round_)
+    round_ = get_round(result.usage, result.round)
+    counted = _counted(result, round_)
     points, unit = _points(result, round_)
-    work = [float(point) for n in counted if (point := points[n]) is not None]
-    phases = [known for n in counted if (known := _phases(result.logs[n])) is not None]
-    measured = Measured(
-        phases=tuple(phases) if len(phases) == len(counted) else (),
-        scaling=result.score.scaling,
-        work=tuple(work) if len(work) == len(counted) else None,
-        unit=unit,
-        # How many samples make one unit of progress.
-        samples=_number(result, "train_samples") if unit == "epochs" else 1.0 if unit == "samples" else None,
-        accelerators=result.accelerators_count or None,
-    )
-    why = None if measured.phases else "no run has a time that counts, or its log cannot be read"
+    work = _all_known(points[n] for n in counted)
+    phases = _all_known(_phases(result.logs[n]) for n in counted) or ()
+    # How many samples make one unit of progress.
+    samples = _number(result, "train_samples") if unit == "epochs" else 1.0 if unit == "samples" else None
+    minutes = [result.logs[n].minutes or 0.0 for n in counted]
+    side = _side(result, minutes, phases, _mean(work or ()), samples, _convergence(result, points, unit))
+    undivided = None if phases else "no run has a time that counts, or its log cannot be read"
     if result.scaling_type == "weak":
-        why = "models of weak scaling train side by side"
-    return Training(result, _side(result, round_, points, measured), None if why else measured, why)
+        undivided = "models of weak scaling train side by side"
+    return Training(result=result, side=side, phases=phases, work=work, samples=samples, undivided=undivided)
 
 
-def _counted(result: Result, round_: Round) -> tuple[list[int], str]:
-    """The runs behind the entry's time, by their place; and whether it is its ``score``, or the ``mean`` of them.
+def _all_known(values: Iterable[T | None]) -> tuple[T, ...] | None:
+    """The values; None where one of them is."""
+    every = tuple(values)
+    known = tuple(value for value in every if value is not None)
+    return known if len(known) == len(every) else None
 
-    The olympic mean drops the fastest and the slowest.
-    """
+
+def _counted(result: Result, round_: Round) -> list[int]:
+    """The runs behind the entry's time, by their place: the olympic mean drops the fastest and the slowest."""
     logs = result.logs
-    timed = [n for n, log in enumerate(logs) if log.minutes is not None and math.isfinite(log.minutes)]
     if result.score.unscaled is None or result.scaling_type == "weak":
-        return timed, "mean" if result.score.unscaled is None else "score"
+        return [n for n, log in enumerate(logs) if log.minutes is not None and math.isfinite(log.minutes)]
     known = result.benchmark in round_.benchmarks
     dropped = benchmark(round_.usage, round_.name, result.benchmark).forgiven if known else 0
     minutes = [log.minutes if log.counts_in(round_) and log.minutes is not None else math.inf for log in logs]
     ordered = sorted(range(len(logs)), key=lambda n: minutes[n])
-    return ordered[dropped : len(ordered) - dropped], "score"
+    return ordered[dropped : len(ordered) - dropped]
 
 
-def _side(result: Result, round_: Round, points: Sequence[float | None], measured: Measured) -> EntrySide:
-    score, accelerators = result.score, measured.accelerators
-    counted, minutes_of = _counted(result, round_)
-    mean = _mean([result.logs[n].minutes or 0.0 for n in counted])
-    unscaled = usable_number(score.unscaled if minutes_of == "score" else mean)
-    minutes, expected = (
+def _side(
+    result: Result,
+    minutes: Sequence[float],
+    runs: tuple[Phases, ...],
+    work: float | None,
+    samples: float | None,
+    convergence: Convergence,
+) -> EntrySide:
+    """What is shown of an entry whose runs that count took so many minutes."""
+    score, accelerators = result.score, result.accelerators_count or None
+    unscaled = usable_number(_mean(minutes) if score.unscaled is None else score.unscaled)
+    published, expected = (
         None if unscaled is None else usable_number(unscaled * factor)
         for factor in (score.scaling, score.expected_scaling)
     )
-    work = _mean(measured.work) if measured.work else None
-    phases = _phase_times(measured.phases)
+    phases = _phase_times(runs)
     training = next((phase.seconds for phase in phases if phase.name == "training"), None)
-    converged = [float(point) for point in points if point is not None]
-    same = "organisation system benchmark division path runs organisation_name benchmark_name benchmark_title"
+    same = "organisation system benchmark division path usage round runs organisation_name benchmark_name"
     return EntrySide(
-        **{name: getattr(result, name) for name in same.split()},
+        **{name: getattr(result, name) for name in (*same.split(), "benchmark_title")},
         division_name=_division(result),
-        usage=round_.usage,
-        round=round_.name,
         official=result.verdict,
-        counted=len(counted),
-        minutes_of=minutes_of,
+        counted=len(minutes),
+        minutes_of="mean" if score.unscaled is None else "score",
         unscaled=unscaled,
         scaling=score.scaling,
-        minutes=minutes,
+        minutes=published,
         expected_scaling=score.expected_scaling,
         expected=expected,
         accelerator=result.accelerator_model_name,
         accelerators=accelerators,
-        accelerator_minutes=minutes * accelerators if minutes is not None and accelerators else None,
-        convergence=Convergence(
-            unit=measured.unit,
-            runs=len(converged),
-            minimum=min(converged, default=None),
-            mean=_mean(converged),
-            maximum=max(converged, default=None),
-            verdict=result.rcp.verdict,
-            scaling=result.rcp.scaling,
-            minimum_accepted=result.rcp.minimum if result.rcp.logs_unit is None else None,
-        ),
+        accelerator_minutes=published * accelerators if published is not None and accelerators else None,
+        convergence=convergence,
         work=work,
-        throughput=work * measured.samples / training if work and measured.samples and training else None,
+        throughput=work * samples / training if work and samples and training else None,
         batch_size=_number(result, "global_batch_size"),
         phases=phases,
+    )
+
+
+def _convergence(result: Result, points: Sequence[float | None], unit: str) -> Convergence:
+    """How far the runs that converged had to train."""
+    converged = [float(point) for point in points if point is not None]
+    return Convergence(
+        unit=unit,
+        runs=len(converged),
+        minimum=min(converged, default=None),
+        mean=_mean(converged),
+        maximum=max(converged, default=None),
+        verdict=result.rcp.verdict,
+        scaling=result.rcp.scaling,
+        minimum_accepted=result.rcp.minimum if result.rcp.logs_unit is None else None,
     )
 
 

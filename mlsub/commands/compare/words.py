@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlsub.commands.compare.model import EntrySide, Part
+from mlsub.io.show import plural
 from mlsub.log.changes import Change
 
 #: Parts below this share of the larger time, and of the difference, are shown together.
@@ -73,7 +74,7 @@ def _changed(changes: tuple[Change, ...]) -> str:
     words = [f"{change.name} {_value(change.old)} -> {_value(change.new)}" for change in named]
     rest = len(changes) - len(named)
     if rest:
-        words.append(f"{rest} {'more ' if named else ''}logged value{'s' * (rest > 1)}")
+        words.append(plural(rest, f"{'more ' if named else ''}logged value"))
     return f" Also different: {', '.join(words)}."
 
 

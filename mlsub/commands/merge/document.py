@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.commands.merge.run import Merge
-from mlsub.io.show import plural
+from mlsub.io.show import first_few, plural
 from mlsub.present.document import Block, Document, Facts, Findings, Lines, Span, Text, Words, document
 from mlsub.present.entries import entries_table
 from mlsub.present.verdict import summary
@@ -29,18 +29,16 @@ def document_of(merge: Merge) -> Document:
 def _facts(merge: Merge) -> Iterator[tuple[str, str | Span | Lines]]:
     yield "into", Span(merge.output, "path")
     parts: list[Words] = [
-        (Span(part.path, "path"), f": {part.files} files, {part.own} of them only there; {_entries(part.entries)}")
+        (
+            Span(part.path, "path"),
+            f": {part.files} files, {part.own} of them only there; {', '.join(part.entries) or 'no entries'}",
+        )
         for part in merge.parts
     ]
     yield "from", Lines(tuple(parts))
     yield "together", f"{merge.files} files; {merge.joined} are in several packages"
     if merge.left_out:
-        more = f", and {len(merge.left_out) - _NAMED} more" if len(merge.left_out) > _NAMED else ""
-        yield "left out, as caches or version control", f"{', '.join(merge.left_out[:_NAMED])}{more}"
-
-
-def _entries(names: tuple[str, ...]) -> str:
-    return ", ".join(names) or "no entries"
+        yield "left out, as caches or version control", first_few(merge.left_out, _NAMED)
 
 
 def _report(report: Report) -> Iterator[Block]:
@@ -52,8 +50,7 @@ def _report(report: Report) -> Iterator[Block]:
 
 def _last_words(merge: Merge) -> Words:
     if merge.findings:
-        count = len(merge.findings)
-        return f"{plural(count, 'conflict')}: nothing was written."
+        return f"{plural(len(merge.findings), 'conflict')}: nothing was written."
     if merge.report is None:
         return "No conflicts. Nothing was written: add --write to check the result and put it in place."
     if not merge.written:

@@ -12,7 +12,7 @@ from mlsub.findings import Severity, Verdict
 from mlsub.io.folders import Piece
 from mlsub.io.show import plural
 from mlsub.packing.manifest import Entry
-from mlsub.packing.pack import Packing
+from mlsub.packing.pack import Packing, Waived
 from mlsub.packing.plan import Plan
 from mlsub.present.document import (
     Block,
@@ -54,7 +54,7 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
         *_plan(plan),
         *_report(packed),
         Findings(packed.findings),
-        Items(tuple(_waived(packed))),
+        Items(tuple(map(_waived, packed.waived))),
         _named("Gone from there" if packed.written else "Not in the plan, but there", packed.difference.extra)
         if packed.report is not None
         else None,
@@ -127,10 +127,9 @@ def _report(packed: Packing) -> Iterator[Block]:
         yield from summary(report)
 
 
-def _waived(packed: Packing) -> Iterator[str]:
-    for each in packed.waived:
-        ends = "without an end" if each.expires == "never" else f"until {each.expires}"
-        yield f"waived {ends}: {each.rule} of {each.path}: {each.reason}"
+def _waived(each: Waived) -> str:
+    ends = "without an end" if each.expires == "never" else f"until {each.expires}"
+    return f"waived {ends}: {each.rule} of {each.path}: {each.reason}"
 
 
 def _ending(packed: Packing, *, wanted: bool) -> Iterator[Words]:

@@ -18,6 +18,7 @@ from mlsub.commands.rules.table import (
     RuleTable,
 )
 from mlsub.divisions import DIVISIONS
+from mlsub.io.show import plural
 from mlsub.present.document import (
     Block,
     Cell,
@@ -193,11 +194,13 @@ def keys_document(keys: KeyList) -> Document:
 
 def check_document(checked: KeyCheck) -> Document:
     """What is wrong with a file of hyperparameters, then what the run has to log besides, and the answer."""
-    keys, errors = f"{checked.keys} key{'' if checked.keys == 1 else 's'}", checked.errors
+    keys, errors = plural(checked.keys, "key"), checked.errors
     answer = Span("accepted", "good"), f": {checked.file} has {keys}, none of which the rules would reject a run for"
     if errors:
-        found = f"{errors} error{'' if errors == 1 else 's'}"
-        answer = Span("rejected", "bad"), f": {found} in {checked.file}; the rules would reject a run with it"
+        answer = (
+            Span("rejected", "bad"),
+            f": {plural(errors, 'error')} in {checked.file}; the rules would reject a run with it",
+        )
     return document(
         _titled("Hyperparameters", checked),
         Findings(checked.findings) if checked.findings else None,
@@ -252,7 +255,7 @@ def round_document(diff: RoundDiff) -> Document:
 def submission_document(diff: SubmissionDiff) -> Document:
     """The same, then what must be changed in a submission; the last line sums it up."""
     rules = diff.rules
-    checked = f"{_count(diff.logs, 'log')} checked by {rules.old} and by {rules.new}"
+    checked = f"{plural(diff.logs, 'log')} checked by {rules.old} and by {rules.new}"
     return document(
         _title(rules),
         *diff_blocks(rules),
@@ -316,7 +319,7 @@ def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tu
 def _unmet(found: Iterable[Unmet], logs: int) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for unmet in found:
-        where = f"{unmet.logs} of {_count(logs, 'log')}" if unmet.logs else _count(unmet.places, "place")
+        where = f"{unmet.logs} of {plural(logs, 'log')}" if unmet.logs else plural(unmet.places, "place")
         said: list[str | tuple[str | Span, ...]] = [(f"{unmet.message} ", Span(f"[{unmet.rule}]", "code"))]
         if unmet.expected:
             said.append(f"expected: {unmet.expected}")
@@ -331,13 +334,9 @@ def _unmet(found: Iterable[Unmet], logs: int) -> Table:
 def _summary(diff: SubmissionDiff) -> str:
     found = []
     if diff.unmet:
-        found.append(f"{_count(len(diff.unmet), 'demand')} of {diff.rules.new} not met yet")
+        found.append(f"{plural(len(diff.unmet), 'demand')} of {diff.rules.new} not met yet")
     if diff.unmet_before and not diff.accepted:
-        found.append(f"{_count(len(diff.unmet_before), 'demand')} met in neither round")
+        found.append(f"{plural(len(diff.unmet_before), 'demand')} met in neither round")
     if diff.gone:
-        found.append(f"{_count(len(diff.gone), 'benchmark')} gone")
+        found.append(f"{plural(len(diff.gone), 'benchmark')} gone")
     return "; ".join(found) or f"nothing has to change for {diff.rules.new}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -22,7 +22,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import back_up_foreign, digest_of, record
-from mlsub.io.show import plain
+from mlsub.io.show import first_few, plain
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, write_file
 from mlsub.packing.archive import write_archive
 from mlsub.packing.forms import Form, Key, check_key, encrypt
@@ -164,9 +164,8 @@ def _rejected(tree: Path, reports: Sequence[Report]) -> Iterator[Finding]:
             yield finding("seal.rejected", tree.name, "The package cannot be checked", expected="accepted", actual=why)
         elif report.official is Verdict.REJECTED:
             rules = Counter(found.rule for found in wrong).most_common()
-            more = [f"and {len(rules) - _SHOWN} more rules"] if len(rules) > _SHOWN else []
-            named = [f"{rule} ({count} times)" if count > 1 else rule for rule, count in rules[:_SHOWN]]
-            yield finding("seal.rejected", tree.name, expected="accepted", actual=", ".join([*named, *more]))
+            named = (f"{rule} ({count} times)" if count > 1 else rule for rule, count in rules)
+            yield finding("seal.rejected", tree.name, expected="accepted", actual=first_few(named, _SHOWN, "rule"))
 
 
 def _unfilled(tree: Path) -> Iterator[Finding]:

@@ -53,7 +53,7 @@ def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
 
 def _days(left: int) -> str:
     if left < 0:
-        return f"{-left} day{'s' * (left < -1)} ago"
+        return f"{plural(-left, 'day')} ago"
     return f"{plural(left, 'day')} left" if left else "today"
 
 

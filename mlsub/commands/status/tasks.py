@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from mlsub.findings import Finding, Severity
-from mlsub.io.show import plural
+from mlsub.io.show import first_few, plural
 from mlsub.packing.pack import Packing
 from mlsub.packing.plan import UNFILLED, Plan
 from mlsub.submission.find import is_folder
@@ -102,7 +102,7 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
 
 
 def _runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
-    count = plural(entry.missing, "more run") if entry.runs else f"{entry.missing} runs"
+    count = plural(entry.missing, "more run" if entry.runs else "run")
     folder = next((source for source in sources if is_folder(Path(source))), None)
     command = f"mlsub watch {shlex.quote(folder)}" if folder else None
     keys = f"mlsub rules keys {entry.entry.rpartition('/')[2]} --round {round_}"
@@ -147,14 +147,12 @@ def fill_in(unfilled: Iterable[Unfilled], root: Path | None = None) -> Iterator[
         if each.template:
             folders.setdefault(os.path.dirname(each.path), []).append(each.path)  # noqa: PTH120  (text for people)
             continue
-        more = [f"and {len(each.fields) - _FIELDS} more"] if len(each.fields) > _FIELDS else []
         where = _shell(root, each.path)
-        yield Task("fill-in", each.path, f"fill in {', '.join([*each.fields[:_FIELDS], *more])}", _edit(where))
+        yield Task("fill-in", each.path, f"fill in {first_few(each.fields, _FIELDS)}", _edit(where))
     for folder, paths in folders.items():
-        names = ", ".join(Path(path).name for path in paths[:_FIELDS])
-        more = [f" and {len(paths) - _FIELDS} more"] if len(paths) > _FIELDS else []
+        names = first_few((Path(path).name for path in paths), _FIELDS)
         noun = f"{len(paths)} templates" if len(paths) > 1 else "the template"
-        words = f"fill in {noun}, and remove every line that asks for it: {''.join([names, *more])}"
+        words = f"fill in {noun}, and remove every line that asks for it: {names}"
         yield Task("fill-in", folder, words, _edit(_shell(root, paths[0])))
 
 

@@ -13,14 +13,7 @@ from mlsub.io.show import plural
 from mlsub.packing.archive import discard
 from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed
 from mlsub.packing.names import MANIFEST, RECEIPT_SUFFIX
-from mlsub.packing.tree import (
-    RefusedError,
-    compare_tree,
-    differences,
-    failing_as,
-    file_digest,
-    read_manifest,
-)
+from mlsub.packing.tree import RefusedError, compare_tree, differences, failing_as, file_digest, read_manifest
 from mlsub.present.document import Document, Findings, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
@@ -97,15 +90,12 @@ def verify_receipt(file: Path, receipt: Path) -> Checked:
         if named is None:
             raise MlsubError(f"{receipt} is not a receipt of mlsub seal.")
         found = (("size", named[1], str(file.stat().st_size)), ("SHA-256", named[2], file_digest(file)))
-    changes = [
-        finding(
-            "seal.damaged", file.name, f"the file has another {what} than its receipt says", expected=old, actual=new
-        )
-        for what, old, new in found
-        if old != new
-    ][:1]
+    findings: tuple[Finding, ...] = ()
+    if changed := next((one for one in found if one[1] != one[2]), None):
+        message = f"the file has another {changed[0]} than its receipt says"
+        findings = (finding("seal.damaged", file.name, message, expected=changed[1], actual=changed[2]),)
     note = "no key was given: the sealed file was compared with its receipt, its content was not checked"
-    return Checked(compared=f"{file.name} with {receipt.name}", findings=tuple(changes), notes=(note,))
+    return Checked(compared=f"{file.name} with {receipt.name}", findings=findings, notes=(note,))
 
 
 def verify_tree(folder: Path, manifest: Path | None = None, progress: Progress | None = None) -> Checked:

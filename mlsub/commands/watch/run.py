@@ -8,10 +8,8 @@ import signal
 import stat
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from fnmatch import fnmatchcase
-from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -27,8 +25,8 @@ from mlsub.submission.find import is_folder
 from mlsub.workspace.places import Settings
 from mlsub.workspace.runs import round_of
 
-#: Logs watched at once, and names of one folder that are looked at.
-MAX_LOGS, _MAX_NAMES = 256, 20_000
+#: Logs watched at once.
+MAX_LOGS = 256
 PIPE = "-"
 _PATTERN = "result_*.txt"
 #: Intervals without anything new after ``run_stop`` until a log counts as whole.
@@ -115,7 +113,7 @@ class Watch:
         self._interval_s, self._idle_s, self._least = interval_s, idle_s, logs
         self.watched: list[LogSoFar] = []
         self._known: dict[Path, LogSoFar] = {}
-        self._full = self._warned = False
+        self._full = False
         self._drawn_ms = 0
         # Without following links: people know their logs by the names they gave.
         paths = dict.fromkeys(Path(os.path.abspath(name)) for name in names if name != PIPE)  # noqa: PTH100
@@ -124,7 +122,7 @@ class Watch:
         self._root = Path(os.path.commonpath(parents)) if parents else Path()
         self._pipes = []
         if PIPE in names:
-            self._pipes = [self._watch(PipeSource(standard_input), PIPE, round_of([], rules))]
+            self._pipes = [self._log(PipeSource(standard_input), PIPE, round_of([], rules))]
 
     def run(self) -> int:
         """Watch; return the exit status of ``mlsub check`` for the same logs."""
@@ -142,12 +140,7 @@ class Watch:
         began_ms = self._clock.now_ms()
         while True:
             at_ms = self._clock.now_ms()
-            for log in self.discover():
-                log.begin(at_ms)
-            if self._full and not self._warned:
-                self._warned = True
-                message = f"more than {MAX_LOGS} logs; the others are not watched"
-                self._outlet.show(Warned(at_ms=at_ms, message=message))
+            self._discover(at_ms)
             for log in self.watched:
                 log.look(at_ms)
             for log in self.watched:
@@ -198,33 +191,39 @@ class Watch:
         self._outlet.show(verdict)
         return verdict.exit_status
 
-    def discover(self) -> Iterator[LogSoFar]:
-        """Yield the logs that are new since the last call."""
+    def _discover(self, at_ms: int) -> None:
+        """Begin to watch the logs that are new."""
         while self._pipes:
-            self.watched.append(self._pipes.pop())
-            yield self.watched[-1]
+            self._begin(self._pipes.pop(), at_ms)
         for path, round_ in self._rounds.items():
             if not is_folder(path):
-                yield from self._add(path, round_)
+                self._add(path, round_, at_ms)
                 continue
             waiting = self._known.pop(path, None)
             if waiting is not None:
                 self.watched.remove(waiting)  # It was taken for a log to come, and came as a folder.
-            for found in _results(path):
-                yield from self._add(found, round_)
+            with suppress(OSError):  # It may vanish meanwhile.
+                for found in sorted(path.glob(_PATTERN)):
+                    self._add(found, round_, at_ms)
 
-    def _add(self, path: Path, round_: Round) -> Iterator[LogSoFar]:
+    def _add(self, path: Path, round_: Round, at_ms: int) -> None:
+        """Watch a log, unless it is watched already or there are too many."""
         if path in self._known:
             return
-        if len(self.watched) >= MAX_LOGS:
+        if len(self.watched) < MAX_LOGS:
+            label = path.relative_to(self._root).as_posix() if path != self._root else path.name
+            self._known[path] = self._log(FileSource(str(path)), label, round_)
+            self._begin(self._known[path], at_ms)
+        elif not self._full:
             self._full = True
-            return
-        label = path.relative_to(self._root).as_posix() if path != self._root else path.name
-        self._known[path] = self._watch(FileSource(str(path)), label, round_)
-        self.watched.append(self._known[path])
-        yield self._known[path]
+            message = f"more than {MAX_LOGS} logs; the others are not watched"
+            self._outlet.show(Warned(at_ms=at_ms, message=message))
 
-    def _watch(self, source: Source, label: str, round_: Round) -> LogSoFar:
+    def _begin(self, log: LogSoFar, at_ms: int) -> None:
+        self.watched.append(log)
+        log.begin(at_ms)
+
+    def _log(self, source: Source, label: str, round_: Round) -> LogSoFar:
         return LogSoFar(source, label, round_, self._outlet.show, self._rules.cache)
 
 
@@ -241,13 +240,3 @@ def _round_of(path: Path, settings: Settings) -> Round:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise MlsubError(f"{path} is neither a file nor a folder. Give a pipe as standard input: mlsub watch - < PIPE.")
     return round_of([path / "result_0.txt" if stat.S_ISDIR(mode) else path], settings)
-
-
-def _results(folder: Path) -> list[Path]:
-    """The logs in a folder now; none where it cannot be read."""
-    try:
-        with os.scandir(folder) as names:
-            found = [entry.name for entry in islice(names, _MAX_NAMES) if fnmatchcase(entry.name, _PATTERN)]
-    except OSError:
-        return []
-    return [folder / name for name in sorted(found)]

@@ -73,6 +73,7 @@ class LogSoFar:
         self._show, self._cache = show, cache
         self._closed = self._seen = False
         self._gone = self._grew_ms = self._at_ms = 0
+        self._last_line = b""
         self._modified: float | None = None
         self._start_over()
 
@@ -108,11 +109,11 @@ class LogSoFar:
             self._start_over()
             self._grew_ms = at_ms
             self._show(news.Restarted(at_ms=at_ms, path=self.path, reason=look.restart))
-        if look.cut:
-            self._judge.cutter.held = b""
         self._note_presence(look)
-        if look.data:
+        if look.data or look.unfinished != self._last_line:
             self.ended, self._grew_ms = None, at_ms
+        self._last_line = look.unfinished
+        if look.data:
             self._take(lambda: self._judge.feed(look.data))
         self._modified = look.modified
         if look.state == "closed" and not self._closed:
@@ -194,7 +195,7 @@ class LogSoFar:
     def _unfinished(self) -> Event | None:
         """The event of the last line, where it is whole but for its end; it counts only once it has ended."""
         judge = self._judge
-        _, token, text = judge.cutter.held[-_MAX_LINE:].rpartition(judge.token)
+        _, token, text = (judge.cutter.held + self._last_line)[-_MAX_LINE:].rpartition(judge.token)
         event = judge.decode(0, text) if token else None
         return event if isinstance(event, Event) else None
 

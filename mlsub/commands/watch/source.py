@@ -17,7 +17,7 @@ from mlsub.log.reader import unfinished_from
 LIMIT = 4 << 20
 #: Bytes at both ends of what was read that are compared, to notice another log. Times are in both.
 _MARK = 1024
-#: Bytes up to which a line that has not ended can be taken back: whoever reads must not have judged it yet.
+#: Bytes up to which a line that has not ended is held back, as it may be taken back.
 UNFINISHED = 1 << 16
 _PIPE_CHUNK = 1 << 16
 
@@ -29,16 +29,16 @@ Restart = Literal["truncated", "replaced", "rewritten"]
 class Look(msgspec.Struct, frozen=True):
     """What one look at a source gave.
 
-    ``data`` are the bytes that are new, of a new log where ``restart`` says so; ``cut`` says that the last line, which
-    had not ended, was taken away before they came, as a recorder does with a torn record; ``more`` whether there are
-    further ones already; ``modified`` when the file was last written, in seconds since the Unix epoch; ``problem`` why
-    it cannot be read.
+    ``data`` are the bytes that are new, of a new log where ``restart`` says so; ``unfinished`` are those of a last line
+    that has not ended and is held back, as a recorder takes a torn record away; ``more`` says whether there are further
+    bytes already; ``modified`` when the file was last written, in seconds since the Unix epoch; ``problem`` why it
+    cannot be read.
     """
 
     state: State
     data: bytes = b""
+    unfinished: bytes = b""
     restart: Restart | None = None
-    cut: bool = False
     more: bool = False
     modified: float | None = None
     problem: str | None = None
@@ -80,56 +80,33 @@ class FileSource:
             what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
             return Look(state="unreadable", problem=what)
         restart = self._restart(opened, found)
-        cut = restart == "cut"
         if restart is not None:
-            self._rewind(self._position - self._unfinished if cut else 0)
+            self._position, self._head, self._tail = 0, b"", b""
         self._identity = (found.st_dev, found.st_ino)
         self._written = (found.st_size, found.st_mtime_ns)
         data = os.pread(opened, LIMIT, self._position)
-        self._position += len(data)
-        if len(self._head) < _MARK:
-            self._head = (self._head + data[:_MARK])[:_MARK]
-        self._tail = (self._tail + data)[-(_MARK + UNFINISHED) :]
-        more = bool(data) and self._position < found.st_size
-        return Look(
-            state="there",
-            data=data,
-            restart=None if restart == "cut" else restart,
-            cut=cut,
-            more=more,
-            modified=found.st_mtime,
-        )
+        read = self._position + len(data)
+        more = bool(data) and read < found.st_size
+        ends = unfinished_from(data)
+        unfinished = data[ends:] if len(data) - ends <= UNFINISHED else b""
+        data = data[: len(data) - len(unfinished)]
+        self._position = read - len(unfinished)
+        self._head = (self._head + data[:_MARK])[:_MARK]
+        self._tail = (self._tail + data)[-_MARK:]
+        return Look("there", data, unfinished, restart, more, found.st_mtime)
 
-    def _restart(self, opened: int, found: os.stat_result) -> Restart | Literal["cut"] | None:
-        """Why what was read counts no longer; ``cut`` where that is only the last line, which had not ended."""
+    def _restart(self, opened: int, found: os.stat_result) -> Restart | None:
+        """Why what was read counts no longer, going by both ends of it; None where it does."""
         same_file = self._identity == (found.st_dev, found.st_ino)
         if same_file and self._written == (found.st_size, found.st_mtime_ns):
             return None
+        ends = (os.pread(opened, len(self._head), 0), os.pread(opened, _MARK, max(self._position - _MARK, 0)))
         # Another file may hold the same log: that is how copies of a remote one come.
-        if found.st_size >= self._position and self._begins(opened, self._position):
+        if found.st_size >= self._position and (ends[0], ends[1][: len(self._tail)]) == (self._head, self._tail):
             return None
-        whole = self._position - self._unfinished
-        torn = same_file and 0 < self._unfinished <= UNFINISHED and 0 < whole <= found.st_size
-        if torn and self._begins(opened, whole):
-            return "cut"
         if not same_file:
             return "replaced"
         return "truncated" if found.st_size < self._position else "rewritten"
-
-    @property
-    def _unfinished(self) -> int:
-        """How many bytes there are of the line that has not ended."""
-        return len(self._tail) - unfinished_from(self._tail)
-
-    def _begins(self, opened: int, size: int) -> bool:
-        """Whether the file still begins with so many of the bytes that were read, going by both ends of them."""
-        head, tail = self._head[:size], self._tail[: len(self._tail) - (self._position - size)][-_MARK:]
-        return (os.pread(opened, len(head), 0), os.pread(opened, len(tail), size - len(tail))) == (head, tail)
-
-    def _rewind(self, position: int) -> None:
-        """Forget what was read from a position on."""
-        self._tail = self._tail[: max(len(self._tail) - (self._position - position), 0)]
-        self._position, self._head = position, self._head[:position]
 
 
 def _cannot(error: OSError | ValueError) -> Look:

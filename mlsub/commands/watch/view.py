@@ -13,7 +13,7 @@ from mlsub.commands.watch.document import Outlet, duration, line_of, reference_w
 from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned, counts_against, number
 from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.findings import Severity
-from mlsub.io.show import plain
+from mlsub.io.show import plain, plural
 
 _COLUMNS = ("log", "phase", "timed", "evaluation", "to target", "findings")
 _FORECASTS = {
@@ -101,8 +101,7 @@ def _phase(log: LogSoFar, at_ms: int) -> str:
     elif log.quiet_s(at_ms) >= _QUIET_S and log.ended is None:
         more = f"quiet {duration(log.quiet_s(at_ms) * 1000)}"
     elif state.blocks or state.epochs:
-        count, what = max((state.blocks, "block"), (state.epochs, "epoch"), key=lambda one: one[0])
-        more = f"{count} {what}{'s' if count > 1 else ''}"
+        more = plural(*max((state.blocks, "block"), (state.epochs, "epoch"), key=lambda one: one[0]))
     return f"{state.phase}\n{more}".rstrip("\n")
 
 

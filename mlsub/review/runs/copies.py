@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.io.data import blake2b
-from mlsub.io.show import first_few, readable, show
+from mlsub.io.show import first_few, plural, readable, show
 from mlsub.log.reading import usable_number
 from mlsub.log.trace import KeyMark, Trace
 from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
@@ -53,7 +53,7 @@ def changes(log: Trace, original: Trace) -> Iterator[str]:
         more = ours.count - theirs.count
         name = readable(key)
         if more:
-            records = f"{abs(more)} {name} record{'s' * (abs(more) > 1)}"
+            records = plural(abs(more), f"{name} record")
             yield f"{records} {'added' if more > 0 else 'removed'}"
         elif ours.values != theirs.values:
             yield f"other values of {name}"

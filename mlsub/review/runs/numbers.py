@@ -33,7 +33,7 @@ def find_holes(entry: Entry) -> Iterator[Observation]:
         yield observe(
             "inspect.numbering",
             entry,
-            f"no {first_few([str(number) for number in holes], 6)} among {numbers[0]} to {numbers[-1]}",
+            f"no {first_few(map(str, holes), 6)} among {numbers[0]} to {numbers[-1]}",
             holes=holes[:100],
         )
 
@@ -79,8 +79,7 @@ def find_order(entry: Entry) -> Iterator[Observation]:
     yield observe(
         "inspect.order",
         entry,
-        f"{shown} {side.format(seconds(found.wait_ms))}; in time order "
-        f"{first_few([str(number) for number in order], 20)}{more}",
+        f"{shown} {side.format(seconds(found.wait_ms))}; in time order {first_few(map(str, order), 20)}{more}",
         order=order[:100],
         late=list(found.numbers),
         wait_ms=found.wait_ms,

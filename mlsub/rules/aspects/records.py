@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mlsub.io.show import show
+from mlsub.io.show import plural, show
 from mlsub.log.event import Event, clock, minute
 from mlsub.rules.aspects.base import NO_START, Aspect, Case, Flaw, KeyOutcome, Test
 from mlsub.rules.catalogue import FIX
@@ -54,7 +54,7 @@ class Count(Aspect):
             yield self._wrong(out, "is missing" if lacking else "appears too often")
 
     def _wrong(self, out: KeyOutcome, what: str) -> Flaw:
-        words, times = self.rule.occurs.words(), f"{out.count} time{'' if out.count == 1 else 's'}"
+        words, times = self.rule.occurs.words(), plural(out.count, "time")
         return Flaw(self.name, f"{self.rule.title} {what}", words, f"Log {self.rule.title} {words}.", None, times)
 
 

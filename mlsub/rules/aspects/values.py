@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from mlsub.io.show import plural, show
 from mlsub.log.event import Event
 from mlsub.rounds import history_of
-from mlsub.rules.aspects.base import Aspect, Case, Failure, Flaw, KeyOutcome, Part, Test
+from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, Part, Test
 from mlsub.rules.constraints import Constraint, all_pass
 from mlsub.rules.constraints import Test as Holds
 from mlsub.rules.formula import Values
@@ -30,7 +31,8 @@ def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Flaw:
 class _Check(msgspec.Struct, frozen=True):
     """One test of a record's value or metadata.
 
-    ``found`` is what it looks at, ``words_in`` what is expected with the values of one log.
+    ``found`` is what it looks at, ``words_in`` what is expected with the values of one log, ``guess`` a better fix for
+    what was found.
     """
 
     expected: Flaw
@@ -38,8 +40,9 @@ class _Check(msgspec.Struct, frozen=True):
     found: Callable[[Event], Any]
     words_in: Callable[[Values], str] | None = None
     needs: tuple[str, ...] = ()
+    guess: Callable[[Any], str | None] | None = None
 
-    def fail(self, event: Event, out: KeyOutcome) -> Failure:
+    def fail(self, event: Event, out: KeyOutcome) -> None:
         """Note that a record fails."""
         try:
             found = self.found(event)
@@ -48,7 +51,27 @@ class _Check(msgspec.Struct, frozen=True):
         failure = out.fail(self.expected, event.line, found)
         if failure.count == 1 and self.words_in is not None:
             failure.expected, failure.needs = self.words_in(out.log.stated), self.needs
-        return failure
+        if failure.count == 1 and self.guess is not None:
+            failure.fix = self.guess(found)
+
+
+def _all_hold(checks: tuple[_Check, ...], part: Callable[[Event], Any], *, one_failure: bool = False) -> Test | None:
+    """A test of all that is asked of a part of a record; with ``one_failure`` up to the first that fails."""
+    holding = [(check.holds, check) for check in checks]
+
+    def test(event: Event, out: KeyOutcome) -> None:
+        found, stated = part(event), out.log.stated
+        for holds, check in holding:
+            try:
+                if holds(found, stated):
+                    continue
+            except Exception:  # noqa: S110  (what Python cannot compare does not hold)
+                pass
+            check.fail(event, out)
+            if one_failure:
+                return
+
+    return test if checks else None
 
 
 class Value(Aspect):
@@ -68,23 +91,8 @@ class Value(Aspect):
     def named(self) -> Iterable[str]:
         return [name for constraint in self.rule.value for name in constraint.names()]
 
-    def test(self) -> Test:
-        checks = [(check.holds, check) for check in map(self._check, self.rule.value)]
-
-        def test(event: Event, out: KeyOutcome) -> None:
-            value, stated = event.value, out.log.stated
-            for holds, check in checks:
-                try:
-                    if holds(value, stated):
-                        continue
-                except Exception:  # noqa: S110  (what Python cannot compare does not hold)
-                    pass
-                failure = check.fail(event, out)
-                if failure.count == 1:
-                    failure.fix = self._meant(value)
-                return
-
-        return test
+    def test(self) -> Test | None:
+        return _all_hold(tuple(map(self._check, self.rule.value)), attrgetter("value"), one_failure=True)
 
     def _check(self, constraint: Constraint) -> _Check:
         key, words = self.rule.title, constraint.words()
@@ -92,9 +100,10 @@ class Value(Aspect):
         return _Check(
             Flaw(self.name, message, words, f"{fix} that was used."),
             constraint.test(),
-            lambda event: event.value,
+            attrgetter("value"),
             constraint.words if constraint.formulas() else None,
             constraint.names(),
+            self._meant,
         )
 
     def _meant(self, value: Any) -> str | None:
@@ -130,8 +139,8 @@ class Metadata(Aspect):
     def tests(self) -> tuple[Test | None, Test | None]:
         every = tuple(self._checks(self.rule.metadata, ""))
         first = tuple(self._checks(self.rule.first_metadata, " on the first"))
-        later = _all_hold(every)
-        return _all_hold((*every, *first)) if first else later, later
+        later = _all_hold(every, attrgetter("metadata"))
+        return _all_hold((*every, *first), attrgetter("metadata")) if first else later, later
 
     def _checks(self, entries: Iterable[Entry], suffix: str) -> Iterator[_Check]:
         for entry in entries:
@@ -139,7 +148,7 @@ class Metadata(Aspect):
                 where = f" where it has {entry.when}" if entry.when else ""
                 words = f"metadata with {' or '.join(entry.names)}{where}{suffix}"
                 expected, holds = metadata_expected(self.rule, words), _presence(entry)
-                yield _Check(expected, holds, lambda event: event.metadata)
+                yield _Check(expected, holds, attrgetter("metadata"))
             for constraint in entry.constraints:
                 yield self._check(entry.names[0], constraint, suffix)
 
@@ -164,23 +173,6 @@ class Metadata(Aspect):
             words if constraint.formulas() else None,
             constraint.names(),
         )
-
-
-def _all_hold(checks: tuple[_Check, ...]) -> Test | None:
-    """A test of all that is asked of the metadata of a record."""
-    holding = [(check.holds, check) for check in checks]
-
-    def test(event: Event, out: KeyOutcome) -> None:
-        metadata, stated = event.metadata, out.log.stated
-        for holds, check in holding:
-            try:
-                if holds(metadata, stated):
-                    continue
-            except Exception:  # noqa: S110  (what Python cannot compare does not hold)
-                pass
-            check.fail(event, out)
-
-    return test if checks else None
 
 
 def _presence(entry: Entry) -> Callable[[Any, Values], bool]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.decompose import TIMED, Measured, Phases, decompose, shares
+from mlsub.commands.compare.decompose import TIMED, Phases, Training, decompose, shares
 from mlsub.commands.compare.model import Part
+from tests.commands.compare.test_words import SIDE
 
 MS = st.floats(0, 1e9, allow_nan=False)
 FRACTIONS = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominator=1000)
@@ -17,6 +20,21 @@ FRACTIONS = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denomi
 
 def of(parts: tuple[Part, ...]) -> dict[str, float]:
     return {part.name: part.minutes for part in parts}
+
+
+def measured(
+    *phases: Phases,
+    work: tuple[float, ...] | None = None,
+    unit: str = "epochs",
+    scaling: float = 1.0,
+    accelerators: int | None = None,
+    samples: float | None = None,
+) -> Training:
+    """A training whose runs have these phases."""
+    convergence = msgspec.structs.replace(SIDE.convergence, unit=unit)
+    side = msgspec.structs.replace(SIDE, scaling=scaling, accelerators=accelerators, convergence=convergence)
+    result: Any = None
+    return Training(result=result, side=side, phases=phases, work=work, samples=samples)
 
 
 @st.composite
@@ -29,11 +47,11 @@ def phases(draw: st.DrawFn) -> Phases:
 
 
 @st.composite
-def sides(draw: st.DrawFn) -> Measured:
+def sides(draw: st.DrawFn) -> Training:
     runs = draw(st.lists(phases(), min_size=1, max_size=4))
     work = draw(st.none() | st.lists(st.floats(0, 1e9), min_size=len(runs), max_size=len(runs)))
-    return Measured(
-        phases=tuple(runs),
+    return measured(
+        *runs,
         scaling=draw(st.floats(0.5, 2)),
         work=None if work is None else tuple(work),
         unit=draw(st.sampled_from(["epochs", "samples", "steps"])),
@@ -42,13 +60,13 @@ def sides(draw: st.DrawFn) -> Measured:
     )
 
 
-def minutes(side: Measured) -> Fraction:
+def minutes(side: Training) -> Fraction:
     total = sum(Fraction(getattr(run, name) or 0) for run in side.phases for name in TIMED)
-    return total / len(side.phases) / 60_000 * Fraction(side.scaling)
+    return total / len(side.phases) / 60_000 * Fraction(side.side.scaling)
 
 
 @given(sides(), sides())
-def test_the_parts_add_up_to_the_difference(old: Measured, new: Measured) -> None:
+def test_the_parts_add_up_to_the_difference(old: Training, new: Training) -> None:
     parts = decompose(old, new)
     difference = minutes(new) - minutes(old)
     size = max(sum(abs(part.minutes) for part in parts), 1e-9)
@@ -56,14 +74,14 @@ def test_the_parts_add_up_to_the_difference(old: Measured, new: Measured) -> Non
 
 
 @given(sides(), sides())
-def test_the_way_back_is_the_way_there_with_the_other_sign(old: Measured, new: Measured) -> None:
+def test_the_way_back_is_the_way_there_with_the_other_sign(old: Training, new: Training) -> None:
     there, back = of(decompose(old, new)), of(decompose(new, old))
     assert there.keys() == back.keys()
     assert all(there[name] == -back[name] for name in there)
 
 
 @given(sides())
-def test_nothing_differs_from_itself(side: Measured) -> None:
+def test_nothing_differs_from_itself(side: Training) -> None:
     assert all(part.minutes == 0 and part.old == part.new for part in decompose(side, side))
 
 
@@ -89,8 +107,8 @@ def run(**times: float) -> Phases:
 
 
 def test_work_pace_accelerators_phases_and_scaling() -> None:
-    old = Measured(phases=(run(training=600_000.0, end=60_000.0),), work=(10.0,), accelerators=8)
-    new = Measured(phases=(run(training=240_000.0, end=60_000.0),), work=(8.0,), accelerators=16, scaling=1.5)
+    old = measured(run(training=600_000.0, end=60_000.0), work=(10.0,), accelerators=8)
+    new = measured(run(training=240_000.0, end=60_000.0), work=(8.0,), accelerators=16, scaling=1.5)
     found = {part.name: part for part in decompose(old, new)}
     assert list(found) == ["start", "work", "pace", "accelerators", "pauses", "end", "scaling"]
     assert (found["work"].old, found["work"].new, found["work"].unit) == (10, 8, "epochs")
@@ -106,30 +124,30 @@ def test_work_pace_accelerators_phases_and_scaling() -> None:
 
 def test_without_progress_training_is_one_part() -> None:
     for work in (None, (0.0,), (1.0, 2.0)):
-        old = Measured(phases=(run(training=60_000.0),), work=work)
-        assert of(decompose(old, Measured(phases=(run(training=120_000.0),), work=(1.0,))))["training"] == 1
+        old = measured(run(training=60_000.0), work=work)
+        assert of(decompose(old, measured(run(training=120_000.0), work=(1.0,))))["training"] == 1
 
 
 def test_units_that_differ_meet_in_samples_or_not_at_all() -> None:
-    old = Measured(phases=(run(training=60_000.0),), work=(2.0,), unit="epochs", samples=100)
-    new = Measured(phases=(run(training=60_000.0),), work=(400.0,), unit="samples", samples=1)
+    old = measured(run(training=60_000.0), work=(2.0,), unit="epochs", samples=100)
+    new = measured(run(training=60_000.0), work=(400.0,), unit="samples", samples=1)
     work = decompose(old, new)[1]
     assert (work.name, work.old, work.new, work.unit) == ("work", 200, 400, "samples")
-    steps = Measured(phases=new.phases, work=(7.0,), unit="steps")
+    steps = measured(*new.phases, work=(7.0,), unit="steps")
     assert "work" not in of(decompose(old, steps))
 
 
 def test_counts_that_lie_far_apart_are_not_of_one_unit() -> None:
     run = Phases(start=0.0, training=60_000.0, pauses=0.0, end=0.0)
-    epochs, samples = (Measured(phases=(run,), work=(work,), unit="samples", samples=1.0) for work in (1.0, 2.5e6))
+    epochs, samples = (measured(run, work=(work,), unit="samples", samples=1.0) for work in (1.0, 2.5e6))
     assert "work" not in of(decompose(epochs, samples))
-    near = Measured(phases=(run,), work=(5e4,), unit="samples", samples=1.0)
+    near = measured(run, work=(5e4,), unit="samples", samples=1.0)
     assert "work" in of(decompose(near, samples))
 
 
 def test_who_logs_no_evaluation_is_compared_by_what_both_tell() -> None:
-    old = Measured(phases=(run(training=60_000.0, before_evaluation=6_000.0, evaluation=54_000.0),))
-    new = Measured(phases=(run(training=90_000.0),))
+    old = measured(run(training=60_000.0, before_evaluation=6_000.0, evaluation=54_000.0))
+    new = measured(run(training=90_000.0))
     assert of(decompose(old, new)) == {"start": 0, "inside": -0.5, "end": 0}
-    undivided = Measured(phases=(Phases(undivided=180_000.0),))
+    undivided = measured(Phases(undivided=180_000.0))
     assert of(decompose(old, undivided)) == {"run": 1}

@@ -127,15 +127,6 @@ def test_two_benchmark_folders_are_compared_whatever_their_systems_are_called(tw
     ]
 
 
-def test_markdown_escapes_what_it_would_take_for_its_own(two: tuple[Tree, Tree]) -> None:
-    (two[1].folder / "a|b*.md").write_text("")
-    text = diff(two[0].folder, two[1].folder, "--format", "markdown")
-    assert "a\\|b\\*.md" in text
-    assert "\x1b" not in text
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert len({line.replace("\\|", "").count("|") for line in rows if "rack" in line and "accepted" in line}) == 1
-
-
 def test_files_are_compared_by_content_and_nothing_is_followed(tmp_path: Path) -> None:
     for side, word in (("old", "a"), ("new", "b")):
         folder = tmp_path / side

@@ -10,10 +10,6 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.compare.document import trainings_document
-from mlsub.commands.compare.trainings import compare
-from mlsub.present.text import render
-from mlsub.workspace import Settings
 from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
@@ -189,14 +185,6 @@ def test_several_pairs_have_an_overview(
     ]
     text = run("compare", "--trainings", two[0].folder, two[1].folder, "--format", "markdown").stdout
     assert "| rack1 resnet | 12.000000 | 10.000000 | -16.67 % | end of the run" in text
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 132])
-def test_narrow_terminals(width: int, two: tuple[Tree, Tree]) -> None:
-    for tree in two:
-        tree.add_entry("bert")
-    found = compare(str(two[0].folder), str(two[1].folder), Settings())
-    assert max(map(len, render(trainings_document(found), width).splitlines())) <= width
 
 
 def test_no_counterpart(tmp_path: Path) -> None:

@@ -21,6 +21,10 @@ from tests.effort import HUNG
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
 
 
+#: What lies beside the database before and after a question.
+BESIDE = [".results.duckdb.mlsub-written", "results.duckdb", "rounds"]
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("query"))
@@ -30,11 +34,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 def test_an_answer_has_columns_types_and_rows(place: Place) -> None:
     answer = query_rows(place.database, "SELECT entry, runs, published_minutes FROM entries ORDER BY entry", 10)
-    assert [(column.name, column.type) for column in answer.columns] == [
-        ("entry", "VARCHAR"),
-        ("runs", "BIGINT"),
-        ("published_minutes", "DOUBLE"),
-    ]
+    columns = {column.name: column.type for column in answer.columns}
+    assert columns == {"entry": "VARCHAR", "runs": "BIGINT", "published_minutes": "DOUBLE"}
     assert answer.rows == (("v1.0/ACME/rack1/resnet", 5, 12.0), ("v1.1/Bolt/rack1/resnet", 5, 12.0))
     assert (answer.more, answer.notes) == (False, ())
 
@@ -101,11 +102,7 @@ def test_everything_else_is_refused_in_one_line(
     assert told in str(raised.value)
     assert "\n" not in str(raised.value)
     assert place.database.read_bytes() == before
-    assert sorted(child.name for child in place.folder.iterdir()) == [
-        ".results.duckdb.mlsub-written",
-        "results.duckdb",
-        "rounds",
-    ]
+    assert sorted(child.name for child in place.folder.iterdir()) == BESIDE
 
 
 @pytest.mark.parametrize("way", [query_rows, query_arrow])
@@ -116,11 +113,7 @@ def test_a_question_that_needs_too_much_memory_ends_and_spills_nothing(
     statement = "SELECT count(*) FROM (SELECT DISTINCT range, md5(range::VARCHAR) FROM range(2000000))"
     with pytest.raises(MlsubError, match=r"^The question needs more than 0\.066 GB of memory\. Narrow it\.$"):
         way(place.database, statement, 1)
-    assert sorted(child.name for child in place.folder.iterdir()) == [
-        ".results.duckdb.mlsub-written",
-        "results.duckdb",
-        "rounds",
-    ]
+    assert sorted(child.name for child in place.folder.iterdir()) == BESIDE
 
 
 @pytest.mark.parametrize("way", [query_rows, query_arrow])

@@ -102,21 +102,10 @@ def test_markdown() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (0.0, "0"),
-        (1.0, "1"),
-        (0.5, "0.5"),
-        (1e15, "1000000000000000.0"),
-        (0.0001, "0.0001"),
-        (-2.25, "-2.25"),
-        (10, "10"),
-        (float("inf"), "inf"),
-    ],
-)
-def test_numbers_are_short(value: float, shown: str) -> None:
-    assert markdown(one(value, "DOUBLE"))[2] == f"| {shown} |"
+def test_numbers_are_short() -> None:
+    shown = {0.0: "0", 1.0: "1", 0.5: "0.5", 1e15: "1000000000000000.0", 0.0001: "0.0001", -2.25: "-2.25", 10: "10"}
+    for value, written in {**shown, float("inf"): "inf"}.items():
+        assert markdown(one(value, "DOUBLE"))[2] == f"| {written} |"
 
 
 def test_long_cells_are_cut_for_people_alone() -> None:

@@ -159,13 +159,8 @@ EVERY = tuple(
     shown(number, size, mean, verdict)
     for number, (size, mean, verdict) in enumerate(
         [
-            (448, 2.6e6, "pass"),
-            (448, 2.0e6, "fail"),
-            (20_000, 6e6, "missing"),
-            (6144, 3.1e6, "bypassed"),
-            (8192, 1.0, "fail"),
-            (1e9, 3e6, "missing"),
-            (4096, None, "fail"),
+            *((448, 2.6e6, "pass"), (448, 2.0e6, "fail"), (20_000, 6e6, "missing"), (6144, 3.1e6, "bypassed")),
+            *((8192, 1.0, "fail"), (1e9, 3e6, "missing"), (4096, None, "fail")),
         ],
         1,
     )

@@ -53,7 +53,6 @@ def compare(paths: list[str]) -> None:
 
 
 def test_each_log_is_read_once_for_the_verdict_and_forensics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     tree = make_tree(tmp_path, "v1.0")
     tree.log(4).rename(tree.entry() / "result_9.txt")
     read = []
@@ -69,7 +68,6 @@ def test_each_log_is_read_once_for_the_verdict_and_forensics(tmp_path: Path, mon
 
 
 def test_they_stand_on_the_page_when_asked_for(tmp_path: Path) -> None:
-    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     tree = make_tree(tmp_path, "v1.0")
     tree.log(4).rename(tree.entry() / "result_9.txt")
     for name, options in (("plain", []), ("asked", ["--inspect"])):
@@ -81,7 +79,6 @@ def test_they_stand_on_the_page_when_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_page_of_a_result_has_the_score_without_what_was_found(tmp_path: Path) -> None:
-    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
 
     def below(made: list[Record]) -> None:
         """A run that stops a millisecond after an evaluation below the target, and reaches it after run_stop."""

@@ -31,20 +31,6 @@ def history_table(one: SiteRound) -> Table:
     return section.data[-1]
 
 
-def test_results_have_pages_by_name(tmp_path: Path) -> None:
-    first, second = rounds(*two_rounds(tmp_path))
-    assert [(one.rules.title, one.href) for one in (first, second)] == [
-        ("MLPerf Training v1.0", "rounds/training_1.0.html"),
-        ("MLPerf Training v1.1", "rounds/training_1.1.html"),
-    ]
-    assert [(result.href, division_of(result), result.accepted) for result in first.results] == [
-        ("results/training_1.0_acme_rack1_bert.html", "closed", True),
-        ("results/training_1.0_acme_rack1_resnet.html", "closed", True),
-        ("results/training_1.0_acme_rack2_resnet.html", "open", True),
-    ]
-    assert [result.accepted for result in second.results] == [False]
-
-
 def test_names_that_a_file_system_takes_for_one_get_pages_of_their_own(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     for name in ("Rack1", "rack 1", "rack-1", "r" * 200, "..", "../up"[3:]):
@@ -133,10 +119,7 @@ def test_results_are_read_by_benchmark_the_newest_round_first_and_the_fastest_fi
 
 def test_the_fastest_are_closed_and_have_a_score(tmp_path: Path) -> None:
     table = fastest_table(site_of(*two_rounds(tmp_path)).results)
-    assert [[cell.text for cell in row] for row in table.rows] == [
-        ["BERT", "14.5", ""],
-        ["ResNet-50", "12", ""],
-    ]
+    assert [[cell.text for cell in row] for row in table.rows] == [["BERT", "14.5", ""], ["ResNet-50", "12", ""]]
 
 
 def published(above: Path, round_folder: str, benchmark: str, progress: float) -> Path:
@@ -183,20 +166,10 @@ def test_the_fastest_is_the_fastest_that_was_published_with_its_verdict_beside(
     assert [cell.text for cell in row] == [title, "0.25"]
     assert row[1].note == "NVIDIA, rejected"
     table = history_table(one)
-    assert list(table.heads) == [
-        "benchmark",
-        "round",
-        "minutes",
-        "verdict",
-        "RCP",
-        "organisation",
-        "system",
-        "accelerators",
-    ]
+    heads = ("benchmark", "round", "minutes", "verdict", "RCP", "organisation", "system", "accelerators")
+    assert table.heads == heads
     (row,) = table.rows
-    assert [cell.text for cell in row[:7]] == [
-        *(title, round_folder, "0.250000", "rejected", rcp, "NVIDIA", "rack1"),
-    ]
+    assert [cell.text for cell in row[:7]] == [title, round_folder, "0.250000", "rejected", rcp, "NVIDIA", "rack1"]
     assert row[4].note == note
     (closed, *_) = (section for section in page_of(one).sections if section.key == "closed")
     assert [[cell.text for cell in row[:4]] for row in closed.tables[0].rows] == [
@@ -225,15 +198,9 @@ def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
     """One rejected result of a list rejects neither its round nor its organisation."""
     found = rounds(published(tmp_path, "v1.1", "bert", 1.0))
     table = rounds_table(found)
-    assert list(table.heads) == [
-        *("round", "organisations", "systems", "closed", "open", "runs", "official checker"),
-    ]
+    assert list(table.heads) == ["round", "organisations", "systems", "closed", "open", "runs", "official checker"]
     (row,) = table.rows
-    assert (row[-1].text, row[-1].sort, row[-1].badge) == (
-        "2 of 3 meet the official checker",
-        2.0,
-        None,
-    )
+    assert row[-1] == Cell("2 of 3 meet the official checker", 2.0)
     page = page_of(found[0])
     assert page.lead[0] == "2 of 3 results meet the official checker of the round. Published on 1 December 2021."
     assert not any("rejected" in words for words in page.lead)
@@ -248,7 +215,6 @@ def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_the_page_of_a_large_round_is_not_large(tmp_path: Path) -> None:
-    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     (one,) = rounds(folder("1.1"))
     many = replace(one, results=Results((one.results * 14)[:400]))
     (tmp_path / "rounds").mkdir()

@@ -199,16 +199,6 @@ def test_a_document_holds_no_number_that_json_has_not() -> None:
     assert told["elapsed_ms"] is told["progress"] is told["forecast"]["not_before_ms"] is None
 
 
-def test_the_events_of_a_run_by_their_schema(tmp_path: Path) -> None:
-    file = tmp_path / "result_0.txt"
-    events = events_of([file], [wait, *(append(file, line) for line in lines_of())])
-    kinds = [event["event"] for event in events]
-    assert kinds[:4] == ["watching", "phase", "phase", "identity"]
-    assert kinds[-2:] == ["end", "verdict"]
-    assert events[-1]["exit_status"] == 0 and events[-1]["official"] == "accepted"
-    assert [event["at_ms"] for event in events] == sorted(event["at_ms"] for event in events)
-
-
 def test_the_events_of_trouble_by_their_schema(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     bad = [line.replace(b'epsilon", "value": 0.0', b'epsilon", "value": NaN') for line in lines_of()]

@@ -25,7 +25,6 @@ from mlsub.commands.watch.news import (
     Watching,
 )
 from mlsub.commands.watch.run import Clock, Watch
-from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings as CheckSettings
@@ -70,24 +69,6 @@ def test_a_log_that_comes_late_and_grows_line_by_line(file: Path) -> None:
     assert (end.official, end.status, end.minutes, end.errors) == ("compliant", "success", 10.0, 0)
     assert verdict(kept).official is Verdict.ACCEPTED and verdict(kept).reason == "stopped"
     assert not [one for one in kept.of(Found) if one.finding.rejects]
-
-
-def test_findings_come_when_they_are_certain_and_missing_keys_at_the_end(file: Path) -> None:
-    lines = lines_of()
-    spoiled = [
-        line.replace(b'"lars_epsilon", "value": 0.0', b'"lars_epsilon", "value": 0.5')
-        for line in lines
-        if b'"cache_clear"' not in line
-    ]
-    status, kept = watched([file], [append(file, line) for line in spoiled])
-    assert status == 1
-    told = [(f.finding.rule, f.final) for f in kept.of(Found) if f.finding.rejects]
-    assert told == [("key.lars_epsilon.value", False), ("key.cache_clear.count", True)]
-    first = next(n for n, one in enumerate(kept.news) if isinstance(one, Found))
-    run = next(n for n, one in enumerate(kept.news) if isinstance(one, PhaseChanged) and one.phase == "run")
-    assert first < run
-    [end] = kept.of(Ended)
-    assert (end.official, end.errors) == ("noncompliant", 2)
 
 
 def test_each_finding_is_told_once_and_all_of_check_are(file: Path) -> None:
@@ -416,20 +397,6 @@ def test_what_cannot_be_followed(tmp_path: Path) -> None:
     ):
         with pytest.raises(MlsubError, match=words):
             Watch([str(name)], Asked(round="1.0"), FakeClock(), Kept())
-
-
-def test_looking_costs_little_when_nothing_happens(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file.write_bytes(b"".join(lines_of()[:-1]))
-    calls: list[int] = []
-    look = LogSoFar.look
-
-    def counted(self: LogSoFar, at_ms: int) -> object:
-        calls.append(1)
-        return look(self, at_ms)
-
-    monkeypatch.setattr(LogSoFar, "look", counted)
-    watched([file], settings={"idle_s": 100, "interval_s": 10})
-    assert len(calls) == 11
 
 
 def test_a_run_stop_that_the_official_parser_cannot_use_stops_the_run_all_the_same(file: Path) -> None:

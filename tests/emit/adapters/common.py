@@ -10,7 +10,7 @@ from typing import Any
 
 from mlsub.emit import Recorder, Training
 from mlsub.log.report import LogReport
-from tests.emit.digits import HYPERPARAMETERS
+from tests.emit.digits import HYPERPARAMETERS, recorder
 from tests.judging import report_on
 
 ROOT = Path(__file__).parents[3]
@@ -28,10 +28,9 @@ class TrainingCrashError(Exception):
 
 def opened(log: Path, **more: Any) -> Recorder:
     """A recorder of the rehearsal, whose cache is clear."""
-    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", "status": "onprem", **more}
-    recorder = Recorder(log, usage="rehearsal", round="1.0", benchmark="digits", **given)
-    recorder.log("cache_clear", True)
-    return recorder
+    made = recorder(log, **more)
+    made.log("cache_clear", True)
+    return made
 
 
 def records(log: Path) -> list[dict[str, Any]]:

@@ -145,22 +145,6 @@ def test_a_training_that_fails_after_its_end_stays_what_it_is(tmp_path: Path) ->
     assert (keys(log).count("run_stop"), said(log, "run_stop", "status")) == (1, ["success"])
 
 
-def test_processes_with_seeds_of_their_own_are_refused(tmp_path: Path) -> None:
-    class Second:
-        rank, size = 1, 2
-
-        def barrier(self) -> None:
-            pass
-
-        def share(self, value: Any) -> Any:
-            return 7 if type(value) is int else value
-
-    with opened(tmp_path / "result_0.txt", ranks=Second()) as rec:
-        Session(rec, digits("accuracy", seed=7)).start(None)
-        with pytest.raises(EmitError, match="process 1 has the seed 8, and process 0 logs 7"):
-            Session(rec, digits("accuracy", seed=8))
-
-
 def test_a_refusal_of_what_a_function_gives_reaches_every_process(tmp_path: Path) -> None:
     def work(rank: int, ranks: Any) -> None:
         training = digits("accuracy", seed=1, hyperparameters=lambda made: {"opt_momentum": 0.5})

@@ -22,10 +22,8 @@ from tests.emit.adapters.common import (
     assert_reached,
     digits,
     example,
-    judged,
     keys,
     opened,
-    records,
     rejecting,
     said,
 )
@@ -64,11 +62,6 @@ def test_the_example_trains_to_the_target(log: Path) -> None:
     assert_reached(log)
 
 
-def test_the_seed_of_the_callback_is_logged(log: Path) -> None:
-    callback = fit(log, 1)
-    assert [record["value"] for record in records(log) if record["key"] == "seed"] == [callback.seed]
-
-
 def test_a_training_that_misses_its_target_is_aborted(log: Path) -> None:
     fit(log, 1)
     assert_aborted(log)
@@ -92,12 +85,6 @@ def test_the_clock_runs_before_the_data_are_read(log: Path) -> None:
     assert states == [True]
 
 
-def test_a_forbidden_hyperparameter_is_refused_when_the_callback_is_made(log: Path) -> None:
-    with opened(log) as rec, pytest.raises(DoomedRunError, match="opt_momentum"):
-        RecorderCallback(rec, digits("val_accuracy", hyperparameters={"opt_momentum": 0.5}))
-    assert_never_started(log)
-
-
 @pytest.mark.parametrize("begin", [True, False])
 @pytest.mark.parametrize("change", [{"opt_momentum": 0.5}, {"opt_momentum": None}])
 def test_what_a_function_gives_is_refused_before_any_training_step(
@@ -117,11 +104,6 @@ def test_what_a_function_gives_is_refused_before_any_training_step(
         fit(log, hyperparameters=made, callbacks=[other], begin=begin)
     assert (steps, asked) == ([], [64])
     assert_never_started(log)
-
-
-def test_a_function_may_make_the_hyperparameters(log: Path) -> None:
-    fit(log, hyperparameters=lambda of: {**HYPERPARAMETERS, "model_hidden_units": of.layers[0].units})
-    assert_reached(log)
 
 
 @pytest.mark.parametrize("hook", ["on_train_batch_end", "on_test_batch_end"])
@@ -165,13 +147,6 @@ def test_samples_and_steps_are_counted(log: Path) -> None:
         done=lambda quality: False,
     )
     assert {(p.samples, p.step) for p in seen} == {(0, 0), (1437, 45), (2874, 90)}
-
-
-def test_open_may_train_on_to_a_quality_of_its_own(log: Path) -> None:
-    fit(log, division="open", done=lambda quality: float(quality) >= 0.9)
-    qualities = [record["value"] for record in records(log) if record["key"] == "eval_accuracy"]
-    assert [quality >= 0.9 for quality in qualities] == [False] * (len(qualities) - 1) + [True]
-    assert judged(log).status == "success"
 
 
 def test_a_metric_that_is_not_there_is_told(log: Path) -> None:

@@ -26,10 +26,8 @@ from tests.emit.adapters.common import (
     assert_reached,
     digits,
     example,
-    judged,
     keys,
     opened,
-    records,
     rejecting,
     said,
 )
@@ -70,22 +68,11 @@ def test_the_example_trains_to_the_target(log: Path) -> None:
     assert_reached(log)
 
 
-def test_the_seed_of_the_callback_is_logged(log: Path) -> None:
-    callback = fit(log, {"num_train_epochs": 1})
-    assert [record["value"] for record in records(log) if record["key"] == "seed"] == [callback.seed]
-
-
 def test_a_training_that_misses_its_target_is_aborted(log: Path) -> None:
     fit(log, {"num_train_epochs": 2})
     assert_aborted(log)
     assert rejecting(log) == {"key.eval_accuracy.target"}
     assert said(log, "eval_accuracy", "epoch_num") == [1, 2]
-
-
-def test_a_forbidden_hyperparameter_is_refused_when_the_callback_is_made(log: Path) -> None:
-    with opened(log) as rec, pytest.raises(DoomedRunError, match="opt_momentum"):
-        RecorderCallback(rec, digits("eval_accuracy", hyperparameters={"opt_momentum": 0.5}))
-    assert_never_started(log)
 
 
 @pytest.mark.parametrize("change", [{"opt_momentum": 0.5}, {"opt_momentum": None}])
@@ -103,11 +90,6 @@ def test_what_a_function_gives_is_refused_before_any_training_step(change: dict[
         fit(log, network=network, hyperparameters=made)
     assert (steps, asked) == ([], [30])
     assert_never_started(log)
-
-
-def test_a_function_may_make_the_hyperparameters(log: Path) -> None:
-    fit(log, hyperparameters=lambda of: {**HYPERPARAMETERS, "global_batch_size": of.train_batch_size})
-    assert_reached(log)
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -178,13 +160,6 @@ def test_accumulated_batches_make_one_step(log: Path) -> None:
         done=lambda quality: False,
     )
     assert {(p.samples, p.step) for p in seen} == {(0, 0), (1437, 23), (2874, 46)}
-
-
-def test_open_may_train_on_to_a_quality_of_its_own(log: Path) -> None:
-    fit(log, division="open", done=lambda quality: float(quality) >= 0.9)
-    qualities = [record["value"] for record in records(log) if record["key"] == "eval_accuracy"]
-    assert [quality >= 0.9 for quality in qualities] == [False] * (len(qualities) - 1) + [True]
-    assert judged(log).status == "success"
 
 
 def test_a_metric_that_is_not_there_is_told(log: Path) -> None:

@@ -36,16 +36,27 @@ def test_equal_evaluations_in_one_entry() -> None:
     )
 
 
-def test_equal_evaluations_of_two_organisations() -> None:
-    def shift(made: list[Record]) -> None:
-        made[:] = [dict(record) for record in records(0)]
-        for n, record in enumerate(made):
-            record["time_ms"] += 77_000_000_000 + n * 11
-        put(made, "seed", 4711)
+def shifted(seed: int | None) -> dict[int, Any]:
+    """Run 0 at other times, with another seed or its own."""
 
-    found = the_one("inspect.same-evaluations", entry(), entry({0: shift}, runs=1, org="Other"))
+    def change(made: list[Record]) -> None:
+        made[:] = [record | {"time_ms": record["time_ms"] + 77e9 + n * 11} for n, record in enumerate(records(0))]
+        put(made, "train_samples", 1)
+        if seed is not None:
+            put(made, "seed", seed)
+
+    return {0: change}
+
+
+@pytest.mark.parametrize(("seed", "explained"), [(None, True), (4711, False)])
+def test_equal_evaluations_of_two_organisations(seed: int | None, explained: bool) -> None:
+    """Equal seeds explain them, and other seeds do not."""
+    [found] = observed(entry(), entry(shifted(seed), runs=1, org="Other"))["inspect.same-evaluations"]
     assert found.entry == "v1.1/Other/results/rack1/bert"
     assert found.numbers["other"] == "v1.1/ACME/results/rack1/bert"
+    assert ("the seeds are equal" in str(found.finding.actual)) is explained
+    assert found.numbers["equal_seeds"] == explained
+    assert "equal seed" not in catalogue()["inspect.same-evaluations"].fix
 
 
 def test_equal_times_with_other_evaluations() -> None:
@@ -146,23 +157,6 @@ def test_a_run_that_was_moved_in_time_is_the_same_run() -> None:
     assert one.finding.message == (
         "The same run is published again, with all times moved by 2.0 days and other values of seed"
     )
-
-
-def test_equal_seeds_explain_equal_evaluations_and_other_seeds_do_not() -> None:
-    def shift(made: list[Record], seed: int | None) -> None:
-        made[:] = [dict(record) for record in records(0)]
-        for n, record in enumerate(made):
-            record["time_ms"] += 77_000_000_000 + n * 11
-        put(made, "train_samples", 1)
-        if seed is not None:
-            put(made, "seed", seed)
-
-    for seed, explained in ((None, True), (4711, False)):
-        again = entry({0: lambda made, seed=seed: shift(made, seed)}, runs=1, org="Other")
-        [found] = observed(entry(), again)["inspect.same-evaluations"]
-        assert ("the seeds are equal" in str(found.finding.actual)) is explained
-        assert found.numbers["equal_seeds"] == explained
-    assert "equal seed" not in catalogue()["inspect.same-evaluations"].fix
 
 
 def test_the_same_logs_twice_in_a_round_are_left_to_check() -> None:

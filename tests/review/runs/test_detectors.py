@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.inspect.run import inspect
+from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.stretch import stretch_of
 from tests.review.runs.build import Record, at, delay, entry, every, put, records
 from tests.review.runs.observing import observed, the_one
@@ -23,15 +24,9 @@ def stretch(factor: float) -> Any:
     return change
 
 
-def test_a_clean_entry_leaves_nothing_to_ask() -> None:
-    assert observed(entry()) == {}
-
-
-def test_several_clean_entries_leave_nothing_to_ask() -> None:
-    assert (
-        observed(entry(), entry(org="Other", start_ms=1_635_000_000_000), entry(system="rack2", start_ms=1.636e12))
-        == {}
-    )
+def test_clean_entries_leave_nothing_to_ask() -> None:
+    others = entry(org="Other", start_ms=1_635_000_000_000), entry(system="rack2", start_ms=1.636e12)
+    assert observed(entry()) == observed(entry(), *others) == {}
 
 
 @pytest.mark.parametrize("factor", [1.098, 1.118, 1.02265, 1.0123456])
@@ -217,30 +212,24 @@ def test_a_long_initialisation() -> None:
     assert found.numbers["init_ms"] > 900_000
 
 
-def test_throughput_that_does_not_give_the_samples() -> None:
-    def change(made: list[Record], share: float) -> None:
+def throughput(share: float) -> Any:
+    """A record that states this share of the throughput that the evaluations show."""
+
+    def change(made: list[Record]) -> None:
         length = made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
         place = made[at(made, "eval_accuracy", -1)]["metadata"]["epoch_num"]
         record = {"time_ms": made[-3]["time_ms"], "key": "throughput", "value": share * place / length * 1000}
         made.insert(-2, record | {"metadata": {}})
 
-    assert the_one("inspect.throughput", entry(every(lambda made: change(made, 0.8)))).numbers[
-        "ratio"
-    ] == pytest.approx(0.8)
-    assert observed(entry(every(lambda made: change(made, 1.1)))) == {}
-    assert observed(entry(every(lambda made: change(made, 0.001)))) == {}, "another unit"
+    return every(change)
 
 
-def test_epochs_of_games_have_no_fixed_number_of_samples() -> None:
-    def change(made: list[Record]) -> None:
-        length = made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
-        place = made[at(made, "eval_accuracy", -1)]["metadata"]["epoch_num"]
-        record = {"time_ms": made[-3]["time_ms"], "key": "throughput", "value": 0.8 * place / length * 1000}
-        made.insert(-2, record | {"metadata": {}})
-
-    one = entry(every(change))
-    assert set(observed(one)) == {"inspect.throughput"}
-    assert observed(msgspec.structs.replace(one, benchmark="minigo")) == {}
+def test_throughput_that_does_not_give_the_samples() -> None:
+    low = entry(throughput(0.8))
+    assert the_one("inspect.throughput", low).numbers["ratio"] == pytest.approx(0.8)
+    assert observed(entry(throughput(1.1))) == {}
+    assert observed(entry(throughput(0.001))) == {}, "another unit"
+    assert observed(msgspec.structs.replace(low, benchmark="minigo")) == {}, "games have any number of samples"
 
 
 def test_runs_that_converge_too_near_together() -> None:
@@ -278,21 +267,45 @@ def test_the_same_value_written_otherwise_is_no_change(old: Any, new: Any) -> No
     assert observed(before, after) == {}
 
 
-@pytest.mark.parametrize(("old", "new"), [("rack16", "rack64"), ("rack1", "rack16"), ("MI325X", "MI355X")])
-def test_systems_of_another_size_are_not_compared(old: str, new: str) -> None:
-    def tuned(made: list[Record]) -> None:
-        put(made, "global_batch_size", 4608)
+@pytest.mark.parametrize(
+    ("old", "new", "compared"),
+    [
+        *((old, new, False) for old, new in (("rack16", "rack64"), ("rack1", "rack16"), ("MI325X", "MI355X"))),
+        ("dgxa100_ngc21.05_mxnet", "dgxa100_ngc21.09_mxnet", True),
+        ("ipu-pod16-TF1", "ipu-pod16-TF1-closed", True),
+    ],
+)
+def test_systems_are_compared_across_versions_and_not_across_sizes(old: str, new: str, compared: bool) -> None:
+    tuned = every(lambda made: put(made, "global_batch_size", 4608))
+    after = entry(tuned, round_="2.0", start_ms=1_650_000_000_000, system=new)
+    assert set(observed(entry(system=old), after)) == ({"inspect.changed"} if compared else set())
 
-    after = entry(every(tuned), round_="2.0", start_ms=1_650_000_000_000, system=new)
-    assert observed(entry(system=old), after) == {}
+
+def tuned(made: list[Record]) -> None:
+    put(made, "global_batch_size", 4608)
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("dgxa100_ngc21.05_mxnet", "dgxa100_ngc21.09_mxnet"), ("ipu-pod16-TF1", "ipu-pod16-TF1-closed")]
+    ("old", "new", "rounds", "folders", "compared"),
+    [
+        ("IEI", "Inspur", ("1.1", "2.0"), ("bert", "bert"), True),
+        ("Krai", "krai", ("1.1", "2.0"), ("bert", "bert"), True),
+        ("ACME", "AMCE", ("1.1", "2.0"), ("bert", "bert"), False),
+        ("ACME", "ACME", ("1.1", "2.0"), ("ssd", "ssd"), False),
+        ("ACME", "ACME", ("4.1", "5.0"), ("ssd", "retinanet"), True),
+        ("ACME", "ACME", ("4.1", "5.0"), ("gnn", "rgat"), True),
+    ],
 )
-def test_systems_that_differ_in_versions_are_compared(old: str, new: str) -> None:
-    def tuned(made: list[Record]) -> None:
-        put(made, "global_batch_size", 4608)
+def test_the_same_submitter_and_benchmark(
+    old: str, new: str, rounds: tuple[str, str], folders: tuple[str, str], compared: bool
+) -> None:
+    before = entry(org=old, round_=rounds[0])
+    after = entry(every(tuned), org=new, round_=rounds[1], start_ms=1_650_000_000_000)
+    both = [msgspec.structs.replace(one, benchmark=name) for one, name in zip((before, after), folders, strict=True)]
+    assert bool(list(find_changes(both))) is compared
 
-    after = entry(every(tuned), round_="2.0", start_ms=1_650_000_000_000, system=new)
-    assert set(observed(entry(system=old), after)) == {"inspect.changed"}
+
+def test_an_inspection_has_both_names() -> None:
+    [found] = inspect([msgspec.structs.replace(entry(org="QCT", round_="4.1"), benchmark="gnn")], []).entries
+    assert (found.organisation, found.organisation_name) == ("QCT", "Quanta Cloud Technology")
+    assert (found.benchmark, found.benchmark_name) == ("gnn", "rgat")

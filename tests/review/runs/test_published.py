@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -165,25 +162,3 @@ def test_the_room_between_published_results_and_thresholds(
     ratios = [[ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None] for entry in entries]
     medians = [statistics.median(of) for of in ratios if of]
     assert (len(medians), round(min(medians), 4), round(max(medians), 4)) == (55, 1.0025, 1.2218)
-
-
-@pytest.mark.parametrize("what", ["an inserted seed", "an appended line"])
-def test_a_published_entry_that_is_published_again_with_a_record_more(what: str, tmp_path: Path) -> None:
-    published = CORPUS / "v1.0" / "Graphcore" / "results" / "ipu-pod16-TF1" / "resnet"
-    results = tmp_path / "v1.0" / "Graphcore" / "results"
-    for system in ("ipu-pod16-TF1", "ipu-pod16-again"):
-        shutil.copytree(published, results / system / "resnet")
-    for file in (results / "ipu-pod16-again" / "resnet").glob("result_*.txt"):
-        lines = file.read_text().splitlines(keepends=True)
-        if what == "an inserted seed":
-            at = next(n for n, line in enumerate(lines) if '"seed"' in line)
-            lines.insert(at, re.sub(r'"value": \d+', '"value": 4711', lines[at]))
-        else:
-            lines.append(re.sub(r'"key": "[^"]+"', '"key": "power_note"', lines[-1]))
-        file.write_text("".join(lines))
-    entries, *_ = gather([str(tmp_path / "v1.0" / "Graphcore")], Settings(jobs=1))
-    found = [o for one in inspect(entries).entries for o in one.observations]
-    copies = [o for o in found if o.finding.rule.startswith("inspect.same")]
-    assert [o.finding.rule for o in copies] == ["inspect.same-run"]
-    added = "1 seed record added" if what == "an inserted seed" else "1 power_note record added"
-    assert str(copies[0].finding.actual).endswith(f"; {added} in 5 of them")

@@ -1,9 +1,14 @@
-"""Runs that stop below the target, and runs that go on after they have reached it."""
+"""Runs that stop below the target, go on after they have reached it, or converge too near together for chance."""
 
 from __future__ import annotations
 
-import pytest
+import itertools
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.review.runs.quality import chance_of_range
 from tests.review.runs.build import Record, at, entry, every, put, records
 from tests.review.runs.observing import observed, the_one
 
@@ -114,3 +119,32 @@ def test_open_may_stop_anywhere() -> None:
     assert "inspect.stops-below" not in observed(
         entry(every(opened) | {2: lambda made: (opened(made), stops_below(made))})
     )
+
+
+@given(
+    st.lists(st.integers(0, 6).map(float), min_size=1, max_size=5),
+    st.integers(1, 4),
+    st.integers(0, 6).map(float),
+)
+def test_the_chance_is_that_of_counting_all_draws(values: list[float], runs: int, width: float) -> None:
+    draws = list(itertools.product(values, repeat=runs))
+    near = sum(max(draw) - min(draw) <= width for draw in draws)
+    assert chance_of_range(values, runs, width) == pytest.approx(near / len(draws))
+
+
+@given(
+    st.lists(st.floats(1, 1e6), min_size=1, max_size=20),
+    st.integers(1, 40),
+    st.floats(0, 1e6),
+    st.floats(0, 1e6),
+)
+def test_a_wider_range_is_likelier(values: list[float], runs: int, width: float, more: float) -> None:
+    assert 0 <= chance_of_range(values, runs, width) <= chance_of_range(values, runs, width + more) + 1e-12 <= 1 + 2e-12
+
+
+def test_runs_at_one_place_are_certain_where_the_reference_is() -> None:
+    assert chance_of_range([35.0] * 20, 5, 0.0) == 1.0
+
+
+def test_ten_runs_at_one_of_twenty_places() -> None:
+    assert chance_of_range([float(n) for n in range(20)], 10, 0.0) == pytest.approx(20 * (1 / 20) ** 10)

@@ -89,10 +89,7 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
         node_log(GOOD, start=-9e7, first=-9e7, stop=-9e7 + 60),
         [("clock", "2.9 years before it, on 1 of 1 nodes")],
     ),
-    "no start": (
-        node_log(GOOD, start=None),
-        [("no-energy", "node_0.txt: there is no power_measurement_start")],
-    ),
+    "no start": (node_log(GOOD, start=None), [("no-energy", "node_0.txt: there is no power_measurement_start")]),
     "no stop": (node_log(GOOD, stop=None), [("interval", "no power_measurement_stop, on 1 of 1 nodes")]),
     "two stops": (
         node_log(GOOD) + record(START_MS + 61_000, "power_measurement_stop", None),
@@ -193,9 +190,7 @@ SEVERAL: dict[str, tuple[Files, list[tuple[str, str, str | None]]]] = {
     ),
     "bad lines in two files": (
         {"node_1.txt": node_log([*GOOD, "x", "x"]), "sw_0.txt": switch_log(1) + ":::MLLOG\t{}\n:::MLLOG {}\n"},
-        [
-            ("power.bad-line", "node_1.txt", 'power_reading: "x", and 1 more lines; also in 1 more files'),
-        ],
+        [("power.bad-line", "node_1.txt", 'power_reading: "x", and 1 more lines; also in 1 more files')],
     ),
     "a switch without an estimate": ({"sw_0.txt": ""}, [("power.uncounted", "sw_0.txt", "1 of 1 switches")]),
     "a switch that is not a number": (

@@ -9,16 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.errors import MlsubError
-from mlsub.score.energy.score import (
-    BadLines,
-    Power,
-    Record,
-    RunPower,
-    Switch,
-    energy_result,
-    measure,
-    run_joules,
-)
+from mlsub.score.energy.score import BadLines, Power, Record, RunPower, Switch, energy_result, measure, run_joules
 
 NAME = "node_0.txt"
 
@@ -167,28 +158,6 @@ def test_the_digest_is_that_of_the_readings_alone(one: list[float], other: list[
     assert (node(one, 0) == node(other, 0)) == (one == other)
 
 
-@given(st.floats(1, 1e6), st.integers(1, 10**6), st.integers(1, 20), st.integers(1, 5), st.floats(0.1, 10))
-def test_constant_power_over_a_run_is_power_times_time(
-    watts: float, duration: int, readings: int, nodes: int, factor: float
-) -> None:
-    steps = [Record(duration * (n + 1) // readings, "reading", watts) for n in range(readings)]
-    run = run_of(*[(start(0), *steps, Record(duration, "stop"))] * nodes)
-    joules = run_joules(run, duration)
-    assert joules == pytest.approx(nodes * watts * duration / 1000, rel=1e-9)
-    assert run_joules(run, factor * duration) == pytest.approx(factor * joules, rel=1e-9)
-
-
-@given(WATTS_OF, st.floats(0.1, 1))
-def test_energy_is_linear_in_power_and_efficiency(watts: list[float], factor: float) -> None:
-    def joules(values: list[float], eff: float) -> float:
-        steps = [reading(second + 1, value) for second, value in enumerate(values)]
-        return run_joules(run_of((start(0), efficiency(0, eff), *steps, stop(len(values)))), 1000)
-
-    whole = joules(watts, 1)
-    assert joules([factor * value for value in watts], 1) == pytest.approx(factor * whole, rel=1e-9, abs=1e-9)
-    assert joules(watts, factor) == pytest.approx(factor * whole, rel=1e-9, abs=1e-9)
-
-
 def power(*joules: float | None) -> Power:
     return Power(findings=(), faulted=frozenset(), joules=joules)
 
@@ -214,12 +183,3 @@ def test_the_energy_of_an_entry_is_that_by_hand(name: str) -> None:
     assert result.unscaled == mean
     assert result.scaled == (None if mean is None else 1.25 * mean)
     assert result.runs == joules
-
-
-@given(st.lists(st.floats(1, 1e9), min_size=3, max_size=12), st.floats(0.5, 2))
-def test_scaling_is_linear(joules: list[float], scaling: float) -> None:
-    minutes = [float(n) for n in range(len(joules))]
-    plain, scaled = (energy_result(power(*joules), minutes, 1, factor) for factor in (1.0, scaling))
-    assert plain.unscaled is not None and scaled.scaled is not None
-    assert plain.scaled == plain.unscaled == scaled.unscaled
-    assert scaled.scaled == pytest.approx(scaling * plain.unscaled, rel=1e-12)

@@ -1,0 +1,112 @@
+"""Names, seeds and values beside each other: platforms and systems, seeds in common, and what a logged count is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mlsub.log.reading import BEYOND, usable_number
+from mlsub.review.cadence import all_numbers
+from mlsub.review.cross import contradicts, text_of
+from tests.commands.runner import check
+from tests.corpus import CORPUS
+from tests.make_tree import Tree, make_tree
+
+RULE = "seed.not-random"
+
+
+def two_systems(above: Path, seeds: list[int], division: str = "closed") -> Tree:
+    """Two systems; the runs of the first have the seeds 1000, 1001, ..., those of the second these."""
+    tree = make_tree(above, division=division)
+    tree.add_system("rack2", division=division)
+    tree.add_entry(system="rack2", division=division)
+    for run, seed in enumerate(seeds):
+        tree.edit(lambda log, seed=seed: log.put("seed", value=seed), run, system="rack2")
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("seeds", "common"),
+    [
+        ([1000, 1001, 1002, 1003, 1004], "5 of 5 seeds (1000, 1001, 1002, 1003, 1004)"),
+        ([7, 1001, 8, 1003, 9], "2 of 5 seeds (1001, 1003)"),
+        ([7, 8, 1003, 9, 10], None),
+        ([7, 8, 9, 10, 11], None),
+    ],
+)
+def test_one_seed_in_common_is_chance_and_two_are_not(seeds: list[int], common: str | None, tmp_path: Path) -> None:
+    outcome = check(two_systems(tmp_path, seeds).folder)
+    assert outcome.status == 0
+    findings = {finding["path"]: finding["actual"] for finding in outcome.of(RULE)}
+    entries = sorted(path.rpartition("results/")[2] for path in findings)
+    assert entries == (["rack1/resnet", "rack2/resnet"] if common else [])
+    assert all(common is not None and actual.startswith(common) for actual in findings.values())
+
+
+def test_open_may_use_any_seeds(tmp_path: Path) -> None:
+    assert check(two_systems(tmp_path, [1000, 1001, 1002], "open").folder).of(RULE) == []
+
+
+def test_entries_of_one_system_are_not_compared(tmp_path: Path) -> None:
+    assert check(make_tree(tmp_path, benchmarks=["resnet", "bert"]).folder).of(RULE) == []
+
+
+PAIRS: dict[str, dict[str, list[list[str]]]] = yaml.safe_load(Path(__file__).with_name("platforms.yaml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said", "names"),
+    [
+        (verdict, said, tuple(names))
+        for verdict, rounds in PAIRS.items()
+        for pairs in rounds.values()
+        for said, *names in pairs
+    ],
+)
+def test_a_platform_is_judged_as_by_hand(verdict: str, said: str, names: tuple[str, ...]) -> None:
+    assert (contradicts(said, names) is None) is (verdict == "right")
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("tpu-v5p", "names another accelerator"),
+        ("X86", "has no word in common"),
+    ],
+)
+def test_the_message_says_what_is_wrong(said: str, words: str) -> None:
+    assert words in str(contradicts(said, ("cloud-tpu-trillium-1024", "TPU-trillium")))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (CORPUS / "v5.1").is_dir(), reason="published results are not there")
+def test_every_finding_of_a_published_round_is_in_the_table() -> None:
+    found = {(f["actual"].strip('"'), f["expected"]) for f in check(CORPUS / "v5.1").of("cross.platform")}
+    assert found == {(said, " / ".join(names)) for said, *names in PAIRS["wrong"]["v5.1"]}
+
+
+_values = st.integers() | st.floats() | st.booleans() | st.none() | st.text(max_size=2) | st.just([1])
+
+
+@given(st.lists(st.integers(-10, 10**16) | st.floats()) | st.lists(_values))
+@example([])
+@example([10**400, 1.0])
+@example([1, float("nan")])
+@example([float("nan"), 1])
+@example([BEYOND, 1])
+@example([-BEYOND])
+@example([True])
+def test_all_are_numbers_where_each_is(values: list[Any]) -> None:
+    assert all_numbers(values) == all(usable_number(value) is not None for value in values)
+
+
+@pytest.mark.parametrize("value", ["\ud800", 2**70, [float("inf")], {"a": ["\udfff"]}])
+def test_any_value_has_a_text_of_its_own(value: Any) -> None:
+    texts = {text_of(one, 1000) for one in (value, [value], "a", 1, 1.0, "1", True, [])}
+    assert len(texts) == 8
+    assert text_of([value] * 1000, 10) == text_of([value] * 2000, 10)
