@@ -73,9 +73,12 @@ class LogFile(logging.Handler):
                 raise EmitError(f"{self._shown} cannot be opened: there is no folder {folder}. Make it first.")
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
             try:
-                if os.fstat(file).st_nlink > 1:
-                    raise OSError(errno.ELOOP, "")
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                links = os.fstat(file).st_nlink
+                if links > 1:
+                    raise OSError(errno.ELOOP, "")
+                if links == 0:  # Whoever had it has removed it meanwhile; what is written would be lost.
+                    raise BlockingIOError
             except OSError:
                 os.close(file)
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import subprocess
@@ -44,6 +45,17 @@ def test_two_processes_cannot_write_one_log_and_the_error_says_so(tmp_path: Path
     assert holder.returncode == 0
     assert [line.count('"value": "first"') for line in log.read_text().splitlines()] == [1, 0]
     assert '"value": "second"' in log.read_text()
+
+
+def test_a_log_that_its_writer_removes_at_this_moment_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A training that fails before its clock starts takes its log away; what is written into that file is lost."""
+    log = tmp_path / "result_0.txt"
+    locked = fcntl.flock
+    monkeypatch.setattr(fcntl, "flock", lambda *asked: (log.unlink(), locked(*asked)))
+    with pytest.raises(LogInUseError):
+        LogFile(log)
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
