@@ -529,3 +529,17 @@ def test_hpc_is_counted_by_its_errors(tmp_path: Path) -> None:
     logs = [text.replace("eval_accuracy", "eval_error") for text in [log_of("cosmoflow", 512, 20)] * 10]
     found = entry(tmp_path, logs, "3.0", "cosmoflow", usage="hpc")
     assert (found.result.mean, found.result.unit) == (20, "epochs")
+
+
+def test_bert_that_passes_by_epoch_num_alone_is_told_to_leave_the_option_out(tmp_path: Path) -> None:
+    options = Options(train_samples=True)
+    found = entry(tmp_path, [bert(BERT_SLOW, BERT_FAST)] * 10, name="bert", options=options)
+    assert (found.result.verdict, found.result.counted) == ("fail", "train_samples")
+    assert str(found.findings[0].fix).startswith(
+        "Counted by epoch_num it passes (3000000 samples): leave out --rcp-bert-train-samples, and the flag"
+    )
+
+
+def test_a_log_without_a_run_has_its_own_finding_alone(tmp_path: Path) -> None:
+    found = entry(tmp_path, [*resnet(*[FAST] * 4), "no record\n"], "3.0")
+    assert found.findings == ()
