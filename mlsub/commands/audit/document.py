@@ -26,23 +26,8 @@ from mlsub.commands.audit.verdict import (
 from mlsub.commands.audit.wording import decimal, fixed
 from mlsub.findings import Finding, Severity
 from mlsub.io.show import plural
+from mlsub.present import document as doc
 from mlsub.present.ci import CiPart, CiReport, Outcome, part
-from mlsub.present.document import (
-    Column,
-    Document,
-    Facts,
-    Items,
-    Lines,
-    Meaning,
-    Section,
-    Share,
-    Span,
-    Table,
-    Tally,
-    Text,
-    document,
-    section,
-)
 from mlsub.rules.catalogue import finding
 
 
@@ -201,10 +186,10 @@ def _counted(verdicts: Mapping[str, int], noun: str) -> str:
     return f"{plural(total, noun)}: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}"
 
 
-def shares(audit: Audit) -> tuple[Share, ...]:
+def shares(audit: Audit) -> tuple[doc.Share, ...]:
     """Return the same as parts of a bar, each verdict in its own colour, those of proposed claims among them."""
     colours = {verdict.value: colour for colour, verdict in enumerate(ClaimVerdict)}
-    return tuple(Share(verdict, count, colours[verdict]) for verdict, count in tally(audit.claims).items())
+    return tuple(doc.Share(verdict, count, colours[verdict]) for verdict, count in tally(audit.claims).items())
 
 
 def basis_words(audit: Audit) -> str:
@@ -218,57 +203,59 @@ def basis_words(audit: Audit) -> str:
 
 
 _NUMBERS = (*SHORT.values(), "value", "+/-")
-_FINDINGS = (Column("where"), Column("rule", when_narrow="keep"), Column("finding"))
+_FINDINGS = (doc.Column("where"), doc.Column("rule", when_narrow="keep"), doc.Column("finding"))
 
 
-def document_of(audit: Audit, *, with_footnotes: bool = False) -> Document:
+def document_of(audit: Audit, *, with_footnotes: bool = False) -> doc.Document:
     """Return the document; ``with_footnotes`` adds the footnote of each claim."""
-    return document(
+    return doc.document(
         f"Claims of {title(audit)}",
         *(_claim(judged, audit) for judged in audit.claims),
-        section("Results, in minutes", _table(RESULT_HEADS, result_rows(audit))),
-        section("Inputs", _table(INPUT_HEADS, input_rows(audit))),
+        doc.section("Results, in minutes", _table(RESULT_HEADS, result_rows(audit))),
+        doc.section("Inputs", _table(INPUT_HEADS, input_rows(audit))),
         _quoted(audit.messaging),
         _footnotes(audit.messaging) if with_footnotes else None,
-        Text(basis_words(audit)),
-        Tally(summary(audit), shares(audit)),
+        doc.Text(basis_words(audit)),
+        doc.Tally(summary(audit), shares(audit)),
     )
 
 
-def _claim(judged: Judged, audit: Audit) -> Section:
+def _claim(judged: Judged, audit: Audit) -> doc.Section:
     verdict, id_ = judged.verdict, judged.claim.id
-    meaning: Meaning = "bad" if verdict in AGAINST else "good" if verdict is ClaimVerdict.HOLDS else "note"
+    meaning: doc.Meaning = "bad" if verdict in AGAINST else "good" if verdict is ClaimVerdict.HOLDS else "note"
     groups = groupby(rows_of(judged, audit), key=lambda row: row[0])
-    facts = tuple((label, Lines(tuple(text for _, text in group))) for label, group in groups)
-    blocks = (Text(judged.claim.text), Facts(facts))
-    return Section(f"{id_}: {headline(judged)}", blocks, meaning=meaning, anchor=id_, kind=verdict.value)
+    facts = tuple((label, doc.Lines(tuple(text for _, text in group))) for label, group in groups)
+    blocks = (doc.Text(judged.claim.text), doc.Facts(facts))
+    return doc.Section(f"{id_}: {headline(judged)}", blocks, meaning=meaning, anchor=id_, kind=verdict.value)
 
 
-def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
-    return Table(tuple(Column(head, number=head in _NUMBERS) for head in heads), tuple(rows))
+def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> doc.Table:
+    return doc.Table(tuple(doc.Column(head, number=head in _NUMBERS) for head in heads), tuple(rows))
 
 
-def _quoted(messaging: Quoting) -> Section | None:
+def _quoted(messaging: Quoting) -> doc.Section | None:
     """The findings on how results are quoted: apart from the verdicts, with what was applied and what was not."""
     remarks = messaging.findings
     if not remarks and not messaging.footnotes:
         return None
     rows = tuple((_where(one), one.rule.removeprefix("claim.").upper(), _words(one)) for one in remarks)
     title = f"How results are quoted: {len(rows)} finding{'' if len(rows) == 1 else 's'}"
-    return section(title, Table(_FINDINGS, rows), Items(tuple(_closing(messaging))))
+    return doc.section(title, doc.Table(_FINDINGS, rows), doc.Items(tuple(_closing(messaging))))
 
 
-def _footnotes(messaging: Quoting) -> Section | None:
+def _footnotes(messaging: Quoting) -> doc.Section | None:
     """Return the footnote of each claim that quotes results, and what is missing in it."""
     written = (
-        section(
+        doc.section(
             one.claim,
-            Text(one.footnote),
-            Text(("missing: ", Span(enumerated(one.missing), "note")) if one.missing else "Nothing is missing."),
+            doc.Text(one.footnote),
+            doc.Text(
+                ("missing: ", doc.Span(enumerated(one.missing), "note")) if one.missing else "Nothing is missing."
+            ),
         )
         for one in messaging.footnotes
     )
-    return section("Footnotes, with what is missing in [brackets]", *written)
+    return doc.section("Footnotes, with what is missing in [brackets]", *written)
 
 
 def _where(remark: Remark) -> str:

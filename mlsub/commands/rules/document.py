@@ -19,41 +19,25 @@ from mlsub.commands.rules.table import (
 )
 from mlsub.divisions import DIVISIONS
 from mlsub.io.show import plural
-from mlsub.present.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Lines,
-    Section,
-    Span,
-    Table,
-    Text,
-    Words,
-    document,
-    section,
-)
+from mlsub.present import document as doc
 
 _ROUNDS = (
-    Column("usage", when_narrow="keep"),
-    Column("round", when_narrow="keep"),
-    Column("benchmarks, with the runs of an entry"),
+    doc.Column("usage", when_narrow="keep"),
+    doc.Column("round", when_narrow="keep"),
+    doc.Column("benchmarks, with the runs of an entry"),
 )
-_NEEDS = (Column("runs", number=True), Column("may fail", number=True))
-_RULES = (Column("rule", when_narrow="keep"), Column("demand"))
-_ROWS = (Column("key", when_narrow="keep"), Column("occurs"), Column("constraint"))
-_KEYS = (Column("key", when_narrow="keep"), Column("log it"), Column("what"))
+_NEEDS = (doc.Column("runs", number=True), doc.Column("may fail", number=True))
+_RULES = (doc.Column("rule", when_narrow="keep"), doc.Column("demand"))
+_ROWS = (doc.Column("key", when_narrow="keep"), doc.Column("occurs"), doc.Column("constraint"))
+_KEYS = (doc.Column("key", when_narrow="keep"), doc.Column("log it"), doc.Column("what"))
 
 
-def name(text: str) -> Span:
+def name(text: str) -> doc.Span:
     """The name of a key, a benchmark or a rule."""
-    return Span(text, "name")
+    return doc.Span(text, "name")
 
 
-def listed(names: Iterable[Span]) -> tuple[Span | str, ...]:
+def listed(names: Iterable[doc.Span]) -> tuple[doc.Span | str, ...]:
     """Names with commas between them."""
     return tuple(word for one in names for word in (", ", one))[1:]
 
@@ -63,36 +47,36 @@ def one_line(targets: Iterable[str]) -> str:
     return "; ".join(targets) or "none"
 
 
-def overview_document(answer: Overview) -> Document:
+def overview_document(answer: Overview) -> doc.Document:
     """Rounds and benchmarks."""
     if answer.view == "rounds":
         return _rounds(answer.rounds)
     return (_one_round if answer.view == "round" else _one_benchmark)(answer.rounds, answer.division)
 
 
-def _rounds(lines: Sequence[RoundLine]) -> Document:
+def _rounds(lines: Sequence[RoundLine]) -> doc.Document:
     rows = tuple(
         (line.usage, line.round, ", ".join(f"{of.name} {of.runs}" for of in line.benchmarks)) for line in lines
     )
     more = _more("mlsub rules list --round ROUND", ", or ", "mlsub rules list --benchmark BENCHMARK")
-    return document("Rounds and their benchmarks", Table(_ROUNDS, rows, key=1), more)
+    return doc.document("Rounds and their benchmarks", doc.Table(_ROUNDS, rows, key=1), more)
 
 
-def _one_round(lines: Sequence[RoundLine], division: str) -> Document:
+def _one_round(lines: Sequence[RoundLine], division: str) -> doc.Document:
     [line] = lines
     rows = tuple(
-        (name(of.name), *_counts(of), Lines((one_line(of.targets[division]), of.title))) for of in line.benchmarks
+        (name(of.name), *_counts(of), doc.Lines((one_line(of.targets[division]), of.title))) for of in line.benchmarks
     )
-    columns = (Column("benchmark", when_narrow="keep"), *_NEEDS, Column(f"quality target ({division})"))
-    return document(
+    columns = (doc.Column("benchmark", when_narrow="keep"), *_NEEDS, doc.Column(f"quality target ({division})"))
+    return doc.document(
         line.title,
-        Facts((("benchmarks", str(len(rows))), _official(line.checker))),
-        Table(columns, rows),
+        doc.Facts((("benchmarks", str(len(rows))), _official(line.checker))),
+        doc.Table(columns, rows),
         _more(f"mlsub rules show BENCHMARK --round {line.round}{_usage(line.usage)}"),
     )
 
 
-def _one_benchmark(lines: Sequence[RoundLine], division: str) -> Document:
+def _one_benchmark(lines: Sequence[RoundLine], division: str) -> doc.Document:
     newest = lines[-1]
     [benchmark] = newest.benchmarks
     rows = tuple(
@@ -100,53 +84,55 @@ def _one_benchmark(lines: Sequence[RoundLine], division: str) -> Document:
         for line in lines
         for of in line.benchmarks
     )
-    columns = (*_ROUNDS[:2], *_NEEDS, Column(f"quality target ({division})"))
+    columns = (*_ROUNDS[:2], *_NEEDS, doc.Column(f"quality target ({division})"))
     more = _more(f"mlsub rules show {benchmark.name} --round {newest.round}{_usage(newest.usage)}")
-    return document(f"{benchmark.name}: {benchmark.title}", Table(columns, rows, key=1), more)
+    return doc.document(f"{benchmark.name}: {benchmark.title}", doc.Table(columns, rows, key=1), more)
 
 
 def _counts(benchmark: BenchmarkLine) -> tuple[str, str]:
     return str(benchmark.runs), str(benchmark.forgiven)
 
 
-def needs_table(head: Column, needs: Iterable[tuple[Cell, BenchmarkLine]]) -> Table:
+def needs_table(head: doc.Column, needs: Iterable[tuple[doc.Cell, BenchmarkLine]]) -> doc.Table:
     """What entries need, with the quality targets of both divisions."""
-    columns = (head, *_NEEDS, Column("quality target, Closed"), Column("quality target, Open"))
-    rows = ((cell, *_counts(of), *(Lines(words or ("none",)) for words in of.targets.values())) for cell, of in needs)
-    return Table(columns, tuple(rows))
+    columns = (head, *_NEEDS, doc.Column("quality target, Closed"), doc.Column("quality target, Open"))
+    rows = (
+        (cell, *_counts(of), *(doc.Lines(words or ("none",)) for words in of.targets.values())) for cell, of in needs
+    )
+    return doc.Table(columns, tuple(rows))
 
 
-def _official(checker: str) -> tuple[str, Cell]:
-    return "official rules", Span(f"{checker}/", "code")
+def _official(checker: str) -> tuple[str, doc.Cell]:
+    return "official rules", doc.Span(f"{checker}/", "code")
 
 
 def _titled(what: str, answer: OfBenchmark) -> str:
     return f"{what} of {answer.benchmark}, {answer.usage} {answer.round}, {answer.division} division"
 
 
-def ids_document(ids: RuleIds) -> Document:
+def ids_document(ids: RuleIds) -> doc.Document:
     """The rule ids that a log and its package may run into."""
-    return document(
+    return doc.document(
         _titled("Rule ids", ids),
-        section("Demands on the keys of a log", _rules(ids.rules)),
-        section("Rules that are not about one key", _rules(ids.general)),
+        doc.section("Demands on the keys of a log", _rules(ids.rules)),
+        doc.section("Rules that are not about one key", _rules(ids.general)),
         _more("mlsub explain RULE"),
     )
 
 
-def _rules(lines: Sequence[RuleLine]) -> Table:
-    return Table(_RULES, tuple((name(line.id), line.demand) for line in lines))
+def _rules(lines: Sequence[RuleLine]) -> doc.Table:
+    return doc.Table(_RULES, tuple((name(line.id), line.demand) for line in lines))
 
 
-def table_document(table: RuleTable) -> Document:
+def table_document(table: RuleTable) -> doc.Document:
     """Everything demanded of a benchmark's logs, by official file, the benchmark's own first."""
     groups: dict[tuple[bool, str], list[Row]] = {}
     for row in table.rows:
         heading = row.source if row.where is None else f"{row.where.words()} ({row.source})"
         groups.setdefault((row.of_every_benchmark, heading), []).append(row)
-    return document(
+    return doc.document(
         _titled("Rules", table),
-        Facts(
+        doc.Facts(
             (
                 ("benchmark", table.title),
                 ("runs", f"{table.runs} an entry, of which {table.forgiven or 'none'} may be noncompliant"),
@@ -155,32 +141,32 @@ def table_document(table: RuleTable) -> Document:
             )
         ),
         *(
-            section(f"{heading}, for every benchmark" if common else heading, rows_table(rows))
+            doc.section(f"{heading}, for every benchmark" if common else heading, rows_table(rows))
             for (common, heading), rows in sorted(groups.items(), key=lambda group: group[0][0])
         ),
         alternatives(table.at_least_one_of),
     )
 
 
-def rows_table(rows: Iterable[Row], head: str = "", more: Callable[[Row], Cell] = str) -> Table:
+def rows_table(rows: Iterable[Row], head: str = "", more: Callable[[Row], doc.Cell] = str) -> doc.Table:
     """Rows of rules; with ``head`` a further column, which ``more`` fills."""
-    columns = (*_ROWS, Column(head)) if head else _ROWS
-    cells = ((name(row.key), row.occurs, Lines(row.constraints), *([more(row)] if head else ())) for row in rows)
-    return Table(columns, tuple(cells))
+    columns = (*_ROWS, doc.Column(head)) if head else _ROWS
+    cells = ((name(row.key), row.occurs, doc.Lines(row.constraints), *([more(row)] if head else ())) for row in rows)
+    return doc.Table(columns, tuple(cells))
 
 
-def alternatives(groups: Sequence[Sequence[str]]) -> Text | None:
+def alternatives(groups: Sequence[Sequence[str]]) -> doc.Text | None:
     """Groups of keys of which one must appear."""
     said = ", ".join(" or ".join(group) for group in groups)
-    return Text(f"One of each must appear: {said}") if said else None
+    return doc.Text(f"One of each must appear: {said}") if said else None
 
 
-def keys_document(keys: KeyList) -> Document:
+def keys_document(keys: KeyList) -> doc.Document:
     """What a training code must log and may log, in the order of a run."""
-    kinds = tuple(Span(kind, "code") for kind in ("POINT_IN_TIME", "INTERVAL_START", "INTERVAL_END"))
-    return document(
+    kinds = tuple(doc.Span(kind, "code") for kind in ("POINT_IN_TIME", "INTERVAL_START", "INTERVAL_END"))
+    return doc.document(
         _titled("Keys", keys),
-        Facts(
+        doc.Facts(
             (
                 ("benchmark", keys.title),
                 ("quality target", one_line(keys.targets)),
@@ -188,87 +174,92 @@ def keys_document(keys: KeyList) -> Document:
             )
         ),
         *_steps(keys.keys),
-        Text(("Events are ", kinds[0], " unless ", kinds[1], " or ", kinds[2], " is given.")),
+        doc.Text(("Events are ", kinds[0], " unless ", kinds[1], " or ", kinds[2], " is given.")),
     )
 
 
-def check_document(checked: KeyCheck) -> Document:
+def check_document(checked: KeyCheck) -> doc.Document:
     """What is wrong with a file of hyperparameters, then what the run has to log besides, and the answer."""
     keys, errors = plural(checked.keys, "key"), checked.errors
-    answer = Span("accepted", "good"), f": {checked.file} has {keys}, none of which the rules would reject a run for"
+    answer = (
+        doc.Span("accepted", "good"),
+        f": {checked.file} has {keys}, none of which the rules would reject a run for",
+    )
     if errors:
         answer = (
-            Span("rejected", "bad"),
+            doc.Span("rejected", "bad"),
             f": {plural(errors, 'error')} in {checked.file}; the rules would reject a run with it",
         )
-    return document(
+    return doc.document(
         _titled("Hyperparameters", checked),
-        Findings(checked.findings) if checked.findings else None,
-        Facts((("still to log before the clock starts", ", ".join(checked.still_to_log) or "nothing"),)),
-        Text(answer),
+        doc.Findings(checked.findings) if checked.findings else None,
+        doc.Facts((("still to log before the clock starts", ", ".join(checked.still_to_log) or "nothing"),)),
+        doc.Text(answer),
     )
 
 
-def _steps(keys: Sequence[KeyLine]) -> Iterator[Section | None]:
-    groups: dict[tuple[str, str | None], list[tuple[Cell, ...]]] = {}
+def _steps(keys: Sequence[KeyLine]) -> Iterator[doc.Section | None]:
+    groups: dict[tuple[str, str | None], list[tuple[doc.Cell, ...]]] = {}
     for line in keys:
         need = f"must, {line.when.removeprefix('exactly ')}" if line.need == "must" else line.need
-        groups.setdefault((line.step, line.where), []).append((name(line.key), need, Lines(tuple(_about(line)))))
+        groups.setdefault((line.step, line.where), []).append((name(line.key), need, doc.Lines(tuple(_about(line)))))
     for (step, where), rows in groups.items():
-        yield section(" ".join(filter(None, (step.capitalize(), where))), Table(_KEYS, tuple(rows)))
+        yield doc.section(" ".join(filter(None, (step.capitalize(), where))), doc.Table(_KEYS, tuple(rows)))
 
 
-def _about(line: KeyLine) -> Iterator[Words]:
+def _about(line: KeyLine) -> Iterator[doc.Words]:
     yield line.description
     yield from line.value
     if line.metadata:
         yield f"metadata: {'; '.join(line.metadata)}"
     if line.event_type != "POINT_IN_TIME":
-        yield Span(line.event_type, "code")
+        yield doc.Span(line.event_type, "code")
     if line.virtual:
         yield "no record of its own"
 
 
-def _more(command: str, between: str = "", other: str = "") -> Text:
-    return Text(("More: ", Span(command, "code"), between, Span(other, "code")))
+def _more(command: str, between: str = "", other: str = "") -> doc.Text:
+    return doc.Text(("More: ", doc.Span(command, "code"), between, doc.Span(other, "code")))
 
 
 def _usage(usage: str) -> str:
     return "" if usage == "training" else f" --usage {usage}"
 
 
-_MARKS = {"added": Span("new", "good"), "removed": Span("gone", "bad"), "changed": Span("changed", "note")}
-_CHANGES = (Column("", when_narrow="keep"), Column("", when_narrow="keep"), Column(""))
+_MARKS = {"added": doc.Span("new", "good"), "removed": doc.Span("gone", "bad"), "changed": doc.Span("changed", "note")}
+_CHANGES = (doc.Column("", when_narrow="keep"), doc.Column("", when_narrow="keep"), doc.Column(""))
 _ADDED = (
-    Column("benchmark", when_narrow="keep"),
-    Column("runs", number=True),
-    Column("quality target (closed)"),
+    doc.Column("benchmark", when_narrow="keep"),
+    doc.Column("runs", number=True),
+    doc.Column("quality target (closed)"),
 )
-_UNMET = (Column("", when_narrow="keep"), Column(""))
+_UNMET = (doc.Column("", when_narrow="keep"), doc.Column(""))
 
 
-def round_document(diff: RoundDiff) -> Document:
+def round_document(diff: RoundDiff) -> doc.Document:
     """What changes from one round to another."""
-    return document(_title(diff), *diff_blocks(diff))
+    return doc.document(_title(diff), *diff_blocks(diff))
 
 
-def submission_document(diff: SubmissionDiff) -> Document:
+def submission_document(diff: SubmissionDiff) -> doc.Document:
     """The same, then what must be changed in a submission; the last line sums it up."""
     rules = diff.rules
     checked = f"{plural(diff.logs, 'log')} checked by {rules.old} and by {rules.new}"
-    return document(
+    return doc.document(
         _title(rules),
         *diff_blocks(rules),
-        Facts((("submission", Span(diff.root, "path")), ("compared", checked if diff.logs else "no log to check"))),
-        Items(
+        doc.Facts(
+            (("submission", doc.Span(diff.root, "path")), ("compared", checked if diff.logs else "no log to check"))
+        ),
+        doc.Items(
             tuple(
                 f"{name} is not a benchmark of {rules.usage} {rules.new}; its logs were not compared"
                 for name in diff.gone
             )
         ),
-        section(f"To be changed for {rules.new}", _unmet(diff.unmet, diff.logs)),
-        section(f"Not met in {rules.old} either", _unmet(diff.unmet_before, diff.logs)),
-        Text(Span(_summary(diff), "bad" if diff.must_change else "good")),
+        doc.section(f"To be changed for {rules.new}", _unmet(diff.unmet, diff.logs)),
+        doc.section(f"Not met in {rules.old} either", _unmet(diff.unmet_before, diff.logs)),
+        doc.Text(doc.Span(_summary(diff), "bad" if diff.must_change else "good")),
     )
 
 
@@ -277,58 +268,58 @@ def _title(diff: RoundDiff) -> str:
     return f"Changes from {diff.usage} {diff.old} to {diff.new}{only}"
 
 
-def diff_blocks(diff: RoundDiff, longest: int | None = None) -> list[Block | None]:
+def diff_blocks(diff: RoundDiff, longest: int | None = None) -> list[doc.Block | None]:
     """What changes for packages, benchmarks and logs; of a benchmark with more than ``longest`` changes how many."""
     if diff.empty:
-        return [Text("No rule changes.")]
+        return [doc.Text("No rule changes.")]
     added = tuple((name(of.name), str(of.runs), one_line(of.targets["closed"])) for of in diff.benchmarks_added)
     beyond = "Nothing else changes" if diff.common else "Unchanged"
     return [
-        section("Every package", change_table(diff.facts, (), diff.divisions)),
-        section("New benchmarks", Table(_ADDED, added)),
+        doc.section("Every package", change_table(diff.facts, (), diff.divisions)),
+        doc.section("New benchmarks", doc.Table(_ADDED, added)),
         _names("Benchmarks that are gone", diff.benchmarks_removed),
-        section("Every log", change_table((), diff.common, diff.divisions)),
-        *(section(of.name, _of_benchmark(of, diff.divisions, longest)) for of in diff.benchmarks),
+        doc.section("Every log", change_table((), diff.common, diff.divisions)),
+        *(doc.section(of.name, _of_benchmark(of, diff.divisions, longest)) for of in diff.benchmarks),
         _names(beyond, diff.unchanged),
     ]
 
 
-def _of_benchmark(of: BenchmarkDiff, divisions: tuple[str, ...], longest: int | None) -> Block:
+def _of_benchmark(of: BenchmarkDiff, divisions: tuple[str, ...], longest: int | None) -> doc.Block:
     count = len(of.facts) + len(of.keys)
     if longest is not None and count > longest:
-        return Text((f"{count} demands change; see ", name(of.name), "."))
+        return doc.Text((f"{count} demands change; see ", name(of.name), "."))
     return change_table(of.facts, of.keys, divisions)
 
 
-def _names(what: str, names: Sequence[str]) -> Text | None:
-    return Text((f"{what}: ", *listed(map(name, names)))) if names else None
+def _names(what: str, names: Sequence[str]) -> doc.Text | None:
+    return doc.Text((f"{what}: ", *listed(map(name, names)))) if names else None
 
 
-def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tuple[str, ...]) -> Table:
+def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tuple[str, ...]) -> doc.Table:
     """Changes: what becomes of it, the fact or key, and what is different."""
-    rows: list[tuple[Cell, ...]] = [
-        (_MARKS["changed"], fact.name, Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
+    rows: list[tuple[doc.Cell, ...]] = [
+        (_MARKS["changed"], fact.name, doc.Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
     ]
     for change in keys:
         only = "" if change.divisions == divisions else f" ({', '.join(change.divisions)})"
         where = (change.where.words(),) if change.where else ()
-        rows.append((_MARKS[change.change], (name(change.key), only), Lines((*where, *change.lines))))
-    return Table(_CHANGES, tuple(rows), key=1)
+        rows.append((_MARKS[change.change], (name(change.key), only), doc.Lines((*where, *change.lines))))
+    return doc.Table(_CHANGES, tuple(rows), key=1)
 
 
-def _unmet(found: Iterable[Unmet], logs: int) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _unmet(found: Iterable[Unmet], logs: int) -> doc.Table:
+    rows: list[tuple[doc.Cell, ...]] = []
     for unmet in found:
         where = f"{unmet.logs} of {plural(logs, 'log')}" if unmet.logs else plural(unmet.places, "place")
-        said: list[str | tuple[str | Span, ...]] = [(f"{unmet.message} ", Span(f"[{unmet.rule}]", "code"))]
+        said: list[str | tuple[str | doc.Span, ...]] = [(f"{unmet.message} ", doc.Span(f"[{unmet.rule}]", "code"))]
         if unmet.expected:
             said.append(f"expected: {unmet.expected}")
         if not unmet.logs:
-            said.append((f"{'in' if unmet.places == 1 else 'for example in'}: ", Span(unmet.example, "path")))
+            said.append((f"{'in' if unmet.places == 1 else 'for example in'}: ", doc.Span(unmet.example, "path")))
         if unmet.fix:
             said.append(f"fix: {unmet.fix}")
-        rows.append((where, Lines(tuple(said))))
-    return Table(_UNMET, tuple(rows))
+        rows.append((where, doc.Lines(tuple(said))))
+    return doc.Table(_UNMET, tuple(rows))
 
 
 def _summary(diff: SubmissionDiff) -> str:

@@ -6,22 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mlsub.findings import Verdict
-from mlsub.present.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Meaning,
-    Section,
-    Span,
-    Table,
-    Text,
-    document,
-    section,
-)
+from mlsub.present import document as doc
 from mlsub.present.entries import missing_results, notes_on_rcp, partly_checked, rcp_words, round_line
 from mlsub.present.tables import Column as Described
 from mlsub.present.tables import Row, columns, legible, rounded
@@ -38,72 +23,72 @@ _MAX_NOTES = 10
 _JOULES_IN_MJ = 1e6
 _NONE = "-"
 _UNTESTED = "not-required"
-_RCP: dict[str, Meaning] = {"pass": "good", "fail": "bad", "missing": "bad", "bypassed": "note"}
+_RCP: dict[str, doc.Meaning] = {"pass": "good", "fail": "bad", "missing": "bad", "bypassed": "note"}
 
 
-def document_of(reports: Sequence[Report]) -> Document:
+def document_of(reports: Sequence[Report]) -> doc.Document:
     """The score of each entry, and what kept a report from having any."""
-    return document(
+    return doc.document(
         "Results",
-        *(section(Span(report.root, "path"), *_report(report, alone=len(reports) == 1)) for report in reports),
-        Text(partly) if (partly := partly_checked(reports)) else None,
+        *(doc.section(doc.Span(report.root, "path"), *_report(report, alone=len(reports) == 1)) for report in reports),
+        doc.Text(partly) if (partly := partly_checked(reports)) else None,
     )
 
 
-def _report(report: Report, *, alone: bool) -> Iterator[Block | None]:
+def _report(report: Report, *, alone: bool) -> Iterator[doc.Block | None]:
     yield round_line(report.usage, report.round, report.round_from, report.judged_by)
     if report.usage == "rehearsal":
-        yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
+        yield doc.Text(doc.Span("A rehearsal: real training, but not an MLPerf result.", "note"))
     if report.entries:
         yield results_table(report.entries)
         yield from notes_on_rcp(report.entries)
-        yield Facts(tuple(_legend(report)))
-        yield Items(tuple(_bypasses(report.entries)))
+        yield doc.Facts(tuple(_legend(report)))
+        yield doc.Items(tuple(_bypasses(report.entries)))
     elif report.logs:
         times = (
             (log, "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes") for log in report.logs
         )
-        yield Items(tuple((Span(log.path, "path"), f": {minutes}, {log.official}") for log, minutes in times))
+        yield doc.Items(tuple((doc.Span(log.path, "path"), f": {minutes}, {log.official}") for log, minutes in times))
     else:
-        yield Findings(report.findings)
+        yield doc.Findings(report.findings)
     yield from _counts(report, alone=alone)
 
 
-def _counts(report: Report, *, alone: bool) -> Iterator[Block]:
+def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:
     """How much is accepted: in a list of results one entry does not reject the others."""
     counts = counts_of(report)
     if not counts:
         yield from summary(report, alone=alone)
         return
-    yield Text(Span(", ".join(counts), "strong"))
+    yield doc.Text(doc.Span(", ".join(counts), "strong"))
     if (missing := missing_results(report)) is not None:
-        yield Text(Span(missing, "note"))
+        yield doc.Text(doc.Span(missing, "note"))
     parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}
     if report.entries and report.official is Verdict.REJECTED and Verdict.REJECTED not in parts:
-        yield Text("The package around them is rejected; mlsub check says why.")
-    yield Items(tuple(beside(report, "mlsub check -v shows them")))
+        yield doc.Text("The package around them is rejected; mlsub check says why.")
+    yield doc.Items(tuple(beside(report, "mlsub check -v shows them")))
 
 
-def results_table(entries: Sequence[EntryResult]) -> Table:
+def results_table(entries: Sequence[EntryResult]) -> doc.Table:
     """One row an entry, without columns that would be empty for all; no figure gives way to a narrow terminal."""
     heads, cells = zip(*_columns(entries), strict=True)
     key = next(number for number, head in enumerate(heads) if head.name == "system")
-    return Table(heads, tuple(zip(*cells, strict=True)), key)
+    return doc.Table(heads, tuple(zip(*cells, strict=True)), key)
 
 
-def _columns(entries: Sequence[EntryResult]) -> Iterator[tuple[Column, list[Cell]]]:
+def _columns(entries: Sequence[EntryResult]) -> Iterator[tuple[doc.Column, list[doc.Cell]]]:
     """The columns that are shown, each with its cell of every entry."""
     if len({entry.organisation for entry in entries}) > 1:
-        yield Column("organisation"), [entry.organisation for entry in entries]
-    yield Column("system"), [entry.system for entry in entries]
-    yield Column("benchmark", when_narrow="keep"), [_benchmark(entry) for entry in entries]
-    yield Column("division", when_narrow="keep"), [_bounded(entry.division or _NONE) for entry in entries]
+        yield doc.Column("organisation"), [entry.organisation for entry in entries]
+    yield doc.Column("system"), [entry.system for entry in entries]
+    yield doc.Column("benchmark", when_narrow="keep"), [_benchmark(entry) for entry in entries]
+    yield doc.Column("division", when_narrow="keep"), [_bounded(entry.division or _NONE) for entry in entries]
     yield _number("converged"), [f"{entry.converged} of {entry.runs}" for entry in entries]
     if any(entry.rcp.verdict != _UNTESTED for entry in entries):
         yield _number("batch"), [_short(entry.rcp.batch_size) for entry in entries]
         yield _number("convergence"), [_short(entry.rcp.mean) for entry in entries]
-        tests = [Span(rcp_words(entry.rcp), _RCP.get(entry.rcp.verdict, "plain")) for entry in entries]
-        yield Column("RCP", when_narrow="keep"), [*tests]
+        tests = [doc.Span(rcp_words(entry.rcp), _RCP.get(entry.rcp.verdict, "plain")) for entry in entries]
+        yield doc.Column("RCP", when_narrow="keep"), [*tests]
     scores = [entry.score for entry in entries]
     if any(score.scaling != 1 for score in scores):
         yield _number("scaling"), [_NONE if score.scaling == 1 else rounded(score.scaling, 4) for score in scores]
@@ -115,12 +100,12 @@ def _columns(entries: Sequence[EntryResult]) -> Iterator[tuple[Column, list[Cell
         yield _number("scale"), [_NONE if scale is None else str(scale) for scale in scales]
     if any(entry.energy for entry in entries):
         yield _number("MJ"), [_energy(entry) for entry in entries]
-    verdicts = [Span(entry.official.value, MEANINGS[entry.official]) for entry in entries]
-    yield Column("verdict", when_narrow="keep"), [*verdicts]
+    verdicts = [doc.Span(entry.official.value, MEANINGS[entry.official]) for entry in entries]
+    yield doc.Column("verdict", when_narrow="keep"), [*verdicts]
 
 
-def _number(name: str) -> Column:
-    return Column(name, number=True)
+def _number(name: str) -> doc.Column:
+    return doc.Column(name, number=True)
 
 
 def _benchmark(entry: EntryResult) -> str:
@@ -176,29 +161,29 @@ def _legend(report: Report) -> Iterator[tuple[str, str]]:
         yield "MJ", "energy of the timed part, scaled as the minutes are"
 
 
-def _bypasses(entries: Sequence[EntryResult]) -> Iterator[tuple[Span | str, ...]]:
+def _bypasses(entries: Sequence[EntryResult]) -> Iterator[tuple[doc.Span | str, ...]]:
     bypassed = [entry for entry in entries if entry.rcp.bypass is not None]
     for entry in bypassed[:MAX_BYPASSES]:
-        yield (Span(entry.path, "path"), f": the RCP test is bypassed by {entry.rcp.bypass}")
+        yield (doc.Span(entry.path, "path"), f": the RCP test is bypassed by {entry.rcp.bypass}")
     if len(bypassed) > MAX_BYPASSES:
         yield (f"and {len(bypassed) - MAX_BYPASSES} more bypasses",)
 
 
-def rows_document(rows: Sequence[Row]) -> Document:
+def rows_document(rows: Sequence[Row]) -> doc.Document:
     """The rows of the official table, numbers rounded: one table a round."""
     rounds = groupby(rows, lambda row: (row["usage"], row["round"]))
-    return document(
-        "Results", *(_round(list(group), *of) for of, group in rounds), None if rows else Text("No results.")
+    return doc.document(
+        "Results", *(_round(list(group), *of) for of, group in rounds), None if rows else doc.Text("No results.")
     )
 
 
-def _round(rows: Sequence[Row], usage: str, round_: str) -> Section | None:
+def _round(rows: Sequence[Row], usage: str, round_: str) -> doc.Section | None:
     shown = [column for column in columns() if _is_shown(column, rows)]
-    heads = tuple(Column(column.title, number=column.kind != "text") for column in shown)
-    return section(
+    heads = tuple(doc.Column(column.title, number=column.kind != "text") for column in shown)
+    return doc.section(
         f"{usage} v{round_}",
-        Text("A rehearsal: real training, but not an MLPerf result.") if usage == "rehearsal" else None,
-        Table(heads, tuple(tuple(_row_cell(row, column) for column in shown) for row in rows)),
+        doc.Text("A rehearsal: real training, but not an MLPerf result.") if usage == "rehearsal" else None,
+        doc.Table(heads, tuple(tuple(_row_cell(row, column) for column in shown) for row in rows)),
     )
 
 
@@ -208,13 +193,13 @@ def _is_shown(column: Described, rows: Sequence[Row]) -> bool:
     return column.markdown == "always"
 
 
-def _row_cell(row: Row, column: Described) -> Cell:
+def _row_cell(row: Row, column: Described) -> doc.Cell:
     value = row[column.name]
     if value is None:
         return ""
     if not isinstance(value, str):
         return rounded(value, column.decimals)
-    return Span(column.title.lower(), link=value) if column.link else " ".join(legible(value).split())
+    return doc.Span(column.title.lower(), link=value) if column.link else " ".join(legible(value).split())
 
 
 def status_notes(reports: Sequence[Report]) -> tuple[str, ...]:

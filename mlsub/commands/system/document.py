@@ -7,19 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from mlsub.commands.system.run import Checked, Known, report_of
-from mlsub.present.document import (
-    Block,
-    Column,
-    Document,
-    Items,
-    Section,
-    Span,
-    Table,
-    Text,
-    document,
-    said,
-    section,
-)
+from mlsub.present import document as doc
 from mlsub.present.entries import read_off
 from mlsub.present.findings import answer
 from mlsub.present.verdict import verdict_line
@@ -28,28 +16,28 @@ from mlsub.systems.catalogue import Accelerator, System
 from mlsub.systems.draft import Draft
 
 _SYSTEMS = (
-    Column("system", when_narrow="keep"),
-    Column("accelerators", number=True),
-    Column("model"),
-    Column("hosts"),
-    Column("published"),
+    doc.Column("system", when_narrow="keep"),
+    doc.Column("accelerators", number=True),
+    doc.Column("model"),
+    doc.Column("hosts"),
+    doc.Column("published"),
 )
 _ACCELERATORS = (
-    Column("accelerator", when_narrow="keep"),
-    Column("model"),
-    Column("memory"),
-    Column("published"),
+    doc.Column("accelerator", when_narrow="keep"),
+    doc.Column("model"),
+    doc.Column("memory"),
+    doc.Column("published"),
 )
-_FIELDS = (Column("field", when_narrow="keep"), Column("value"))
-_SOURCED = (Column("source", when_narrow="keep"), *_FIELDS)
+_FIELDS = (doc.Column("field", when_narrow="keep"), doc.Column("value"))
+_SOURCED = (doc.Column("source", when_narrow="keep"), *_FIELDS)
 
 
-def systems_document(known: Known) -> Document:
+def systems_document(known: Known) -> doc.Document:
     """Return the systems and the accelerators that are known, a row each."""
-    return document(
+    return doc.document(
         "Known systems",
-        Table(_SYSTEMS, tuple(map(_row, known.systems))),
-        section("Known accelerators", Table(_ACCELERATORS, tuple(map(_accelerator, known.accelerators)))),
+        doc.Table(_SYSTEMS, tuple(map(_row, known.systems))),
+        doc.section("Known accelerators", doc.Table(_ACCELERATORS, tuple(map(_accelerator, known.accelerators)))),
     )
 
 
@@ -75,19 +63,19 @@ def _row(system: System) -> tuple[str, ...]:
     )
 
 
-def draft_document(title: str, draft: Draft, *, sources: bool) -> Document:
+def draft_document(title: str, draft: Draft, *, sources: bool) -> doc.Document:
     """Return a description field by field, with its sources if asked for, and what it leaves open."""
     shown = [(name, _shown(value.value) or "-") for name, value in draft.values.items()]
-    opened = section("Before you submit it", *open_ends(draft))
+    opened = doc.section("Before you submit it", *open_ends(draft))
     if not sources:
-        return document(title, Table(_FIELDS, tuple(shown)), opened)
+        return doc.document(title, doc.Table(_FIELDS, tuple(shown)), opened)
     marks = {source: f"[{n}]" for n, source in enumerate(dict.fromkeys(v.source for v in draft.values.values()), 1)}
     rows = tuple((marks[value.source], *row) for value, row in zip(draft.values.values(), shown, strict=True))
-    legend = Items(tuple(f"{mark} {source}" for source, mark in marks.items()))
-    return document(title, Table(_SOURCED, rows, key=1), section("Sources", legend), opened)
+    legend = doc.Items(tuple(f"{mark} {source}" for source, mark in marks.items()))
+    return doc.document(title, doc.Table(_SOURCED, rows, key=1), doc.section("Sources", legend), opened)
 
 
-def open_ends(draft: Draft) -> Iterator[Text]:
+def open_ends(draft: Draft) -> Iterator[doc.Text]:
     """Yield what is still to be filled in or looked over; nothing where all is said."""
     for names, words in (
         (draft.to_fill_in(), "Still to be filled in"),
@@ -95,8 +83,8 @@ def open_ends(draft: Draft) -> Iterator[Text]:
         (draft.taken_over(), "Taken over as published, so look over"),
     ):
         if names:
-            yield Text(f"{words}: {', '.join(names)}")
-    yield from map(Text, draft.remarks)
+            yield doc.Text(f"{words}: {', '.join(names)}")
+    yield from map(doc.Text, draft.remarks)
 
 
 def _shown(value: Any) -> str:
@@ -105,10 +93,10 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def checks_document(systems: Iterable[Checked], choice: Choice) -> Document:
+def checks_document(systems: Iterable[Checked], choice: Choice) -> doc.Document:
     """For each round what to fix, then what else was found, then the verdict, where people look."""
     groups = groupby(sorted(systems, key=_rules), key=_rules)
-    return Document("System descriptions", tuple(_checked(list(group), choice) for _, group in groups), bare=True)
+    return doc.Document("System descriptions", tuple(_checked(list(group), choice) for _, group in groups), bare=True)
 
 
 def _rules(checked: Checked) -> tuple[str, str]:
@@ -121,10 +109,10 @@ def _rules(checked: Checked) -> tuple[str, str]:
     return f"{checked.usage} v{checked.round}", how[checked.how]
 
 
-def _checked(systems: Sequence[Checked], choice: Choice) -> Section:
+def _checked(systems: Sequence[Checked], choice: Choice) -> doc.Section:
     rules, how = _rules(systems[0])
     report = report_of(systems)
     full, counts = answer(report, choice)
     verdict = verdict_line(report, counting=choose(report, choice), strict=choice.strict)
-    blocks: tuple[Block, ...] = (verdict,) if choice.detail == "quiet" else (*full, counts, verdict)
-    return Section((Span(rules, "strong"), how), tuple(said(blocks)))
+    blocks: tuple[doc.Block, ...] = (verdict,) if choice.detail == "quiet" else (*full, counts, verdict)
+    return doc.Section((doc.Span(rules, "strong"), how), tuple(doc.said(blocks)))
