@@ -20,7 +20,8 @@ def test_the_facts_are_the_same(case: Case) -> None:
     assert file_of(case).exists(), f"no facts are kept of this case: python -m tests.golden {case.name}"
     changed = difference(kept(case), ask(case))
     if changed:
-        pytest.fail(f"{len(changed)} lines of facts of {case.name} changed:\n" + "\n".join(changed[:60]), pytrace=False)
+        head = f"{len(changed)} lines of facts changed; if they should: python -m tests.golden {case.name}"
+        pytest.fail("\n".join([head, *changed[:60]]), pytrace=False)
 
 
 def test_every_command_has_a_case() -> None:

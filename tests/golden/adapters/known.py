@@ -27,7 +27,8 @@ def rule_ids(answer: Answer) -> Facts:
     document = answer.document
     names = values(document, "usage", "round", "division", "benchmark")
     own, common = ({rule["id"]: numbers(rule["demand"]) for rule in document[part]} for part in ("rules", "general"))
-    return {"about": names, **{f"rule {rule}": own[rule] for rule in own}, "general rules": sorted(common)}
+    rules = {f"rule {rule}": own[rule] for rule in own}
+    return {"about": names, **rules, **{f"general rule {rule}": "" for rule in sorted(common)}}
 
 
 def rule_rows(answer: Answer) -> Facts:
@@ -161,6 +162,7 @@ def schema(answer: Answer) -> Facts:
 
 
 def anything(answer: Answer) -> Facts:
-    """The fields of any answer: short ones as they are, others in a few words."""
+    """The fields of any answer but those that all have: short ones as they are, others in a few words."""
     small = (bool, int, float, str, type(None))
-    return {name: value if isinstance(value, small) else sketch(value) for name, value in answer.document.items()}
+    own = {name: value for name, value in answer.document.items() if name not in ("schema", "mlsub", "command")}
+    return {name: value if isinstance(value, small) else sketch(value) for name, value in own.items()}
