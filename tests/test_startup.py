@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from mlsub.cli import main
 from tests.commands.tree import every
-from tests.make_tree import make_tree
+from tests.make_tree import make_log, make_tree
 
 CASES = [
     (["--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),
@@ -78,7 +78,8 @@ print("\\nMODULES " + json.dumps(sorted(sys.modules)))
 @pytest.mark.parametrize(("arguments", "unwanted"), CASES, ids=[" ".join(arguments) for arguments, _ in CASES])
 def test_commands_do_not_import_what_they_do_not_need(arguments: list[str], unwanted: set[str], tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
-    log.write_text(':::MLLOG {"time_ms": 1, "key": "run_start", "value": null, "metadata": {}}\n')
+    # A log that has ended: else watch would wait for more.
+    log.write_text(make_log("resnet").text())
     settings = tmp_path / "own.toml"
     settings.write_text('round = "1.0"\n[[waivers]]\nrule = "log.empty"\npath = "a"\nreason = "known"\n')
     named = {
