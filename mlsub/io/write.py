@@ -22,6 +22,8 @@ from mlsub.io.errors import MlsubError, reason_of
 #: What a file system answers that cannot synchronise a folder, a pipe or a device.
 CANNOT_SYNC = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)
 _PART = re.compile(r"\.mlsub-[0-9a-f]+\.(part|new)")
+#: The name of a folder while another one takes its place.
+_OLD = re.compile(r"\.(.+)\.mlsub-old", re.DOTALL)
 #: So many files are synchronised at the same time: file systems commit them together, in a fifth of the time.
 _AT_ONCE = 16
 
@@ -165,12 +167,15 @@ def _locked(part: Path) -> int | None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove and name what killed processes have not finished; :func:`staging_beside` does so, too.
+    """Remove and name what killed processes have not finished, or not removed; :func:`staging_beside` does so, too.
 
     What cannot be removed stays.
     """
     with suppress(OSError), os.scandir(folder) as entries:
-        for part in sorted(Path(entry.path) for entry in entries if is_part(entry.name) and not entry.is_symlink()):
+        for part in sorted(Path(entry.path) for entry in entries if not entry.is_symlink()):
+            replaced = _OLD.fullmatch(part.name)
+            if not is_part(part.name) and not (replaced and os.path.lexists(folder / replaced[1])):
+                continue
             if (lock := _locked(part)) is not None:
                 _remove(part)
                 os.close(lock)

@@ -298,3 +298,11 @@ def test_many_files_are_brought_to_the_disk_and_what_fails_is_raised(
     assert seen == {tmp_path, *tmp_path.iterdir()}
     with pytest.raises(OSError, match="Input/output error"):
         sync_tree(tmp_path)
+
+
+def test_what_a_killed_process_has_replaced_and_not_removed_is_removed_by_the_next(tmp_path: Path) -> None:
+    for name in ("ACME", ".ACME.mlsub-old", ".Bolt.mlsub-old"):
+        (tmp_path / name).mkdir()
+    write.remove_leftovers(tmp_path)
+    # Bolt's new folder has not come: the old one is put back when it is written.
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".Bolt.mlsub-old", "ACME"]
