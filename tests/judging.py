@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlsub.judge.log import judge_log
-from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
+from mlsub.submission.model import LogReport
 
 
 def report_on(

@@ -18,14 +18,13 @@ from mlsub.io.look import status_of
 from mlsub.io.show import several, show
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
 from mlsub.log.event import Seed
-from mlsub.log.report import LogReport
 from mlsub.log.run import MAX_SEEDS
 from mlsub.review.cross import audit_entry, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.rules.load import Benchmark
 from mlsub.score.scaled import FILE
-from mlsub.submission.model import POWER, Entry
+from mlsub.submission.model import POWER, Entry, LogReport
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import fix_for_run_count
 from mlsub.submission.report import EnergyResult, EntryResult, RcpResult, ScoreResult

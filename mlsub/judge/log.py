@@ -17,13 +17,13 @@ from mlsub.log.event import Defect, Event, Records
 from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
 from mlsub.log.reader import RecordCutter, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
-from mlsub.log.report import LogReport
 from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import IntervalFold, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import AnyOf, Count
 from mlsub.rules.catalogue import finding, reviewed
+from mlsub.submission.model import LogReport
 
 #: Bytes that tell a wide encoding.
 _HEAD = 4

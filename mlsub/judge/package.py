@@ -15,7 +15,6 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
 from mlsub.judge.entry import binding, judge_entry
-from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_organisation_seeds
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, isolated, reviewed
@@ -33,7 +32,7 @@ from mlsub.submission.find import (
     too_deep,
 )
 from mlsub.submission.listing import list_tree
-from mlsub.submission.model import RESULT_PATTERN, Entry, Package
+from mlsub.submission.model import RESULT_PATTERN, Entry, LogReport, Package
 from mlsub.submission.params import flags_of
 from mlsub.submission.remedies import fix_for_too_deep
 from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, Report, SystemResult

@@ -14,9 +14,9 @@ import msgspec
 
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
-from mlsub.log.report import LogReport
 from mlsub.rounds.benchmarks import benchmark_of, group_of, published
 from mlsub.submission.find import organisation
+from mlsub.submission.model import LogReport
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.fields import SystemFacts, shown
 from mlsub.systems.names import chip_of

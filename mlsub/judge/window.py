@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_runs
 from mlsub.rules.load import Benchmark
 from mlsub.score.scaled import olympic_mean
+from mlsub.submission.model import LogReport
 
 #: Problems of one kind, and pairs of runs, that are named.
 _MAX_NAMED = 5

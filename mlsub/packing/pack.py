@@ -18,7 +18,6 @@ from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import Piece, Way, adopt, assemble
 from mlsub.io.write import make_folder, remove_leftovers, write_file
-from mlsub.log.report import DECIDING
 from mlsub.packing.manifest import Manifest, Waiver
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
 from mlsub.packing.runs import EntryRuns, LeftOut
@@ -26,6 +25,7 @@ from mlsub.present.envelope import Answer
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import SCALING_FOLDERS
 from mlsub.submission.listing import Item, ItemKind, Listing
+from mlsub.submission.model import DECIDING
 from mlsub.submission.report import EntryResult, Report
 from mlsub.submission.templates import Template, begins_as_template, may_be_template
 from mlsub.workspace import Settings, check_paths

@@ -14,9 +14,8 @@ from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.data import blake2b
 from mlsub.io.show import readable, several, show
-from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
-from mlsub.submission.model import Entry
+from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import is_placeholder, is_unsaid
 from mlsub.systems.names import named_in
 

@@ -12,11 +12,11 @@ import msgspec
 
 from mlsub.divisions import DIVISIONS
 from mlsub.judge.log import judge_log
-from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, below, locate
+from mlsub.submission.model import LogReport
 from mlsub.workspace.cache import (
     FAILURES,
     Cache,

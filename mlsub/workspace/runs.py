@@ -11,9 +11,9 @@ from pathlib import Path
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import MlsubError
-from mlsub.log.report import LogReport
 from mlsub.rounds import Round, wrong_round
 from mlsub.submission.find import find
+from mlsub.submission.model import LogReport
 from mlsub.workspace.logs import logs_job
 from mlsub.workspace.places import Settings, in_one_line, known_round
 from mlsub.workspace.schedule import read_logs

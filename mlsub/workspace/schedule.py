@@ -15,10 +15,9 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import reduced
 from mlsub.judge.package import judge_package, list_package, logs_of
-from mlsub.log.report import LogReport
 from mlsub.review.cross import Print, prints_of
 from mlsub.rules.catalogue import isolated
-from mlsub.submission.model import Package
+from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Report
 from mlsub.workspace.cache import exactly
 from mlsub.workspace.executors import AHEAD, Pool, open_pool

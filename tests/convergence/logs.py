@@ -10,10 +10,9 @@ from typing import Any
 import msgspec
 
 from mlsub.convergence.entry import NO_FLAGS, USUAL, Convergence, Flags, Options, convergence_of
-from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
-from mlsub.submission.model import Entry
+from mlsub.submission.model import Entry, LogReport
 from tests.judging import report_on
 
 

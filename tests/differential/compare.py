@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlsub.findings import Kind
-from mlsub.log.report import LogReport
+from mlsub.submission.model import LogReport
 from tests.differential.generate import usage_and_round
 from tests.differential.log import Mutant
 from tests.differential.oracle import Answer, official

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.log.report import LogReport
+from mlsub.submission.model import LogReport
 from tests.differential.compare import Both, disagrees, judge_both
 from tests.differential.demands import WITHOUT_OFFICIAL_TWIN, Demand, demands, log_rules
 from tests.differential.generate import Combination

@@ -24,7 +24,7 @@ from mlsub.io.show import readable
 from mlsub.judge import rules
 from mlsub.log import events, reader
 from mlsub.log.reader import open_log
-from mlsub.log.report import LogReport
+from mlsub.submission.model import LogReport
 from tests.effort import HUNG
 from tests.judging import report_on
 

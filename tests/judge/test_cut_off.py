@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.log.report import LogReport
+from mlsub.submission.model import LogReport
 from tests.judging import report_on
 from tests.make_tree import Tree, make_tree
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mlsub.judge.log import judge_log
-from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
+from mlsub.submission.model import LogReport
 from mlsub.workspace import Settings
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import logs_job

@@ -26,11 +26,11 @@ from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import USUAL
 from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result as Entry
-from mlsub.log.report import LogReport
 from mlsub.log.run import Run
 from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
+from mlsub.submission.model import LogReport
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import category
 from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs

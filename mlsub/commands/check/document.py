@@ -12,16 +12,20 @@ from mlsub.commands.output import Target, write_text
 from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
 from mlsub.present.entries import (
+    COMPLIANT,
+    MEANINGS,
     entries_table,
     logs_table,
     notes_on_rcp,
+    organisations_of,
     organisations_table,
     outcome,
     partly_checked,
     round_line,
+    single_logs,
+    verdict_line,
 )
 from mlsub.present.findings import answer
-from mlsub.present.verdict import COMPLIANT, MEANINGS, organisations_of, single_logs, verdict_line
 from mlsub.submission.report import Choice, Report, choose
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result
 from mlsub.log.changes import agreed, agreed_values, fields, hyperparameters
 from mlsub.log.reading import usable_number
-from mlsub.log.report import LogReport
 from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark
+from mlsub.submission.model import LogReport
 from mlsub.workspace import Settings
 
 #: A smaller number counts nothing.

@@ -13,7 +13,6 @@ import msgspec
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
 from mlsub.judge.package import list_package, logs_of
-from mlsub.log.report import LogReport
 from mlsub.log.run import RunFold
 from mlsub.log.trace import Trace, Traced, trace_of
 from mlsub.present.envelope import Answer
@@ -27,7 +26,7 @@ from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
-from mlsub.submission.model import Package
+from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Choice
 from mlsub.workspace import Settings, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree

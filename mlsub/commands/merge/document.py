@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from mlsub.commands.merge.run import Merge
 from mlsub.io.show import first_few, plural
 from mlsub.present.document import Block, Document, Facts, Findings, Lines, Span, Text, Words, document
-from mlsub.present.entries import entries_table
-from mlsub.present.verdict import summary
+from mlsub.present.entries import entries_table, summary
 from mlsub.submission.report import Report
 
 #: Folders that are left out and named.

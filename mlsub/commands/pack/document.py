@@ -29,8 +29,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import entries_table
-from mlsub.present.verdict import summary
+from mlsub.present.entries import entries_table, summary
 
 #: Names shown of many; JSON has them all.
 MAX_SHOWN = 10

@@ -22,11 +22,11 @@ from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import find_flaws
 from mlsub.io.show import show
-from mlsub.log.report import LogReport
 from mlsub.review.cross import audit_same_runs
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import RuleSet
+from mlsub.submission.model import LogReport
 
 #: Logged with every run, and no choice of whoever trains.
 _NO_CHOICE = frozenset(("global_batch_size", "train_samples", "eval_samples", "seed", "cache_clear"))

@@ -7,10 +7,19 @@ from itertools import groupby
 
 from mlsub.findings import Verdict
 from mlsub.present import document as doc
-from mlsub.present.entries import missing_results, notes_on_rcp, partly_checked, rcp_words, round_line
+from mlsub.present.entries import (
+    MEANINGS,
+    beside,
+    counts_of,
+    missing_results,
+    notes_on_rcp,
+    partly_checked,
+    rcp_words,
+    round_line,
+    summary,
+)
 from mlsub.present.tables import Column as Described
 from mlsub.present.tables import Row, columns, legible, rounded
-from mlsub.present.verdict import MEANINGS, beside, counts_of, summary
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.fields import aliases, category, close_category
 

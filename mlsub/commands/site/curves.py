@@ -14,8 +14,8 @@ from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
 from mlsub.log.reading import usable_number
-from mlsub.log.report import LogReport
 from mlsub.rules.constraints import Stated
+from mlsub.submission.model import LogReport
 
 #: Evaluations of one run, and of one entry, that are shown; published ones stay far below. What is left out is named.
 MAX_POINTS, MAX_ALL = 2000, 40_000

@@ -13,13 +13,13 @@ from mlsub.commands.site.page import Cell, Column, Section, Table, build_table, 
 from mlsub.commands.site.results import SiteResult
 from mlsub.findings import Finding, Severity
 from mlsub.io.show import show
-from mlsub.log.report import LogReport
 from mlsub.log.trace import Traced, trace_of
 from mlsub.present.document import Findings, lines_of
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.review.runs.model import Entry, parted
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import catalogue
+from mlsub.submission.model import LogReport
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields

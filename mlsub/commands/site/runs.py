@@ -26,8 +26,8 @@ from mlsub.convergence.margin import why_untested
 from mlsub.convergence.reference import Which, which_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.reading import usable_number
-from mlsub.log.report import LogReport
 from mlsub.rounds import Round
+from mlsub.submission.model import LogReport
 from mlsub.submission.report import RcpResult
 
 #: Runs in one chart; the largest entries have forty.

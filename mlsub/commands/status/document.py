@@ -9,7 +9,7 @@ from mlsub.commands.status.tasks import EntryStatus, Task
 from mlsub.findings import Verdict
 from mlsub.io.show import plural
 from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
-from mlsub.present.verdict import MEANINGS
+from mlsub.present.entries import MEANINGS
 from mlsub.rounds import get_round
 
 #: Tasks shown of many; JSON has them all.

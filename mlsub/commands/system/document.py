@@ -8,9 +8,8 @@ from typing import Any
 
 from mlsub.commands.system.run import Checked, Known, report_of
 from mlsub.present import document as doc
-from mlsub.present.entries import read_off
+from mlsub.present.entries import read_off, verdict_line
 from mlsub.present.findings import answer
-from mlsub.present.verdict import verdict_line
 from mlsub.submission.report import Choice, choose
 from mlsub.systems.catalogue import Accelerator, System
 from mlsub.systems.draft import Draft

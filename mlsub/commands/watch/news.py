@@ -12,8 +12,8 @@ from mlsub.commands.watch.source import Restart
 from mlsub.convergence.curves import Plan
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.io.show import readable, show
-from mlsub.log.report import LogReport
 from mlsub.present.envelope import parts_of
+from mlsub.submission.model import LogReport
 
 #: Where a run stands; ``lost`` is a log that is no longer there, or ended without ``run_stop``.
 Phase = Literal["waiting", "init", "run", "evaluating", "stopped", "lost"]

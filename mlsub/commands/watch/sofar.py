@@ -18,9 +18,9 @@ from mlsub.judge.rules import NAME_WIDTH
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.log.reading import usable_number
-from mlsub.log.report import LogReport
 from mlsub.rounds import Round
 from mlsub.rules.constraints import Stated
+from mlsub.submission.model import LogReport
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import crashed, logs_job
 from mlsub.workspace.places import Settings

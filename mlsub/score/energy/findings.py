@@ -13,10 +13,10 @@ from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several
-from mlsub.log.report import LogReport
 from mlsub.rules.catalogue import finding
 from mlsub.score.energy.read import is_measurement
 from mlsub.score.energy.score import GAP_MS, Node, RunPower, Switch
+from mlsub.submission.model import LogReport
 
 _KINDS = (("node", "nodes"), ("sw", "switches"))
 

@@ -16,8 +16,8 @@ from mlsub.judge import rules
 from mlsub.judge.log import LogJudge
 from mlsub.log import events
 from mlsub.log.events import Fold, LogReader
-from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
+from mlsub.submission.model import LogReport
 from tests.campaigns.fuzz.engine import BrokenError, Harness, scratch
 from tests.campaigns.fuzz.packages import orderly
 from tests.commands.runner import run

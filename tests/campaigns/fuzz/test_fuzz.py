@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from mlsub.judge.log import LogJudge
-from mlsub.log.report import LogReport
 from mlsub.score.scaled import read_scaling
+from mlsub.submission.model import LogReport
 from mlsub.systems.description import SystemDescription, read_description
 from tests.campaigns.fuzz.engine import CORPUS, Harness, attempt, harnesses, inputs, kept
 from tests.commands.runner import Outcome, run

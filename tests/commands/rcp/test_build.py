@@ -17,9 +17,9 @@ from mlsub.convergence.algorithm import newest_algorithm
 from mlsub.convergence.curves import pruned
 from mlsub.convergence.filecheck import check_records
 from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
-from mlsub.log.report import LogReport
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
+from mlsub.submission.model import LogReport
 from tests.convergence.logs import log_of
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.judging import report_on

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.watch.news import Ended, Found, PhaseChanged, Warned
 from mlsub.judge import rules
-from mlsub.log.report import LogReport
+from mlsub.submission.model import LogReport
 from tests.commands.watch.scene import Fed, at, lines_of
 from tests.judging import report_on
 from tests.make_tree import make_log

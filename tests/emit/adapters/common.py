@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from mlsub.emit import Recorder, Training
-from mlsub.log.report import LogReport
+from mlsub.submission.model import LogReport
 from tests.emit.digits import HYPERPARAMETERS, recorder
 from tests.judging import report_on
 
