@@ -21,7 +21,8 @@ _OLD, _NEW = b"old\n" * 1000, b"new\n" * 1000
 def test_a_command_leaves_the_old_state_or_the_new_one(case: Case) -> None:
     place = put_through(case, effort(8, 200))
     assert place.broken == []
-    assert place.counts["kills"] >= 3 and place.counts["errors"] >= 3
+    # The recorder opens its log and synchronises the folder and the log: three calls to be killed at.
+    assert place.counts["kills"] >= (5 if case.work is None else 3) and place.counts["errors"] >= 5
     if case.work is None:  # what is renamed is on the disk before, and its name after, so that it outlasts a power cut
         last = max(at for at, call in enumerate(place.calls) if call.startswith("os.rename"))
         assert any(call.startswith("fsync") for call in place.calls[:last])
