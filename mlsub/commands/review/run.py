@@ -138,9 +138,13 @@ def read(sides: Sides, settings: Settings) -> tuple[list[Checked], list[Checked]
     """
     traced = replace(settings, trace=True)
     checked = check_places(sides.found, traced)
-    if not any(one.logs for one in checked):
-        names = ", ".join(str(place.path) for place in sides.found[:3])
-        raise MlsubError(f"There is no result log below {names}. Name an organisation's tree.")
+    logs = [log for one in checked for log in one.logs]
+    if not logs:
+        names = settings.paths or [str(place.path) for place in sides.found]
+        raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
+    if not any(log.run.timeline.events for log in logs):
+        lost = next((f" ({f.path}: {f.message})" for log in logs for f in log.findings if _is_unread(f)), "")
+        raise MlsubError(f"No log has a record{lost}. Name the result logs of a round mlsub check knows.")
     return checked, check_places(sides.beside, traced)
 
 
@@ -190,7 +194,7 @@ def by_organisation(report: Report) -> Iterator[Report]:
 
 def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -> Organisation:
     names = {log.organisation for log in report.logs} | {entry.organisation for entry in report.entries}
-    name = names.pop() if len(names) == 1 else os.path.basename(report.root)  # noqa: PTH119
+    name = names.pop() if len(names) == 1 and "" not in names else os.path.basename(report.root)  # noqa: PTH119
     inside = any(log.path.startswith(f"{name}/") for log in report.logs)
     return Organisation(
         name=name,
@@ -267,7 +271,7 @@ def review_of(
                 about,
                 asks=tuple(ask for ask in asked if ask.severity in (Severity.ERROR, Severity.WARNING)),
                 notes=tuple(ask for ask in asked if ask.severity not in (Severity.ERROR, Severity.WARNING)),
-                fine=tuple(fine_of(one.findings, about)),
+                fine=() if about.official is Verdict.NOT_CHECKED else tuple(fine_of(one.findings, about)),
                 to_read=read_by_people(about),
             )
         )
