@@ -70,6 +70,7 @@ def finding(
     fix: str | None = None,
     blocks: Blocks | None = None,
     source: str | None = None,
+    severity: Severity | None = None,
 ) -> Finding:
     """A finding of a rule of the catalogue; what is not given is the rule's usual.
 
@@ -79,7 +80,7 @@ def finding(
     info = _info(rule)
     return Finding(
         rule=rule,
-        severity=info.severity,
+        severity=severity or info.severity,
         kind=info.kind,
         blocks=info.blocks if blocks is None else blocks,
         path=path,

@@ -27,6 +27,7 @@ def entries_of(checked: Sequence[Checked], above: str, overlay: str | None = Non
         above: the folder that their paths are relative to.
         overlay: a checked overlay file.
     """
+    facts = {(id(one), system.path): system.facts for one in checked for system in one.report.systems}
     return [
         Entry(
             path=place_below(above, one.report, result.path),
@@ -36,6 +37,7 @@ def entries_of(checked: Sequence[Checked], above: str, overlay: str | None = Non
             benchmark=result.benchmark,
             scaling_type=result.scaling_type,
             traces=tuple(_trace(place_below(above, one.report, log.path), log) for log in result.logs),
+            facts=facts.get((id(one), result.description_path or "")),
         )
         for one in checked
         for result in one.results

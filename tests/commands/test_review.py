@@ -97,7 +97,8 @@ def test_against_another_round(tmp_path: Path) -> None:
     alone = reviewed(new)
     beside = reviewed(new, "--against", old)
     assert (rules(alone), rules(beside)) == ([], ["inspect.same-run"])
-    assert [entry["path"] for one in beside.document["organisations"] for entry in one["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
+    [one] = beside.document["organisations"]
+    assert [entry["path"] for entry in one["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
 
 
 @pytest.mark.parametrize(
@@ -146,9 +147,7 @@ def test_logs_that_tell_nothing(tmp_path: Path) -> None:
         (tree / "results" / "rack1" / "bert" / f"result_{n}.txt").write_text("no record\n")
     outcome = run("review", tree)
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr == (
-        "mlsub review: No log has a record. Name the result logs of a round mlsub check knows.\n"
-    )
+    assert outcome.stderr == ("mlsub review: No log has a record. Name the result logs of a round mlsub check knows.\n")
 
 
 def test_hostile_logs_beside_good_ones(tmp_path: Path) -> None:

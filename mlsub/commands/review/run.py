@@ -124,9 +124,9 @@ def reading_of(sides: Sides, settings: Settings) -> Reading:
         return known
     checked, others = read(sides, settings)
     reading = Reading(tuple(judge(checked, others, sides)))
-    if cache is not None and state is not None and all(one.lasting for one in (*checked, *others)):
-        if exactly(reading) is not None:
-            cache.write("answers", name, state, reading)
+    lasting = all(one.lasting for one in (*checked, *others))
+    if cache is not None and state is not None and lasting and exactly(reading) is not None:
+        cache.write("answers", name, state, reading)
     return reading
 
 
