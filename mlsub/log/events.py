@@ -12,7 +12,7 @@ from mlsub.log.reader import TOKENS, RecordCutter, chunks, open_log, read_record
 
 #: Keys whose handlers are remembered, and how long they may be; published logs have some hundred short ones.
 _MAX_KEYS, _MAX_KEY = 1_000, 200
-#: The clocks of processes differ by this much (ms). Each may log the two keys as it starts, and statistics when it likes.
+#: The clocks of processes differ by this much (ms). Each logs the two keys as it starts, and statistics when it likes.
 SKEW_MS = 1_000
 _AT_START, _AT_ANY_TIME = ("cache_clear", "init_start"), "tracked_stats"
 

@@ -121,7 +121,7 @@ class LengthFold:
 def _samples(event: Event | None) -> float | None:
     """The ``samples_count`` of a record; None where it states none that is a number."""
     found = event.metadata.get("samples_count") if event is not None and isinstance(event.metadata, dict) else None
-    return found if type(found) in (int, float) and abs(found) < _MOST else None
+    return found if (type(found) is int or type(found) is float) and abs(found) < _MOST else None
 
 
 def _place(event: Event) -> float:

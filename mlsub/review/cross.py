@@ -75,7 +75,7 @@ def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
         actual += (
             f"; the convergence test reads a mean of {grouped(mean)}, by eval_stop it is {grouped(mean + by.pop())}"
         )
-    yield finding("entry.eval-samples", log.path, line=first.line, expected=grouped(first.meant), actual=actual)
+    yield finding("entry.samples-count", log.path, line=first.line, expected=grouped(first.meant), actual=actual)
 
 
 def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
