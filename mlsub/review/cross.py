@@ -13,7 +13,7 @@ import msgspec
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import blake2b
-from mlsub.io.show import readable, several, show
+from mlsub.io.show import first_few, readable, several, show
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
@@ -66,12 +66,41 @@ def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> It
 
 
 def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> Iterator[Finding]:
-    """Yield the same by the fingerprints of the logs, see :func:`prints_of`."""
+    """Yield the same by the fingerprints of the logs, see :func:`prints_of`: one finding for each pair of entries."""
     first: dict[bytes, str] = {}
+    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for path, digest in prints:
         original = first.setdefault(digest, path)
         if original != path and path not in known:
-            yield finding("entry.same-log-twice", path, actual=f"number and times of all records as in {original}")
+            entries = path.rpartition("/")[0], original.rpartition("/")[0]
+            # Copies within an entry are a finding each, which says what to remove.
+            key = entries if entries[0] != entries[1] else (path, original)
+            pairs.setdefault(key, []).append((path, original))
+    for (entry, other), logs in pairs.items():
+        yield _copied(entry, other, logs)
+
+
+def _copied(entry: str, other: str, logs: Sequence[tuple[str, str]]) -> Finding:
+    """The copies of one entry in another, or of one log; a warning between the names of one organisation."""
+    names = [folder_of(path) for path in (entry, other)]
+    akin = names[0] != names[1] and organisation(names[0]) == organisation(names[1])
+    path, original = logs[0] if len(logs) == 1 else (entry, other)
+    files = [[one.rpartition("/")[2] for one in pair] for pair in logs]
+    shown = [" = ".join(dict.fromkeys(pair)) for pair in files]
+    more = f": {first_few(shown, 3)}" if len(logs) > 1 else ""
+    many = f" of {len(logs)} logs" if len(logs) > 1 else ""
+    return finding(
+        "entry.same-log-twice",
+        path,
+        "The runs are published under two names of one organisation" if akin else None,
+        actual=f"number and times of all records{many} as in {original}{more}",
+        severity=Severity.WARNING if akin else None,
+    )
+
+
+def folder_of(path: str) -> str:
+    """Return the organisation's folder of a path; empty where the path does not name it."""
+    return f"/{path}".rpartition("/results/")[0].rpartition("/")[2]
 
 
 def prints_of(logs: Iterable[LogReport]) -> tuple[Print, ...]:
