@@ -13,12 +13,8 @@ import msgspec
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import blake2b
-<<<<<<< HEAD
-from mlsub.io.show import plural, readable, several, show
+from mlsub.io.show import first_few, plural, readable, several, show
 from mlsub.review.cadence import grouped
-=======
-from mlsub.io.show import first_few, readable, several, show
->>>>>>> main
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
