@@ -240,9 +240,10 @@ def _left_out(result: Result, report: Report, above: str) -> Iterator[LeftOut]:
         elif log.minutes is not None:
             counted.append((log.minutes, path))
     cut, ranked = cut_of(result.benchmark), [path for _, path in sorted(counted)]
-    missing = len(result.logs) - len(counted)
-    yield from (LeftOut(path, "fastest") for path in ranked[:cut])
-    yield from (LeftOut(path, "slowest") for path in ranked[len(ranked) - max(0, cut - missing) :])
+    slow = max(0, cut - (len(result.logs) - len(counted)))
+    if len(ranked) > cut + slow:
+        yield from (LeftOut(path, "fastest") for path in ranked[:cut])
+        yield from (LeftOut(path, "slowest") for path in ranked[len(ranked) - slow :])
 
 
 def review_of(
