@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 
 from mlsub.divisions import CLOSED, division_of
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.data import blake2b
-from mlsub.io.show import readable, several, show
+from mlsub.io.show import first_few, readable, several, show
 from mlsub.rules.catalogue import finding
+from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import is_placeholder, is_unsaid
 from mlsub.systems.names import named_in
@@ -31,6 +32,7 @@ _LONGEST_PLATFORM = 200
 _COUNT = re.compile(r"(?<![a-z0-9])(?:\d{1,6} ?[x×] ?(?=[a-z0-9]))+")
 _TRADEMARK = re.compile(r"\((?:r|tm|c)\)|[®™©]")
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|(?<!\d)\d++[a-z]+\d*")
+_NO_WORD = "submission_platform has no word in common with the system's folder, name, accelerator or processor"
 #: The path of a log and a digest of its times.
 Print = tuple[str, bytes]
 
@@ -49,8 +51,10 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
             found = ((key, one, check(entry, one)) for (key, check), one in asked if one and not is_placeholder(one))
             answers[logged] = [(key, one, odd) for key, one, odd in found if odd is not None]
         for key, one, (rule, expected, *message) in answers[logged]:
-            line = log.run.lines.get(key)
-            yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(one))
+            # A platform is free text: one that names no accelerator is only unusual.
+            severity = Severity.NOTE if message == [_NO_WORD] else None
+            line, actual = log.run.lines.get(key), show(one)
+            yield finding(rule, log.path, *message, line=line, expected=expected, actual=actual, severity=severity)
 
 
 def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
@@ -62,12 +66,41 @@ def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> It
 
 
 def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> Iterator[Finding]:
-    """Yield the same by the fingerprints of the logs, see :func:`prints_of`."""
+    """Yield the same by the fingerprints of the logs, see :func:`prints_of`: one finding for each pair of entries."""
     first: dict[bytes, str] = {}
+    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for path, digest in prints:
         original = first.setdefault(digest, path)
         if original != path and path not in known:
-            yield finding("entry.same-log-twice", path, actual=f"number and times of all records as in {original}")
+            entries = path.rpartition("/")[0], original.rpartition("/")[0]
+            # Copies within an entry are a finding each, which says what to remove.
+            key = entries if entries[0] != entries[1] else (path, original)
+            pairs.setdefault(key, []).append((path, original))
+    for (entry, other), logs in pairs.items():
+        yield _copied(entry, other, logs)
+
+
+def _copied(entry: str, other: str, logs: Sequence[tuple[str, str]]) -> Finding:
+    """The copies of one entry in another, or of one log; a warning between the names of one organisation."""
+    names = [folder_of(path) for path in (entry, other)]
+    akin = names[0] != names[1] and organisation(names[0]) == organisation(names[1])
+    path, original = logs[0] if len(logs) == 1 else (entry, other)
+    files = [[one.rpartition("/")[2] for one in pair] for pair in logs]
+    shown = [" = ".join(dict.fromkeys(pair)) for pair in files]
+    more = f": {first_few(shown, 3)}" if len(logs) > 1 else ""
+    many = f" of {len(logs)} logs" if len(logs) > 1 else ""
+    return finding(
+        "entry.same-log-twice",
+        path,
+        "The runs are published under two names of one organisation" if akin else None,
+        actual=f"number and times of all records{many} as in {original}{more}",
+        severity=Severity.WARNING if akin else None,
+    )
+
+
+def folder_of(path: str) -> str:
+    """Return the organisation's folder of a path; empty where the path does not name it."""
+    return f"/{path}".rpartition("/results/")[0].rpartition("/")[2]
 
 
 def prints_of(logs: Iterable[LogReport]) -> tuple[Print, ...]:
@@ -96,9 +129,17 @@ def text_of(value: Any, limit: int) -> bytes:
 def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
     for name, where in ((submitter, "the system description's submitter"), (entry.organisation, "the folder")):
-        if name and not akin(logged, name):
+        if name and not _same_organisation(logged, name):
             return "cross.org", name, f"submission_org is not {where}"
     return None
+
+
+def _same_organisation(one: str, other: str) -> bool:
+    """Whether two names may be one organisation: one contains the other, or all its words."""
+    if akin(one, other) or organisation(one) == organisation(other):
+        return True
+    words, others = (set(re.findall(r"[a-z0-9]+", name.lower())) for name in (one, other))
+    return len(words & others) > 1 and (words <= others or others <= words)
 
 
 def _division(entry: Entry, logged: str) -> tuple[str, ...] | None:
@@ -145,7 +186,7 @@ def contradicts(platform: str, names: Iterable[str]) -> str | None:
         return None if named & expected else "submission_platform names another accelerator than the system"
     if any(akin(plain, name) or _words(plain) & _words(name) for name in known):
         return None
-    return "submission_platform has no word in common with the system's folder, name, accelerator or processor"
+    return _NO_WORD
 
 
 def akin(one: str, other: str) -> bool:

@@ -68,6 +68,7 @@ def finding(
     expected: str | None = None,
     actual: str | None = None,
     fix: str | None = None,
+    severity: Severity | None = None,
     blocks: Blocks | None = None,
     source: str | None = None,
 ) -> Finding:
@@ -79,7 +80,7 @@ def finding(
     info = _info(rule)
     return Finding(
         rule=rule,
-        severity=info.severity,
+        severity=info.severity if severity is None else severity,
         kind=info.kind,
         blocks=info.blocks if blocks is None else blocks,
         path=path,

@@ -144,3 +144,8 @@ def test_the_limit_is_the_same_where_a_step_of_the_search_meets_the_quantile(
     stdev = spread / math.sqrt(1 / reference_runs + 1 / runs)
     expected = by_bisection(mean, stdev, reference_runs, runs)
     assert least_accepted_mean(mean, stdev, reference_runs, runs) == expected
+
+
+@pytest.mark.parametrize(("mean", "minimum"), [(0.0, 5.0), (5.0, 0.0), (0.0, 0.0)])
+def test_a_limit_without_a_speedup_is_the_least_mean_itself(mean: float, minimum: float) -> None:
+    assert threshold_of(mean, minimum) == minimum

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,54 @@ def test_open_may_use_any_seeds(tmp_path: Path) -> None:
 
 def test_entries_of_one_system_are_not_compared(tmp_path: Path) -> None:
     assert check(make_tree(tmp_path, benchmarks=["resnet", "bert"]).folder).of(RULE) == []
+
+
+def organisations(above: Path, *names: str) -> Path:
+    """A round's folder in which every organisation has the same logs."""
+    first, *others = [above / "v1.0" / name for name in names]
+    make_tree(above, org=first.name)
+    for other in others:
+        shutil.copytree(first, other)
+    return above / "v1.0"
+
+
+@pytest.mark.parametrize(
+    ("names", "severity", "message"),
+    [
+        (("ACME", "Umbrella"), "error", "The log records the same run as another log"),
+        (("IEI", "Inspur"), "warning", "The runs are published under two names of one organisation"),
+    ],
+)
+def test_logs_of_another_organisation_are_one_finding(
+    names: tuple[str, str], severity: str, message: str, tmp_path: Path
+) -> None:
+    [found] = check(organisations(tmp_path, *names)).of("entry.same-log-twice")
+    assert (found["severity"], found["message"]) == (severity, message)
+    assert found["path"] == f"{names[1]}/results/rack1/resnet"
+    assert found["actual"] == (
+        f"number and times of all records of 5 logs as in {names[0]}/results/rack1/resnet: "
+        "result_0.txt, result_1.txt, result_2.txt and 2 more"
+    )
+
+
+def test_one_log_of_another_system_is_named(tmp_path: Path) -> None:
+    tree = two_systems(tmp_path, [7, 8, 9])
+    tree.log(2, system="rack2").write_bytes(tree.log(1).read_bytes())
+    [found] = check(tree.folder).of("entry.same-log-twice")
+    assert found["path"].endswith("results/rack2/resnet/result_2.txt")
+    assert found["actual"].endswith("as in results/rack1/resnet/result_1.txt")
+
+
+@pytest.mark.skipif(not (CORPUS.parent / "cases").is_dir(), reason="published results are not there")
+def test_three_names_of_one_organisation_publish_the_same_runs(tmp_path: Path) -> None:
+    for folder in (CORPUS / "v4.0" / "smc-ac-power", CORPUS.parent / "cases" / "v4.0"):
+        shutil.copytree(folder, tmp_path / "v4.0" / ("" if folder.name == "v4.0" else folder.name), dirs_exist_ok=True)
+    found = check(tmp_path / "v4.0").of("entry.same-log-twice")
+    assert [one["path"] for one in found] == [
+        "smc-ac-power/results/8xSMC-H100-SXM-80GB/resnet",
+        "smc-dc-power/results/1xSMC-H100-SXM-80GB/resnet",
+        "smc-dc-power/results/8xSMC-H100-SXM-80GB/resnet",
+    ]
 
 
 PAIRS: dict[str, dict[str, list[list[str]]]] = yaml.safe_load(Path(__file__).with_name("platforms.yaml").read_text())

@@ -20,6 +20,7 @@ from tests.differential.log import content, generated, keys_of
 
 ROUND = "4.0"
 RESNET = Combination(ROUND, "resnet", "closed", "sgd")
+OLD_RESNET = Combination("0.6", "resnet", "closed", "sgd")
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -27,9 +28,9 @@ def rules() -> LogRules:
     return LogRules(get_round("training", ROUND), CLOSED, "resnet")
 
 
-def events() -> list[Event]:
+def events(of: Combination = RESNET) -> list[Event]:
     """The records of a compliant log."""
-    records = [(number, line.record) for number, line in enumerate(generated(RESNET), 1) if line.record]
+    records = [(number, line.record) for number, line in enumerate(generated(of), 1) if line.record]
     return [
         Event(line=number, **{name: record[name] for name in ("time_ms", "key", "value", "metadata")})
         for number, record in records
@@ -129,6 +130,15 @@ def test_the_records_of_a_key_that_must_appear_once(values: list[Any], expected:
     here = [one for one in found(of) if one[0].startswith("key.global_batch_size.")]
     assert here == expected
     assert of.in_trouble("global_batch_size") is (len(values) > 1 or values in ([0], ["x"]))
+
+
+@pytest.mark.parametrize(("times", "words"), [(0, "is missing"), (2, "appears too often")])
+def test_a_key_that_must_appear_once_where_another_has_a_value(times: int, words: str) -> None:
+    key = "opt_learning_rate_decay_boundary_epochs"
+    of = LogRules(get_round("training", "0.6"), CLOSED, "resnet")
+    of.add([one for one in events(OLD_RESNET) for _ in range(times if one.key == key else 1)])
+    messages = {one.message for one in of.findings("log", _NOTHING, cut_off=False)}
+    assert {message for message in messages if key in message} == {f"{key} {words}"}
 
 
 def test_plans_of_a_round_share_the_rules_of_all_benchmarks() -> None:

@@ -78,6 +78,17 @@ def test_what_is_no_formula_is_refused_with_the_place(text: str, message: str) -
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("text", ["1.0 ** 1024", "2.0 ** -1024", "(2 ** 63) ** 1024"])
+def test_a_power_up_to_its_bounds_is_that_of_python(text: str) -> None:
+    assert parse(text).compute({}) == _python(text, {})
+
+
+@pytest.mark.parametrize("text", ["1.0 ** 1025", "1.0 ** -1025", "(2 ** 64) ** 1024"])
+def test_a_power_beyond_its_bounds_is_refused(text: str) -> None:
+    with pytest.raises(OverflowError, match="power out of bounds"):
+        parse(text).compute({})
+
+
 @given(st.text(alphabet="gh0123456789.+-*/%()<>=!,' andorifelse_", max_size=60))
 def test_any_text_is_a_formula_or_refused(text: str) -> None:
     with contextlib.suppress(ExpressionError):

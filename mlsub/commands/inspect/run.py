@@ -28,6 +28,8 @@ from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
 from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Choice
+from mlsub.systems.description import read_description
+from mlsub.systems.fields import facts_of
 from mlsub.workspace import Settings, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
 from mlsub.workspace.logs import logs_job
@@ -163,6 +165,11 @@ def _trace(log: LogReport) -> Trace:
 
 
 def _entries(part: _Part, traces: dict[str, Trace]) -> list[Entry]:
+    package, round_ = part.package, part.round
+    facts = {
+        file.name.removesuffix(".json"): facts_of(read_description(file, package.path_of(file), round_).content)
+        for file in package.descriptions
+    }
     return [
         Entry(
             path=part.package.path_of(files.folder),
@@ -172,6 +179,7 @@ def _entries(part: _Part, traces: dict[str, Trace]) -> list[Entry]:
             benchmark=files.benchmark,
             scaling_type=files.scaling_type,
             traces=tuple(traces[str(file)] for file in files.results),
+            facts=facts.get(files.system),
         )
         for files in part.package.entries
         if files.results
@@ -202,7 +210,7 @@ ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
 )
 
 
-_POINTS = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.INFO: 1}
+_POINTS = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.NOTE: 1}
 
 
 class Inspected(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,7 +244,7 @@ class Inspected(msgspec.Struct, frozen=True, kw_only=True):
 class Inspection(Answer, frozen=True, kw_only=True):
     """Everything one inspection found: the entry with most to ask about first, entries without findings last."""
 
-    SCHEMA: ClassVar[int] = 5
+    SCHEMA: ClassVar[int] = 6
 
     entries: tuple[Inspected, ...]
 

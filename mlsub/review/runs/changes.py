@@ -57,15 +57,22 @@ def find_changes(entries: Sequence[Entry]) -> Iterator[Observation]:
 
 
 def _before(entry: Entry, group: Sequence[Entry]) -> Entry | None:
-    """The entry of the nearest earlier round with the same division and the same, or much the same, system."""
+    """The entry of the nearest earlier round with the same division, as many accelerators, and the nearest name."""
     kind = entry.division, entry.scaling_type
     earlier = [e for e in group if e.round_order < entry.round_order and (e.division, e.scaling_type) == kind]
     for round_ in sorted({e.round_order for e in earlier}, reverse=True):
-        systems = {e.system: e for e in earlier if e.round_order == round_}
+        of_round = [e for e in earlier if e.round_order == round_ and _as_many(e, entry)]
+        same = [e for e in of_round if entry.accelerators is not None and e.accelerators == entry.accelerators]
+        systems = {e.system: e for e in same or of_round}
         name = entry.system if entry.system in systems else _alike(entry.system, list(systems))
-        if name is not None:
-            return systems[name]
+        if name is not None or len(same) == 1:
+            return systems[name] if name is not None else same[0]
     return None
+
+
+def _as_many(one: Entry, other: Entry) -> bool:
+    """Whether two systems have as many accelerators, or a description does not say, so that names tell sizes apart."""
+    return one.accelerators is None or other.accelerators is None or one.accelerators[1] == other.accelerators[1]
 
 
 def _alike(name: str, others: Sequence[str]) -> str | None:

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from mlsub.findings import Severity
 from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, plural, readable, show
 from mlsub.log.reading import usable_number
 from mlsub.log.trace import KeyMark, Trace
 from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
 from mlsub.review.runs.model import Entry, Observation, name_of, observe, seconds, thresholds
+from mlsub.submission.find import organisation
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
 _LEAST_KEYS = 3
@@ -178,7 +180,11 @@ def _same_runs(pairs: Pairs) -> Iterator[Observation]:
     counted = Counter(change for of in made.values() for change in of)
     words = [f"{change} in {count}" for change, count in counted.items()]
     more = f"; {first_few(words, 6)} of them" if words else "; no record added or removed"
-    yield _copied("inspect.same-run", others, more, message=_message(list(made.values())), changes=made)
+    entry, other = others[0][0].entry, others[0][1].entry
+    again = entry.round != other.round and organisation(entry.organisation) == organisation(other.organisation)
+    severity = None if again else Severity.WARNING  # A result may be submitted to a later round by whoever made it.
+    message = _message(list(made.values()))
+    yield _copied("inspect.same-run", others, more, message=message, severity=severity, changes=made)
 
 
 def _message(changed: Sequence[Sequence[str]]) -> str:
@@ -216,7 +222,7 @@ def _joined(words: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _copied(rule: str, pairs: Pairs, more: str = "", message: str | None = None, **numbers: Any) -> Observation:
+def _copied(rule: str, pairs: Pairs, more: str = "", **numbers: Any) -> Observation:
     entry, other = pairs[0][0].entry, pairs[0][1].entry
     names = [f"{name_of(a.trace)} = {name_of(b.trace)}" for a, b in pairs]
     like = _LIKE.get(rule, "equal to logs")
@@ -225,7 +231,6 @@ def _copied(rule: str, pairs: Pairs, more: str = "", message: str | None = None,
         rule,
         entry,
         f"{len(pairs)} of {len(entry.traces)} logs {like} {where}: {first_few(names, 3)}{more}",
-        message=message,
         other=other.path,
         logs=[[a.trace.path, b.trace.path] for a, b in pairs],
         **numbers,

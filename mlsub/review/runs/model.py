@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mlsub.convergence.statistics import cut_of
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import plural
 from mlsub.log.run import Evaluation
@@ -20,6 +20,8 @@ from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
 from mlsub.score.scaled import olympic_mean
+from mlsub.systems.fields import SystemFacts
+from mlsub.systems.names import chip_of
 
 #: From which length (ms) on a time is shown in a unit, and how long (ms) that is.
 _UNITS = ((172_800_000, 86_400_000, "days"), (36_000_000, 3_600_000, "h"), (600_000, 60_000, "min"), (0, 1000, "s"))
@@ -30,7 +32,8 @@ COUNTS = ("samples_count", "epoch_num", "step_num")
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One system and benchmark with its logs, in the order of its files.
 
-    ``path`` is relative to what was asked for; ``division`` what all logs say that say one.
+    ``path`` is relative to what was asked for; ``division`` what all logs say that say one; ``facts`` are those of the
+    system's description, None without one that can be read.
     """
 
     path: str
@@ -40,6 +43,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str
     scaling_type: str | None
     traces: tuple[Trace, ...]
+    facts: SystemFacts | None = None
 
     @property
     def division(self) -> str | None:
@@ -56,6 +60,16 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def runs_started(self) -> frozenset[float]:
         """When the runs started (ms): what distinguishes runs, wherever their logs lie."""
         return frozenset(t.run.timeline.run_start for t in self.traces if t.run.timeline.run_start is not None)
+
+    @property
+    def accelerators(self) -> tuple[str, int] | None:
+        """The accelerator, by its one name where it is known, and how many; None where its description does not say."""
+        facts = self.facts
+        if facts is None or not facts.accelerators_per_node or not facts.number_of_nodes:
+            return None
+        model = facts.accelerator_model_name or ""
+        chip = chip_of(model, facts.system_name or "", self.system)
+        return chip.name if chip else model, facts.accelerators_per_node * facts.number_of_nodes
 
     @property
     def known_benchmark(self) -> str | None:
@@ -190,6 +204,7 @@ def observe(
     at: Trace | None = None,
     line: int | None = None,
     undone: Undone | None = None,
+    severity: Severity | None = None,
     **numbers: Any,
 ) -> Observation:
     """Return an observation about an entry, or about one of its logs (``at``, ``line``)."""
@@ -197,7 +212,7 @@ def observe(
     if undone is not None:
         actual = f"{actual}; {undone.words}"
         numbers |= {"minutes": undone.minutes, "minutes_undone": undone.minutes_undone}
-    found = finding(rule, path, message, line=line, expected=expected, actual=actual)
+    found = finding(rule, path, message, line=line, expected=expected, actual=actual, severity=severity)
     return Observation(entry.path, found, numbers, undone)
 
 

@@ -23,7 +23,7 @@ _TURNED = 6
 
 
 def find_holes(entry: Entry) -> Iterator[Observation]:
-    """Numbers left out between the first and the last."""
+    """Yield numbers left out between the first and the last: runs that were made, and are not among the results."""
     numbered = _numbered(entry)
     if numbered is None:
         return
@@ -33,7 +33,8 @@ def find_holes(entry: Entry) -> Iterator[Observation]:
         yield observe(
             "inspect.numbering",
             entry,
-            f"no {first_few(map(str, holes), 6)} among {numbers[0]} to {numbers[-1]}",
+            f"no {first_few(map(str, holes), 6)} among {numbers[0]} to {numbers[-1]}: {len(numbers)} results of "
+            f"{numbers[-1] - numbers[0] + 1} numbers",
             holes=holes[:100],
         )
 
@@ -75,7 +76,9 @@ def find_order(entry: Entry) -> Iterator[Observation]:
     shown = first_few([name_of(numbered[number]) for number in found.numbers], 3)
     side = "began {} after the others had ended" if found.after else "ended {} before the others began"
     longest, before = max(zip(waits, order[1:], strict=True))
+    usual = statistics.median(waits)
     more = f"; the longest wait is {seconds(longest)}, before {before}" if longest > found.wait_ms else ""
+    more += f"; they usually wait {seconds(usual)} for each other" if usual >= 0 else ""
     yield observe(
         "inspect.order",
         entry,
@@ -83,6 +86,7 @@ def find_order(entry: Entry) -> Iterator[Observation]:
         order=order[:100],
         late=list(found.numbers),
         wait_ms=found.wait_ms,
+        usual_ms=usual,
     )
 
 
@@ -105,11 +109,12 @@ def _late(order: Sequence[int], waits: Sequence[float]) -> _Late | None:
         wait = waits[len(early) - 1]
         if len(early) < limits.order_runs:
             break
-        long = wait >= limits.order_wait_ms and _is_nearly_sorted(early)
+        least = max(limits.order_wait_ms, limits.order_after * statistics.median(waits))
+        long = wait >= least and _is_nearly_sorted(early)
         in_turn = min(waits) >= 0 and _is_sorted(early) and not _is_turned(order)
         if long or (in_turn and _left_a_place(early, late, waits)):
             return _Late(tuple(late), wait, after=True)
-        if waits[many - 1] >= limits.order_wait_ms and _is_nearly_sorted(order[many:]):
+        if waits[many - 1] >= least and _is_nearly_sorted(order[many:]):
             return _Late(tuple(order[:many]), waits[many - 1], after=False)
     return None
 

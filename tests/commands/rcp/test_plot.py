@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -77,6 +80,14 @@ def test_the_curve_is_what_interpolation_gives_and_ends_at_its_points() -> None:
     assert {(point.batch_size, point.mean) for point in found.kept} <= set(line)
     for size, mean in line[::7]:
         assert plan_of(get_round("training", "4.0"), "bert", size).mean == pytest.approx(mean, rel=1e-12)
+
+
+@pytest.mark.parametrize(("log", "even"), [(True, math.log), (False, float)])
+def test_places_of_the_curve_are_even_on_the_axis(log: bool, even: Callable[[float], float]) -> None:
+    low, high = reference().kept[:2]
+    sizes = [even(size) for size, _ in mean_line((low, high), log=log)]
+    gap = (sizes[-1] - sizes[0]) / (len(sizes) - 1)
+    assert [after - before for before, after in pairwise(sizes)] == pytest.approx([gap] * (len(sizes) - 1))
 
 
 def test_the_points_are_those_of_the_table() -> None:

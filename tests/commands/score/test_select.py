@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 from statistics import median
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.judge.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together
+from mlsub.judge.log import judge_log
+from mlsub.judge.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together, timed
+from mlsub.rounds import get_round
 from mlsub.rules.load import Benchmark
 from mlsub.score.scaled import olympic_mean
 
@@ -157,3 +160,8 @@ def test_a_run_that_fails_never_makes_the_result_better(minutes: list[float | No
     if after.chosen is not None:
         assert before.chosen is not None
         assert scores(after)[after.chosen] >= scores(before)[before.chosen]
+
+
+def test_a_log_without_a_time_has_no_place_in_the_order(tmp_path: Path) -> None:
+    (tmp_path / "result_0.txt").write_text("no record\n", encoding="utf-8")
+    assert timed(judge_log(str(tmp_path / "result_0.txt"), "result_0.txt", get_round("training", "1.0"))) is None

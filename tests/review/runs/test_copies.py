@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from mlsub.review.runs.model import Entry
@@ -78,6 +79,21 @@ def test_the_same_runs_in_two_rounds() -> None:
     assert found.entry == "v2.0/ACME/results/rack1/bert"
     assert found.finding.message == "The same runs are published again"
     assert str(found.finding.actual).startswith("10 of 10 logs with the times of logs of v1.1/ACME/results/rack1/bert")
+
+
+@pytest.mark.parametrize(
+    ("org", "round_", "severity"),
+    [
+        ("ACME", "2.0", catalogue()["inspect.same-run"].severity),
+        ("Umbrella", "2.0", "warning"),
+        ("ACME", "1.1", "warning"),
+    ],
+)
+def test_only_who_made_a_run_may_submit_it_to_a_later_round(org: str, round_: str, severity: str) -> None:
+    again = entry({0: lambda made: made.pop(at(made, "seed"))}, org="ACME", round_=round_, system="rack2")
+    again = msgspec.structs.replace(again, organisation=org)
+    [found] = observed(entry(), again)["inspect.same-run"]
+    assert found.finding.severity == severity
 
 
 def test_a_seed_that_was_added_to_every_log_makes_no_new_runs() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mlsub.commands.inspect.run import inspect
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.stretch import stretch_of
+from mlsub.systems.fields import SystemFacts
 from tests.review.runs.build import Record, at, delay, entry, every, put, records
 from tests.review.runs.observing import observed, the_one
 
@@ -283,6 +284,29 @@ def test_systems_are_compared_across_versions_and_not_across_sizes(old: str, new
 
 def tuned(made: list[Record]) -> None:
     put(made, "global_batch_size", 4608)
+
+
+@pytest.mark.parametrize(
+    ("system", "old", "new", "compared"),
+    [
+        ("rack1", ("MI300X", 8), ("MI300X", 16), False),
+        ("rack1", ("MI300X", 8), ("MI325X", 8), True),
+        ("rack1_llama", ("MI300X", 8), ("MI300X", 8), True),
+        ("other", ("MI300X", 8), ("AMD Instinct MI300X", 8), True),
+        ("other", ("MI300X", 8), ("MI325X", 8), False),
+        ("other", ("MI300X", 8), ("MI300X", 16), False),
+    ],
+)
+def test_entries_with_as_many_accelerators_are_compared(
+    system: str, old: tuple[str, int], new: tuple[str, int], compared: bool
+) -> None:
+    facts = [
+        SystemFacts(accelerator_model_name=name, accelerators_per_node=count, number_of_nodes=1)
+        for name, count in (old, new)
+    ]
+    both = entry(), entry(every(tuned), round_="2.0", start_ms=1_650_000_000_000, system=system)
+    found = list(find_changes([msgspec.structs.replace(one, facts=of) for one, of in zip(both, facts, strict=True)]))
+    assert bool(found) is compared
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,6 @@ def test_runs_made_apart(found: dict[str, dict[str, list[Observation]]]) -> None
         "hpc-v3.0/Clemson/18xR750-2xA100-PCIe-80GB/strong/openfold": [1],
         "v1.0/Google/tpu-v4-256-TF/dlrm": [1],
         "v1.0/Google/tpu-v4-4096-TF/resnet": [3],
-        "v1.0/Google/tpu-v4-6912-TF/bert": [5],
         "v1.0/Habana/SYS-420GH-TNGR/bert": [0, 9, 5],
         "v2.0/Graphcore/ipu-pod16-POPART-closed/bert": [7],
         "v5.0/Google/cloud-tpu-trillium-256-maxdiffusion/stable_diffusion": [3, 9],

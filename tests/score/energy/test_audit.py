@@ -82,8 +82,8 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
     ),
     "a second at each end": (node_log(GOOD, first=1, step=58 / 60), []),
     "hours later": (
-        node_log(GOOD, start=7200, first=7200, stop=7260),
-        [("clock", "119.0 minutes after it, on 1 of 1 nodes")],
+        node_log(GOOD, start=7260, first=7260, stop=7320),
+        [("clock", "2.0 hours after it, on 1 of 1 nodes")],
     ),
     "years before": (
         node_log(GOOD, start=-9e7, first=-9e7, stop=-9e7 + 60),
