@@ -8,6 +8,7 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.present.envelope import Answer
+from mlsub.review.disclosure import Disclosure
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +50,7 @@ class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     rcp: str
     margin_percent: float | None
     left_out: tuple[LeftOut, ...]
+    disclosure: Disclosure
 
 
 class Organisation(msgspec.Struct, frozen=True, kw_only=True):
