@@ -104,6 +104,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
         Text(_verdict(one)),
         section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
         entries_table(one.entries),
+        section("Names", names_table((one,), full=full)),
         section("Disclosed", disclosure_table(one.entries, full=full)),
         section("Notes", *(_question(number, ask, full=True) for number, ask in enumerate(one.notes, 1)))
         if full
@@ -170,6 +171,18 @@ def entries_table(entries: Sequence[ReviewedEntry]) -> Table:
         )
         for entry in entries
     ]
+    return Table(columns, tuple(rows))
+
+
+def names_table(found: Sequence[Organisation], *, full: bool) -> Table:
+    """One row a name of a system that should be written otherwise, or each: as it is, and as it should be."""
+    columns = Column("field", when_narrow="shorten"), Column("as written"), Column("as it should be")
+    names = (named.naming for one in found for named in one.names)
+    rows: dict[tuple[Cell, ...], None] = {
+        (of.field, of.written, "" if of.how == "right" else of.wanted or "not known"): None
+        for of in names
+        if full or of.how == "spelling"
+    }
     return Table(columns, tuple(rows))
 
 

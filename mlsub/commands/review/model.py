@@ -9,6 +9,7 @@ import msgspec
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.present.envelope import Answer
 from mlsub.review.disclosure import Disclosure
+from mlsub.systems.names import Naming
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +54,13 @@ class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     disclosure: Disclosure
 
 
+class Named(msgspec.Struct, frozen=True):
+    """A name in a system description, the file at ``path``, and how it should be written."""
+
+    path: str
+    naming: Naming
+
+
 class Organisation(msgspec.Struct, frozen=True, kw_only=True):
     """One organisation in one round; its paths are relative to the root of the review.
 
@@ -69,6 +77,7 @@ class Organisation(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     logs: int
     entries: tuple[ReviewedEntry, ...]
+    names: tuple[Named, ...] = ()
     asks: tuple[Ask, ...] = ()
     notes: tuple[Ask, ...] = ()
     fine: tuple[str, ...] = ()

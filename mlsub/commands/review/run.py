@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
-from mlsub.commands.review.model import Frequency, LeftOut, Organisation, Rates, Review, ReviewedEntry
+from mlsub.commands.review.model import Frequency, LeftOut, Named, Organisation, Rates, Review, ReviewedEntry
 from mlsub.convergence.statistics import cut_of
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError
@@ -27,6 +27,7 @@ from mlsub.submission.find import Place, Target, organisation, packages
 from mlsub.submission.listing import Listing, list_tree
 from mlsub.submission.model import Entry
 from mlsub.submission.report import Choice, Report
+from mlsub.systems.names import namings
 from mlsub.workspace import Checked, Settings, check_places, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
 from mlsub.workspace.compared import entries_of, place_below
@@ -210,6 +211,12 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
         verdict=text_of(verdict_line(report).words),
         logs=len(report.logs),
         entries=rows,
+        names=tuple(
+            Named(place_below(above, report, system.path), naming)
+            for system in report.systems
+            if system.facts is not None
+            for naming in namings(msgspec.structs.asdict(system.facts))
+        ),
     )
 
 
