@@ -79,7 +79,7 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
         [
             ("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1"),
             ("code.implementation", BERT, "2: implementations/a, implementations/pytorch"),
-            ("code.implementation", BERT, "2: implementations/a, implementations/pytorch"),
+            ("code.implementation", f"{CODE}/a", None),
             ("code.implementation", f"{CODE}/b", None),
         ],
     ),
