@@ -122,7 +122,7 @@ def _implementations(folder: str, items: list[Item], folders: Collection[str]) -
     for what, bad in lacking.items():
         where = bad[0] if len(bad) == 1 else folder
         actual = named(bad, folder) if len(bad) > 1 else None
-        yield finding("code.implementation", where, f"An implementation has no {what}", actual=actual)
+        yield finding("layout.implementation-lacking", where, f"An implementation has no {what}", actual=actual)
 
 
 def audit_artefacts(listing: Listing) -> Iterator[Finding]:
@@ -134,9 +134,9 @@ def audit_artefacts(listing: Listing) -> Iterator[Finding]:
         if what is not None and item.name[0] != ".":
             kinds.setdefault(what, []).append(item.path)
     for kind, paths in kinds.items():
-        yield from gathered("code.artefact", sorted(set(paths)), f"The code contains {kind}")
+        yield from gathered("layout.not-code", sorted(set(paths)), f"The code contains {kind}")
     large = [item.path for item in code if MAX_CODE_BYTES < (item.size or 0) <= MAX_BYTES]
-    yield from gathered("code.large-file", large)
+    yield from gathered("layout.large-code", large)
 
 
 def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | None:

@@ -40,7 +40,7 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
         listing("results/rack1/bert/result_0.txt", without="bert/rack1/"), ENTRY,
         [
             ("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1"),
-            ("code.implementation", f"{CODE}/pytorch", None),
+            ("implementation-lacking", f"{CODE}/pytorch", None),
         ],
     ),
     "what is missing everywhere is one finding a benchmark": (
@@ -72,15 +72,15 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
     "10 MiB": (listing(Item("benchmarks/model.bin", size=10 * MIB)), ENTRY, []),
     "50 MiB": (
         listing(Item("benchmarks/model.bin", size=50 * MIB)), ENTRY,
-        [("code.large-file", "benchmarks/model.bin", None)],
+        [("large-code", "benchmarks/model.bin", None)],
     ),
     "an implementation without README, and an empty one": (
         listing(f"{CODE}/a/a.py", Item(f"{CODE}/b", ItemKind.FOLDER), f"{CODE}/c/run.sh", without="bert/rack1/"), ENTRY,
         [
             ("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1"),
-            ("code.implementation", BERT, "2: implementations/a, implementations/pytorch"),
-            ("code.implementation", f"{CODE}/a", None),
-            ("code.implementation", f"{CODE}/b", None),
+            ("implementation-lacking", BERT, "2: implementations/a, implementations/pytorch"),
+            ("implementation-lacking", f"{CODE}/a", None),
+            ("implementation-lacking", f"{CODE}/b", None),
         ],
     ),
     "code that lies beside implementations": (
@@ -291,7 +291,7 @@ def test_what_is_said_of_a_published_package(name: str, expected: list[tuple[str
     ],
 )
 def test_what_is_no_code_is_named_among_the_code(name: str, kind: str | None) -> None:
-    found = [one for one in audited(listing(f"{CODE}/pytorch/{name}")) if one.rule.startswith("code.")]
+    found = [one for one in audited(listing(f"{CODE}/pytorch/{name}")) if one.rule == "layout.not-code"]
     expected = [(f"The code contains {kind}", f"{CODE}/pytorch/{name}")] if kind else []
     assert [(one.message, one.path) for one in found] == expected
 
