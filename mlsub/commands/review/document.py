@@ -23,7 +23,7 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import MEANINGS
-from mlsub.present.findings import MAX_PLACES, facts_of, tally
+from mlsub.present.findings import facts_of, tally
 from mlsub.present.findings import MEANINGS as SEVERITIES
 from mlsub.review.disclosure import Fact
 from mlsub.rules.catalogue import finding
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from mlsub.present.ci import CiReport
 
 TITLE = "Review"
-#: Questions that the usual text of one organisation, and of one of several, shows.
-_MOST, _MOST_OF_MANY = 8, 3
+#: Questions that the usual text of one organisation, and of one of several, shows; lines of places of each.
+_MOST, _MOST_OF_MANY, _PLACES = 5, 3, 2
 #: Facts of a question that the usual text shows.
 _SHORT = ("found", "in")
 _NAMES = {"fix": "would settle it"}
@@ -129,7 +129,7 @@ def _tally(asks: Sequence[Ask]) -> str:
 
 
 def _question(number: int, ask: Ask, *, full: bool) -> Section:
-    facts = dict(facts_of(ask.findings, None if full else MAX_PLACES))
+    facts = dict(facts_of(ask.findings, None if full else _PLACES))
     if ask.why:
         facts = {**{k: v for k, v in facts.items() if k != "fix"}, "why": ask.why, "fix": facts.get("fix", "")}
     names = [name for name in facts if facts[name] and (full or name in _SHORT)]
