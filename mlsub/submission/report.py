@@ -231,8 +231,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     def exit_status(self, *, fail_on: Severity | None = None) -> int:
         """Return 0 for accepted, 1 for rejected or against the user's own rules, 2 for not checked.
 
-        Review findings from ``fail_on`` on are 1, too. What a waiver or the baseline suppresses does not count, but never
-        changes the official verdict.
+        Review findings from ``fail_on`` on are 1, too. What a waiver or the baseline suppresses does not count, but
+        never changes the official verdict.
         """
         if self.official is Verdict.NOT_CHECKED:
             return 2
