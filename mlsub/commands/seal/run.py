@@ -34,13 +34,11 @@ from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import find, folders, is_organisation
 from mlsub.submission.report import Report
-from mlsub.submission.templates import unfilled_in
+from mlsub.submission.templates import PLACEHOLDERS, unfilled_in
 from mlsub.workspace import Settings, check_paths
 
 #: Rules that are named of many.
 _SHOWN = 5
-#: Review errors on what ``seal.unfilled`` is about.
-_UNFILLED = ("system.placeholder", "layout.template-unfilled")
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +164,7 @@ def _errors(tree: Path, reports: Sequence[Report], unfilled: Collection[str]) ->
         rules = Counter(
             found.rule
             for found in report.review_errors()
-            if not (found.rule in _UNFILLED and any(path.endswith(found.path) for path in unfilled))
+            if not (found.rule in PLACEHOLDERS and any(path.endswith(found.path) for path in unfilled))
         )
         if rules:
             yield finding("seal.errors", tree.name, actual=first_few(rules, _SHOWN, "rule"))
