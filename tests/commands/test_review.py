@@ -1,0 +1,247 @@
+"""``mlsub review``: the words to the letter, the exit status, JSON by its schema, and hostile input."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.runner import REPOSITORY, Outcome, answer_schema, run
+from tests.conftest import ExpectedText
+from tests.corpus import CORPUS
+from tests.make_tree import make_tree, snapshot
+from tests.review.runs.build import Record, at, delay, write_tree
+
+published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
+
+
+def stretched(made: list[Record]) -> None:
+    start, stop = made[at(made, "run_start")]["time_ms"], made[-1]
+    stop["time_ms"] = start + round((made[-2]["time_ms"] - start) * 1.098)
+
+
+def reviewed(*args: object) -> Outcome:
+    """``mlsub review --only review --format json``; the answer must keep its schema."""
+    outcome = run("review", "--only", "review", "--ignore", "layout", "--format", "json", *args)
+    answer_schema("review").validate(outcome.document)
+    return outcome
+
+
+def rules(outcome: Outcome) -> list[str]:
+    """Those of runs beside each other, each once a place."""
+    asks = [ask for one in outcome.document["organisations"] for ask in (*one["asks"], *one["notes"])]
+    return [ask["rule"] for ask in asks for _ in ask["findings"] if ask["rule"].startswith("inspect.")]
+
+
+def test_nothing_to_ask(tmp_path: Path) -> None:
+    outcome = run("review", write_tree(tmp_path), "--select", "inspect.")
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert outcome.stdout.endswith("\n1 organisation, 1 entry: nothing to ask. None of it is an accusation.\n")
+
+
+def test_findings_in_words(tmp_path: Path, expected_text: ExpectedText) -> None:
+    changes: dict[int, Any] = dict.fromkeys(range(10), stretched)
+    outcome = run("review", write_tree(tmp_path, changes), "--ignore", "key.")
+    assert (outcome.status, outcome.stderr) == (1, "")
+    expected_text("review.txt", outcome.stdout)
+
+
+def test_findings_as_json(tmp_path: Path) -> None:
+    outcome = reviewed(write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)}))
+    assert outcome.status == 0, "notes do not count"
+    [one] = outcome.document["organisations"]
+    [entry] = one["entries"]
+    assert (entry["path"], entry["runs"], entry["division"]) == ("results/rack1/bert", 10, "closed")
+    [ask] = [ask for ask in one["notes"] if ask["rule"] == "inspect.long-init"]
+    assert ask["findings"][0]["path"] == "results/rack1/bert/result_3.txt"
+    assert ask["figures"][0]["init_ms"] > 900_000
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path)
+    before = snapshot(tmp_path)
+    run("review", tree)
+    run("review", tree, "--rates")
+    assert snapshot(tmp_path) == before
+
+
+def test_an_empty_round_beside_others_is_reported_and_the_others_are_reviewed(tmp_path: Path) -> None:
+    write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
+    (tmp_path / "v2.0").mkdir()
+    outcome = reviewed(tmp_path)
+    assert rules(outcome) == ["inspect.long-init"]
+    assert outcome.status == 2
+    assert outcome.stderr.startswith("mlsub review: There is neither a result log nor an organisation in v2.0;")
+    assert run("review", tmp_path / "v2.0").status == 2
+    beside = reviewed(tmp_path / "v1.1", "--against", tmp_path)
+    assert (rules(beside), beside.status) == (["inspect.long-init"], 2)
+
+
+def test_rules_can_be_chosen(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
+    assert rules(reviewed(tree, "--select", "inspect.long")) == ["inspect.long-init"]
+    ignored = reviewed(tree, "--ignore", "inspect.long-init")
+    assert (rules(ignored), ignored.status) == ([], 0)
+    wrong = run("review", tree, "--select", "inspect.strech")
+    assert wrong.status == 2
+    assert "Did you mean inspect.stretched" in wrong.stderr
+
+
+def test_against_another_round(tmp_path: Path) -> None:
+    old = write_tree(tmp_path / "old")
+    new = write_tree(tmp_path / "new", round_="v2.0")
+    alone = reviewed(new)
+    beside = reviewed(new, "--against", old)
+    assert (rules(alone), rules(beside)) == ([], ["inspect.same-run"])
+    [one] = beside.document["organisations"]
+    assert [entry["path"] for entry in one["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("nowhere",), "/nowhere. Name a log, a benchmark folder,"),
+        (("empty",), "There is neither a result log nor an organisation in empty; expected results/"),
+        (("loose",), "Pass the round, such as --round 5.1."),
+        (("loose", "--round", "9.9"), "There are no rules for training round 9.9; expected one of 0.6, "),
+        (("loose", "--usage", "inference"), "There is no usage inference; expected training, hpc, rehearsal."),
+        (("v1.1/ACME", "--against", "nowhere"), "There is no "),
+        (("v1.1/Bare",), "There is no result log below v1.1/Bare."),
+        (("pipe",), "No round was given"),
+        (("pipe", "--round", "1.1"), "pipe"),
+        (("loop", "--round", "1.1"), "loop"),
+    ],
+)
+def test_what_cannot_be_reviewed(
+    args: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "v1.1" / "Bare" / "results").mkdir(parents=True)
+    shutil.copytree(tmp_path / "v1.1" / "ACME" / "results" / "rack1" / "bert", tmp_path / "loose")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.chdir(tmp_path)
+    outcome = run("review", *args)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("mlsub review: ")
+    assert words in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+
+
+def test_a_lone_folder_with_its_round(tmp_path: Path) -> None:
+    folder = write_tree(tmp_path) / "results" / "rack1" / "bert"
+    (tmp_path / "runs").mkdir()
+    shutil.copytree(folder, tmp_path / "runs" / "bert")
+    outcome = reviewed(tmp_path / "runs" / "bert", "--round", "1.1")
+    assert outcome.document["organisations"][0]["entries"][0]["runs"] == 10
+
+
+def test_logs_that_tell_nothing(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, runs=3)
+    for n in range(3):
+        (tree / "results" / "rack1" / "bert" / f"result_{n}.txt").write_text("no record\n")
+    outcome = run("review", tree)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr == ("mlsub review: No log has a record. Name the result logs of a round mlsub check knows.\n")
+
+
+def test_hostile_logs_beside_good_ones(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path)
+    folder = tree / "results" / "rack1" / "bert"
+    (folder / "result_1.txt").unlink()
+    os.mkfifo(folder / "result_1.txt")
+    (folder / "result_2.txt").unlink()
+    (folder / "result_2.txt").symlink_to("result_2.txt")
+    (folder / "result_3.txt").write_bytes(b"\0" * 5_000 + b":::MLLOG " + b"[" * 200_000)
+    (folder / "result_4.txt").write_bytes((folder / "result_4.txt").read_bytes()[:4000] + b"\xff\xfe:::MLLOG {")
+    text = (folder / "result_5.txt").read_text()
+    (folder / "result_5.txt").write_text(text.replace('"lamb"', '"\\u001b[31mred"'))
+    times = re.sub(r'"time_ms": \d+', '"time_ms": 1e400', (folder / "result_6.txt").read_text())
+    (folder / "result_6.txt").write_text(times)
+    outcome = reviewed(tree)
+    assert outcome.status == 2
+    assert outcome.document["unread"] == [
+        "results/rack1/bert/result_1.txt: The log cannot be read: not a regular file",
+        "results/rack1/bert/result_2.txt: The log cannot be read: a link that leads nowhere, or in a circle",
+    ]
+    assert outcome.stderr == "".join(f"mlsub review: {line}\n" for line in outcome.document["unread"])
+    assert "\x1b" not in run("review", tree).stdout
+
+
+def test_names_that_would_steer_a_terminal(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
+    (tree / "results" / "rack1").rename(tree / "results" / "ra\x1b[31mck")
+    outcome = run("review", tree)
+    assert outcome.status == 1
+    assert "\x1b" not in outcome.stdout
+    assert "results/ra\\x1b[31mck/bert" in outcome.stdout
+
+
+def test_rates_as_json(tmp_path: Path) -> None:
+    outcome = run("review", write_tree(tmp_path), "--rates", "--format", "json")
+    assert outcome.status == 0
+    answer_schema("review rates").validate(outcome.document)
+    assert {rate["entries"] for rate in outcome.document["rates"]} == {0}
+    assert {rate["of"] for rate in outcome.document["rates"]} == {1}
+
+
+@published
+def test_the_rates_in_the_docs_are_those_of_the_published_results() -> None:
+    outcome = run("review", "--rates", CORPUS)
+    [table] = re.findall(r"```text\n(How often.*?)```", (REPOSITORY / "docs" / "review.md").read_text(), re.DOTALL)
+    assert outcome.status == 0
+    assert outcome.stdout == table
+
+
+@published
+def test_two_rounds_of_a_submitter() -> None:
+    outcome = reviewed(CORPUS / "v1.0" / "Graphcore", CORPUS / "v1.1" / "Graphcore")
+    assert outcome.status == 1
+    changed = [
+        found["path"]
+        for one in outcome.document["organisations"]
+        for ask in (*one["asks"], *one["notes"])
+        for found in ask["findings"]
+        if ask["rule"] == "inspect.changed"
+    ]
+    assert sorted(changed) == [
+        f"v1.1/Graphcore/results/ipu-pod{name}"
+        for name in ("16-POPART-closed/bert", "16-TF1/resnet", "64-POPART-closed/bert", "64-TF1/resnet")
+    ]
+
+
+@pytest.mark.skipif(not (CORPUS.parent / "v6.0-sample").is_dir(), reason="published logs of v6.0 are not there")
+def test_what_is_disclosed_has_its_file_and_line_and_short_texts_are_short() -> None:
+    tree = CORPUS.parent / "v6.0-sample" / "AMD"
+    outcome = run("review", tree, "--round", "6.0", "--format", "json")
+    answer_schema("review").validate(outcome.document)
+    [one] = outcome.document["organisations"]
+    log = "results/MI350X_EPYC_9575F_primus/llama2_70b_lora/result_0.txt"
+    stated = {entry["benchmark"]: entry["disclosure"] for entry in one["entries"]}["llama2_70b_lora"]
+    assert stated["config_file"] == {"value": "config_MI355X_1x8x1.sh", "path": log, "line": 32, "also": []}
+    assert (stated["linear"], stated["config_places"], stated["accelerators"]) == (None, None, 8)
+    [ask] = [ask for ask in one["asks"] if ask["rule"] == "config.accelerator"]
+    assert ask["question"].endswith("than the system has. What explains it?")
+    assert [(place["path"], place["line"]) for place in ask["findings"]] == [(log, 32)]
+    text = run("review", tree, "--round", "6.0").stdout
+    assert text.count("\n") <= 60
+    assert "config_MI355X_1x8x1.sh" in text
+
+
+def test_a_round_begins_with_a_table_of_the_worst_first(tmp_path: Path) -> None:
+    made = make_tree(tmp_path)
+    shutil.copytree(made.folder, made.folder.parent / "Best")
+    made.log(0).unlink()
+    outcome = run("review", made.folder.parent, "--format", "json", "--select", "entry.run-count")
+    assert [(one["name"], one["official"]) for one in outcome.document["organisations"]] == [
+        ("ACME", "rejected"),
+        ("Best", "accepted"),
+    ]
+    lines = run("review", made.folder.parent, "--select", "entry.run-count").stdout.splitlines()
+    assert lines[2].split() == ["organisation", "round", "entries", "errors", "warnings", "notes", "verdict"]
+    assert lines[4].split()[0] == "ACME"
