@@ -14,11 +14,16 @@ def Says(description: str | None = None, **words: Any) -> msgspec.Meta:  # noqa:
 
 
 class Severity(StrEnum):
-    """How bad it is: only an official error can reject."""
+    """How bad it is: an error, what a reviewer will ask, or worth knowing. Only an official error can reject."""
 
     ERROR = "error"
     WARNING = "warning"
-    INFO = "info"
+    NOTE = "note"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Severity | None:
+        """The severity by the word that notes had before."""
+        return cls.NOTE if value == "info" else None
 
 
 class Kind(StrEnum):

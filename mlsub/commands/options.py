@@ -323,10 +323,19 @@ _RULES_OPTIONS = (
     setting("--select", multiple=True, metavar="RULE", help="Show only this rule or prefix; repeatable."),
     setting("--ignore", multiple=True, metavar="RULE", help="Hide this rule or prefix; repeatable."),
 )
+
+
+class _Severities(click.Choice[str]):
+    """Severities; the word that notes had before is still read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert("note" if value == "info" else value, param, ctx)
+
+
 _SEVERITY = click.option(
     "--severity",
-    type=click.Choice(["error", "warning", "info"]),
-    default="info",
+    type=_Severities(["error", "warning", "note"]),
+    default="note",
     help="Show only findings that are at least so severe.",
 )
 _ONLY = click.option(

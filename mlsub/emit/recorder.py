@@ -133,7 +133,7 @@ class Recorder(Recording):
         sizes = {"train_samples": train, "eval_samples": evaluation}
         values = {**hyperparameters, **{key: size for key, size in sizes.items() if size is not None}}
         found = self._writer.preflight(values, self._identity)
-        self._writer.act_on([one for one in found if one.severity is not Severity.INFO])
+        self._writer.act_on([one for one in found if one.severity is not Severity.NOTE])
         return tuple(found)
 
     def log(self, key: str, value: Any = None, **metadata: Any) -> None:

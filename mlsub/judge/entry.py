@@ -12,7 +12,7 @@ from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.entry import USUAL, Options, convergence_of
 from mlsub.convergence.words import SEVERAL_BENCHMARKS
 from mlsub.divisions import division_of
-from mlsub.findings import Blocks, Finding, Kind, Verdict
+from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several, show
@@ -83,7 +83,7 @@ def judge_entry(
     rejected = _without_result(entry, round_) or any(f.rejects for f in findings)
     # A factor says something of an entry that counts, in a division that has a convergence test, or has none.
     counts = not rejected and division_of(entry.division) is not None
-    findings += [f for f in differs if counts or f.rule != "score.scaling-differs"]
+    findings += [f for f in _explained(differs, convergence.findings) if counts or f.rule != "score.scaling-differs"]
     findings = _without_follow_ups(entry, findings, rejected=rejected)
     no_result = _without_result(entry, round_) or (misplaced and round_.package_checker)
     rejected = no_result or any(f.rejects for f in findings)
@@ -168,6 +168,13 @@ def _settled(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> I
         if found.rule == "rcp.normalised" and entry.scaling_type == "weak":
             continue
         yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if settled else found
+
+
+def _explained(differs: Iterable[Finding], convergence: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings on a factor: a note where the reference points of another day may have given it."""
+    explained = any(found.rule == "rcp.other-points" for found in convergence)
+    for found in differs:
+        yield msgspec.structs.replace(found, severity=Severity.NOTE) if explained else found
 
 
 def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool) -> list[Finding]:

@@ -31,7 +31,7 @@ class Explanation(Answer, frozen=True, kw_only=True):
     ``key`` says what the key stands for; it is null, and ``expected`` empty, where a rule is not about one key.
     """
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     rule: str
     title: str

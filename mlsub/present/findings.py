@@ -17,8 +17,8 @@ from mlsub.submission.report import Choice, Detail, Report, choose
 
 #: Defects of one rule shown on a terminal, and lines of places of each; pages and JSON have them all.
 MAX_DEFECTS, MAX_PLACES = 50, 10
-MEANINGS: dict[Severity, Meaning] = {Severity.ERROR: "bad", Severity.WARNING: "note", Severity.INFO: "plain"}
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+MEANINGS: dict[Severity, Meaning] = {Severity.ERROR: "bad", Severity.WARNING: "note", Severity.NOTE: "plain"}
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 #: Rules whose findings are counted.
 _COUNTED = 20
 _TO_FIX, _NOT_CHECKED = "to fix", "not checked"
@@ -45,8 +45,8 @@ def _groups(report: Report, choice: Choice) -> Iterator[tuple[str, list[Finding]
     first = _NOT_CHECKED if report.official is Verdict.NOT_CHECKED else _TO_FIX
     yield first, [f for f in chosen if f in rejecting], True
     yield "your own rules", [f for f in chosen if f.kind is Kind.HOUSE], True
-    yield "official warnings", [f for f in official if f.severity is not Severity.INFO], accepted
-    yield "official notes", [f for f in official if f.severity is Severity.INFO], False
+    yield "official warnings", [f for f in official if f.severity is not Severity.NOTE], accepted
+    yield "official notes", [f for f in official if f.severity is Severity.NOTE], False
     yield "review", [f for f in chosen if f.kind is Kind.REVIEW], False
 
 

@@ -32,6 +32,7 @@ _LONGEST_PLATFORM = 200
 _COUNT = re.compile(r"(?<![a-z0-9])(?:\d{1,6} ?[x×] ?(?=[a-z0-9]))+")
 _TRADEMARK = re.compile(r"\((?:r|tm|c)\)|[®™©]")
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|(?<!\d)\d++[a-z]+\d*")
+_NO_WORD = "submission_platform has no word in common with the system's folder, name, accelerator or processor"
 #: The path of a log and a digest of its times.
 Print = tuple[str, bytes]
 
@@ -50,8 +51,10 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
             found = ((key, one, check(entry, one)) for (key, check), one in asked if one and not is_placeholder(one))
             answers[logged] = [(key, one, odd) for key, one, odd in found if odd is not None]
         for key, one, (rule, expected, *message) in answers[logged]:
-            line = log.run.lines.get(key)
-            yield finding(rule, log.path, *message, line=line, expected=expected, actual=show(one))
+            # A platform is free text: one that names no accelerator is only unusual.
+            severity = Severity.NOTE if message == [_NO_WORD] else None
+            line, actual = log.run.lines.get(key), show(one)
+            yield finding(rule, log.path, *message, line=line, expected=expected, actual=actual, severity=severity)
 
 
 def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
@@ -126,9 +129,17 @@ def text_of(value: Any, limit: int) -> bytes:
 def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
     for name, where in ((submitter, "the system description's submitter"), (entry.organisation, "the folder")):
-        if name and not akin(logged, name):
+        if name and not _same_organisation(logged, name):
             return "cross.org", name, f"submission_org is not {where}"
     return None
+
+
+def _same_organisation(one: str, other: str) -> bool:
+    """Whether two names may be one organisation: one contains the other, or all its words."""
+    if akin(one, other) or organisation(one) == organisation(other):
+        return True
+    words, others = (set(re.findall(r"[a-z0-9]+", name.lower())) for name in (one, other))
+    return len(words & others) > 1 and (words <= others or others <= words)
 
 
 def _division(entry: Entry, logged: str) -> tuple[str, ...] | None:
@@ -175,7 +186,7 @@ def contradicts(platform: str, names: Iterable[str]) -> str | None:
         return None if named & expected else "submission_platform names another accelerator than the system"
     if any(akin(plain, name) or _words(plain) & _words(name) for name in known):
         return None
-    return "submission_platform has no word in common with the system's folder, name, accelerator or processor"
+    return _NO_WORD
 
 
 def akin(one: str, other: str) -> bool:

@@ -68,9 +68,9 @@ def finding(
     expected: str | None = None,
     actual: str | None = None,
     fix: str | None = None,
+    severity: Severity | None = None,
     blocks: Blocks | None = None,
     source: str | None = None,
-    severity: Severity | None = None,
 ) -> Finding:
     """A finding of a rule of the catalogue; what is not given is the rule's usual.
 
@@ -80,7 +80,7 @@ def finding(
     info = _info(rule)
     return Finding(
         rule=rule,
-        severity=severity or info.severity,
+        severity=info.severity if severity is None else severity,
         kind=info.kind,
         blocks=info.blocks if blocks is None else blocks,
         path=path,

@@ -278,7 +278,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     only: Kind | None = None
-    severity: Severity = Severity.INFO
+    severity: Severity = Severity.NOTE
     detail: Detail = "usual"
     strict: bool = False
 

@@ -72,7 +72,8 @@ def test_only_and_severity_choose_findings_in_every_format(folder: Path) -> None
         (["--only", "house"], set()),
         (["--severity", "error"], {OFFICIAL, WARNING}),
         (["--severity", "warning"], everything - {NOTE}),
-        (["--severity", "info"], everything),
+        (["--severity", "note"], everything),
+        (["--severity", "info"], everything),  # What notes were called before.
         (["--only", "review", "--severity", "warning"], {REVIEW}),
         (["--only", "review", "--ignore", NOTE], {REVIEW}),
     ):
@@ -202,7 +203,7 @@ def test_inspect_chooses_the_same_way(tmp_path: Path) -> None:
     assert "expected:" not in summary and all(rule in summary for rule in rules)
     for words, shown in (
         (["--severity", "error"], {rule for rule, severity in rules.items() if severity == "error"}),
-        (["--severity", "warning"], {rule for rule, severity in rules.items() if severity != "info"}),
+        (["--severity", "warning"], {rule for rule, severity in rules.items() if severity != "note"}),
         (["--ignore", "inspect"], {rule for rule in rules if not rule.startswith("inspect")}),
     ):
         assert {one["finding"]["rule"] for one in _observed(made.folder, *words)} == shown

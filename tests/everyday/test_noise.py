@@ -56,7 +56,7 @@ def _is_short(report: Report, lines: list[str], *, most: int) -> None:
     begin = next((at for at, line in enumerate(lines) if line.startswith("review:")), None)
     end = next(at for at, line in enumerate(lines) if line.startswith(f"{report.official.value}: "))
     assert begin is None or 0 < end - begin <= most
-    official = [f for f in report.findings if f.kind is Kind.OFFICIAL and f.severity is not Severity.INFO]
+    official = [f for f in report.findings if f.kind is Kind.OFFICIAL and f.severity is not Severity.NOTE]
     in_full = {rule for rule in re.findall(r"\[([a-z][\w.-]+)\]", text) if "." in rule}
     wanted = official if report.official is Verdict.ACCEPTED else report.rejecting()
     assert in_full == {finding.rule for finding in wanted}

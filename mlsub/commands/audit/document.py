@@ -266,7 +266,7 @@ def _where(remark: Remark) -> str:
 
 
 def _words(remark: Remark) -> str:
-    return f"for information: {remark.message}" if remark.severity is Severity.INFO else remark.message
+    return f"for information: {remark.message}" if remark.severity is Severity.NOTE else remark.message
 
 
 def _closing(messaging: Quoting) -> Iterator[str]:
@@ -304,7 +304,7 @@ def _parts(audit: Audit, *, strict: bool) -> Iterator[CiPart]:
         if found.rule == f"claim.{ClaimVerdict.NOT_CHECKED}":
             return Outcome.NOT_CHECKED
         against = found.rule in {f"claim.{verdict}" for verdict in AGAINST}
-        return Outcome.COUNTS if against or (strict and found.severity is not Severity.INFO) else Outcome.BESIDE
+        return Outcome.COUNTS if against or (strict and found.severity is not Severity.NOTE) else Outcome.BESIDE
 
     for judged in audit.claims:
         claim = judged.claim

@@ -369,4 +369,4 @@ def foreign_titles(text: str) -> Iterator[Hit]:
         rest = re.sub(r"non[- ]mlperf", "", line, flags=re.I)
         if len(rest) < len(line) and "mlperf" in rest.lower():
             called = f"something that is not MLPerf is called MLPerf: {quote(line)}"
-            yield Hit("R10", called, line=number, level=Severity.INFO)
+            yield Hit("R10", called, line=number, level=Severity.NOTE)

@@ -178,7 +178,7 @@ class Quoting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def warns(self) -> bool:
         """Whether there is more than information."""
-        return any(finding.severity is not Severity.INFO for finding in self.findings)
+        return any(finding.severity is not Severity.NOTE for finding in self.findings)
 
 
 #: What ``--guidelines`` takes besides the texts by name.

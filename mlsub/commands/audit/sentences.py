@@ -202,7 +202,7 @@ def _other_fields(message: Message) -> Iterator[Hit]:
         if len(values) > 1 and all(values) and not message.states(name, values):
             hidden.append(f"{name} ({enumerated(values)})")
     if hidden:
-        yield Hit("R11", f"the systems also differ in {enumerated(hidden)}", level=Severity.INFO)
+        yield Hit("R11", f"the systems also differ in {enumerated(hidden)}", level=Severity.NOTE)
 
 
 def _unlabelled(message: Message, neighbours: Sequence[Message]) -> Iterator[Hit | Unchecked]:

@@ -177,7 +177,7 @@ class Audit(Answer, frozen=True, kw_only=True):
     that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 9
+    SCHEMA: ClassVar[int] = 10
 
     file: str
     source: Source

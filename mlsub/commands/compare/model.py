@@ -88,7 +88,7 @@ class PackageDiff(Answer, frozen=True, kw_only=True):
     ``different`` says whether there is any difference, or something that could not be compared.
     """
 
-    SCHEMA: ClassVar[int] = 5
+    SCHEMA: ClassVar[int] = 6
 
     different: bool = False
     old: Side
@@ -226,7 +226,7 @@ class Comparison(Answer, frozen=True, kw_only=True):
     finding speaks against it. ``only_old`` and ``only_new`` are the entries without a counterpart.
     """
 
-    SCHEMA: ClassVar[int] = 6
+    SCHEMA: ClassVar[int] = 7
 
     purpose: Literal["compare", "borrow", "resubmit"]
     passed: bool = True
@@ -238,5 +238,5 @@ class Comparison(Answer, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
-        passed = all(finding.severity is Severity.INFO for finding in self.findings)
+        passed = all(finding.severity is Severity.NOTE for finding in self.findings)
         msgspec.structs.force_setattr(self, "passed", passed)

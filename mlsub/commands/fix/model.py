@@ -51,7 +51,7 @@ class Fixed(msgspec.Struct, frozen=True, kw_only=True):
 class Fix(Answer, frozen=True, kw_only=True):
     """Repairs that are proposed, or made where ``written`` says so."""
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     written: bool
     plans: tuple[Fixed, ...]

@@ -210,7 +210,7 @@ ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
 )
 
 
-_POINTS = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.INFO: 1}
+_POINTS = {Severity.ERROR: 100, Severity.WARNING: 10, Severity.NOTE: 1}
 
 
 class Inspected(msgspec.Struct, frozen=True, kw_only=True):
@@ -244,7 +244,7 @@ class Inspected(msgspec.Struct, frozen=True, kw_only=True):
 class Inspection(Answer, frozen=True, kw_only=True):
     """Everything one inspection found: the entry with most to ask about first, entries without findings last."""
 
-    SCHEMA: ClassVar[int] = 5
+    SCHEMA: ClassVar[int] = 6
 
     entries: tuple[Inspected, ...]
 

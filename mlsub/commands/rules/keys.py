@@ -124,7 +124,7 @@ class KeyCheck(OfBenchmark, frozen=True, kw_only=True):
     starts.
     """
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     file: str
     keys: int

@@ -108,7 +108,7 @@ class Sealing(Answer, frozen=True, kw_only=True):
     nothing was written.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     file: str
     official: Verdict | None = None

@@ -27,8 +27,8 @@ from mlsub.workspace import Checked
 
 #: Rows of a table that are shown; published results stay below a hundred. What is left out is said.
 MAX_ROWS = 500
-_BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "calm"}
-_NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "calm"}
+_NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 #: What is said of a defect below its message, as far as it has it.
 _BELOW = ("expected", "found", "source")
 #: Whose findings are those of ``mlsub inspect``.

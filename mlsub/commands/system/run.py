@@ -79,7 +79,7 @@ def report_of(checked: Sequence[Checked]) -> Report:
 class Checks(Answer, frozen=True, kw_only=True):
     """The verdict on each description."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     systems: tuple[Checked, ...]
 

@@ -40,7 +40,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 class Unsealing(Answer, frozen=True, kw_only=True):
     """What became of a sealed file: what was opened, or null and why it is refused."""
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     opened: Opened | None
     findings: tuple[Finding, ...]

@@ -26,7 +26,7 @@ _RECEIPT = re.compile(r"^sealed file: .*\nbytes: +(\d{1,19})\nSHA-256: +([0-9a-f
 class Checked(Answer, frozen=True, kw_only=True):
     """What was compared with what, in words; what differs; what to note."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     compared: str
     findings: tuple[Finding, ...]

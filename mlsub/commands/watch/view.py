@@ -32,7 +32,7 @@ _PHASES = {
     "stopped": "bold",
     "lost": "bold yellow",
 }
-_SEVERITIES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_SEVERITIES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _OFFICIAL = {"compliant": "bold green", "accepted": "bold green", "not-checked": "bold yellow"}
 #: Silence is shown from so many seconds on.
 _QUIET_S = 60.0

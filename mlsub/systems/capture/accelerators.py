@@ -72,7 +72,7 @@ def _nvidia(ran: Ran) -> Found:
     found: Found = {
         "accelerators_per_node": Value(str(len(rows)), "nvidia-smi: GPUs of this host"),
         "accelerator_model_name": _same_model([row["name"] for row in rows], "nvidia-smi: name"),
-        "accelerator_interconnect": _links(),
+        "accelerator_interconnect": _links(len(rows)),
     }
     for field, (words, columns) in _NVIDIA.items():
         known = list(dict.fromkeys(tuple(row[column] for column in columns) for row in rows))
@@ -87,7 +87,9 @@ def _nvidia(ran: Ran) -> Found:
     return found
 
 
-def _links() -> Value:
+def _links(gpus: int) -> Value:
+    if gpus == 1:
+        return Value("N/A", "nvidia-smi: one GPU, so there is nothing to join")
     topology = output_of(["nvidia-smi", "topo", "-m"])
     if not topology:
         return unknown("nvidia-smi topo -m reports nothing")

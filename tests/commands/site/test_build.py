@@ -242,7 +242,7 @@ def test_all_published_rounds_make_one_site_that_is_not_large(tmp_path: Path) ->
     built = build_site(checked(*paths), tmp_path / "site")
     assert (built.rounds, built.results) == (12, 242)
     size = sum(path.stat().st_size for path in (tmp_path / "site").rglob("*") if path.is_file())
-    assert size < 6e6
+    assert size < 12e6
 
 
 def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:

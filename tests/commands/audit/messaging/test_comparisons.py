@@ -62,7 +62,7 @@ def test_r11_other_fields_of_one_submitters_systems_are_information() -> None:
     new = operand("new", framework="A 2", accelerator_model_name="Chip")
     what = judged(message(old, new))
     assert [(one.severity, one.message) for one in what.findings] == [
-        ("info", "the systems also differ in framework (A 1 and A 2)")
+        ("note", "the systems also differ in framework (A 1 and A 2)")
     ]
     assert rules(message(old, new, says={"discloses": ["framework"]})) == []
     assert rules(message(old, theirs(framework="A 2", accelerator_model_name="Chip"))) == []

@@ -184,7 +184,7 @@ def test_a_document_in_any_encoding_is_read(tmp_path: Path) -> None:
 def test_warnings_count_when_strict_and_information_does_not(tmp_path: Path) -> None:
     (tmp_path / "post.txt").write_text(f"Acme's acme8 trains ResNet-50.\nMLPerf ID: 1.1-2001\n{NOTE}\n")
     informed = audited(tmp_path, SMALL)
-    assert [(one.rule, one.severity) for one in informed.findings] == [("claim.r19", "info")]
+    assert [(one.rule, one.severity) for one in informed.findings] == [("claim.r19", "note")]
     assert (informed.exit_status(), informed.exit_status(strict=True)) == (0, 0)
     (tmp_path / "post.txt").write_text("Acme's acme8 trains ResNet-50.\nMLPerf™ ID: 1.1-2001\n")
     warned = audited(tmp_path, SMALL)
