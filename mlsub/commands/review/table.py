@@ -19,6 +19,8 @@ import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
+from mlsub.rounds import Round
+from mlsub.rounds.benchmarks import Held
 
 #: A round has some hundred results; the bytes of a file, those of a workbook unpacked, its rows, columns and cells.
 MAX_BYTES, MAX_UNPACKED, MAX_ROWS, MAX_COLUMNS, MAX_CELL = 16 << 20, 32 << 20, 20_000, 150, 4_000
@@ -68,12 +70,21 @@ def letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.lower())
 
 
+def benchmarks_of(round_: Round) -> list[tuple[str, str]]:
+    """Return what a round's benchmarks are called in headings, each with the name that it has in every round."""
+    found = []
+    for folder in (*round_.benchmarks, *(other for other, _ in round_.other_folders)):
+        held = Held(round_.usage, round_.name, folder)
+        found += [(text, held.benchmark) for text in (held.title, held.benchmark, folder)]
+    return found
+
+
 def read_table(file: Path, benchmarks: Iterable[tuple[str, str]]) -> list[Row]:
     """Return the rows of a table.
 
     Args:
         file: a workbook by its ending ``.xlsx``; any other is CSV, separated by commas, semicolons or tabs.
-        benchmarks: names and titles of benchmarks, each with the name of its folder.
+        benchmarks: see :func:`benchmarks_of`.
 
     Raises:
         MlsubError: it cannot be read, is too large, or has no heading that names submitters and systems.
@@ -86,7 +97,7 @@ def read_table(file: Path, benchmarks: Iterable[tuple[str, str]]) -> list[Row]:
     if len(raw) > MAX_BYTES:
         raise MlsubError(f"{file} is larger than {MAX_BYTES >> 20} MiB.")
     lines = _of_workbook(raw, file) if file.suffix.lower() == ".xlsx" else _of_text(raw, file)
-    rows = list(_rows(lines, {letters(text): folder for text, folder in benchmarks}))
+    rows = list(_rows(lines, {letters(text): name for text, name in benchmarks}))
     if not rows:
         raise MlsubError(f"{file} has no row below headings such as submitter, system and benchmarks.")
     return rows

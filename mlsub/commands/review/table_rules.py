@@ -31,11 +31,14 @@ _NAMES = ("submitter", "system_name", "host_processor_model_name", "accelerator_
 #: Numbers that are equal but for how they were computed.
 _SLACK = 1e-6
 
+#: Folders of an organisation and of a system.
 Key = tuple[str, str]
+#: The folder of an organisation, and a finding on one of its results.
+About = tuple[str, Finding]
 
 
 class _Cell(msgspec.Struct, frozen=True):
-    """What a table says of one result: its row, its benchmark by folder, minutes and scaling factor as written."""
+    """What a table says of one result: its row, its benchmark, minutes and scaling factor as written."""
 
     row: Row
     benchmark: str
@@ -44,8 +47,10 @@ class _Cell(msgspec.Struct, frozen=True):
     weak: bool
 
 
-def audit_table(file: str, rows: Sequence[Row], results: Sequence[Result], *, whole: bool) -> Iterator[Finding]:
-    """Yield where a table and the results of one round differ; paths of results are relative to their report's root.
+def audit_table(file: str, rows: Sequence[Row], results: Sequence[Result], *, whole: bool) -> Iterator[About]:
+    """Yield where a table and the results of one round differ, each finding with the folder of its organisation.
+
+    Paths of results are relative to the root of their report.
 
     Args:
         file: what findings call the table.
@@ -53,69 +58,87 @@ def audit_table(file: str, rows: Sequence[Row], results: Sequence[Result], *, wh
         results: those of the organisations to compare; rows of others are passed over.
         whole: whether these are all results of the organisations, so that a row may be without logs.
     """
-    systems: dict[Key, list[Result]] = {}
-    for result in results:
-        systems.setdefault((result.organisation, result.system), []).append(result)
-    known = _Systems(systems)
-    owners: dict[tuple[str, bool], tuple[Row, Result]] = {}
-    ids: dict[tuple[str, str], tuple[Row, Key]] = {}
-    said: set[tuple[Key, str]] = set()
+    seen = _Seen(_Systems(results), file, whole)
     for row in rows:
         cells = list(_cells(row, results))
-        key = known.of(row) or known.by_minutes(cells)
-        if key is None:
-            if whole and cells and organisation(row.text("submitter")) in known.organisations:
-                yield _about(file, row, "table.row-without-logs", actual=_named(row))
+        key = seen.systems.of(row) or seen.systems.by_minutes(cells)
+        if key is not None:
+            yield from ((key[0], found) for found in _audit_row(row, cells, key, seen))
             continue
-        differing = _names(row, systems[key][0])
-        if differing and (key, differing) not in said:
-            said.add((key, differing))
-            where = systems[key][0].description_path or systems[key][0].path
-            yield _about(file, row, "table.names", expected=f"as in {where}", actual=differing)
-        yield from _ids(file, row, key, systems[key][0], ids)
-        for cell in cells:
-            found = [one for one in systems[key] if _fits(cell, one)]
-            if not found:
-                if whole:
-                    yield _about(file, row, "table.row-without-logs", actual=f"{_named(row)}: {cell.benchmark}")
-                continue
-            mark = found[0].path, cell.weak
-            first = owners.setdefault(mark, (row, found[0]))[0]
-            if first is not row:
-                yield _about(
-                    file, row, "table.row-twice", actual=f"{_named(row)}: {cell.benchmark}, as in line {first.line}"
-                )
-            yield from _figures(file, cell, found[0])
+        folder = seen.systems.organisations.get(organisation(row.text("submitter")))
+        if whole and cells and folder is not None:
+            yield folder, seen.about(row, "table.row-without-logs", actual=_named(row))
     for result in results:
-        if result.accepted and (result.path, result.scaling_type == "weak") not in owners:
-            yield finding("table.row-missing", result.path, actual=f"no row for it in {file}")
+        if result.accepted and (result.path, result.scaling_type == "weak") not in seen.owners:
+            yield result.organisation, finding("table.row-missing", result.path, actual=f"no row for it in {file}")
+
+
+class _Seen:
+    """What was seen of a table: the row of each result, the row and system of each ID, and names that were reported."""
+
+    def __init__(self, systems: _Systems, file: str, whole: bool) -> None:
+        self.systems, self.file, self.whole = systems, file, whole
+        self.owners: dict[tuple[str, bool], Row] = {}
+        self.ids: dict[tuple[str, str], tuple[Row, Key]] = {}
+        self.names: set[tuple[Key, str]] = set()
+
+    def about(
+        self, row: Row, rule: str, message: str | None = None, *, expected: str | None = None, actual: str = ""
+    ) -> Finding:
+        """Return a finding on a row of the table."""
+        sheet = f"sheet {readable(row.sheet[:40])}" if row.sheet else ""
+        found = ": ".join(text for text in (sheet, actual) if text) or None
+        return finding(rule, self.file, message, line=row.line, expected=expected, actual=found)
+
+
+def _audit_row(row: Row, cells: Sequence[_Cell], key: Key, seen: _Seen) -> Iterator[Finding]:
+    """Yield what differs in a row of a system that is there."""
+    results = seen.systems.results[key]
+    differing = _names(row, results[0])
+    if differing and (key, differing) not in seen.names:
+        seen.names.add((key, differing))
+        where = results[0].description_path or results[0].path
+        yield seen.about(row, "table.names", expected=f"as in {where}", actual=differing)
+    yield from _ids(row, key, seen)
+    for cell in cells:
+        named = f"{_named(row)}: {cell.benchmark}"
+        result = next((one for one in results if _fits(cell, one)), None)
+        if result is None:
+            if seen.whole:
+                yield seen.about(row, "table.row-without-logs", actual=named)
+            continue
+        first = seen.owners.setdefault((result.path, cell.weak), row)
+        if first is not row:
+            yield seen.about(row, "table.row-twice", actual=f"{named}, as in line {first.line}")
+        yield from _figures(cell, result, seen)
 
 
 class _Systems:
     """The systems of results, to be found by what rows say of them."""
 
-    def __init__(self, systems: dict[Key, list[Result]]) -> None:
-        self._systems = systems
-        self.organisations = {results[0].organisation_name for results in systems.values()}
+    def __init__(self, results: Sequence[Result]) -> None:
+        self.results: dict[Key, list[Result]] = {}
+        for one in results:
+            self.results.setdefault((one.organisation, one.system), []).append(one)
+        #: The folder of each organisation, by its name.
+        self.organisations = {one.organisation_name: one.organisation for one in results}
 
     def of(self, row: Row) -> Key | None:
         """Return the system of a row: by the address of its description, by folders, or by its names."""
         match = _DETAILS.search(row.text("details_url"))
         folders = (unquote(match[1]), unquote(match[2])) if match else (row.text("organisation"), row.text("system"))
-        if folders in self._systems:
+        if folders in self.results:
             return folders
         name = organisation(row.text("submitter"))
-        found = [key for key, (one, *_) in self._systems.items() if one.organisation_name == name and _alike(row, one)]
-        exact = [
-            key for key in found if _same(row.text("accelerators_count"), self._systems[key][0].accelerators_count)
-        ]
+        found = [key for key, (one, *_) in self.results.items() if one.organisation_name == name and _alike(row, one)]
+        exact = [key for key in found if _same(row.text("accelerators_count"), self.results[key][0].accelerators_count)]
         return exact[0] if len(exact) == 1 else found[0] if len(found) == 1 else None
 
     def by_minutes(self, cells: Sequence[_Cell]) -> Key | None:
         """Return the only system whose results have the minutes of a row, where its names are those of none."""
         found = {
             key
-            for key, results in self._systems.items()
+            for key, results in self.results.items()
             if cells and all(any(_fits(cell, one) and _is_time(cell.minutes, one) for one in results) for cell in cells)
         }
         return found.pop() if len(found) == 1 else None
@@ -129,8 +152,8 @@ def _cells(row: Row, results: Sequence[Result]) -> Iterator[_Cell]:
     """What a row says of results: one a benchmark, or one alone."""
     if row.text("benchmark"):
         name, weak = letters(row.text("benchmark")), row.text("scaling_type") == "weak"
-        folder = next((one.benchmark for one in results if name in _spellings(one)), row.text("benchmark"))
-        yield _Cell(row, folder, row.text("minutes"), row.text("scaling"), weak)
+        known = next((one.benchmark_name for one in results if name in _spellings(one)), row.text("benchmark"))
+        yield _Cell(row, known, row.text("minutes"), row.text("scaling"), weak)
         return
     for column, text in row.cells.items():
         if column.benchmark and column.name in ("minutes", "weak"):
@@ -143,14 +166,14 @@ def _spellings(result: Result) -> set[str]:
 
 
 def _fits(cell: _Cell, result: Result) -> bool:
-    return cell.benchmark == result.benchmark and cell.weak is (result.scaling_type == "weak")
+    return cell.benchmark == result.benchmark_name and cell.weak is (result.scaling_type == "weak")
 
 
 def _is_time(text: str, result: Result) -> bool:
     return bool(text) and result.published_minutes is not None and _same(text, result.published_minutes)
 
 
-def _figures(file: str, cell: _Cell, result: Result) -> Iterator[Finding]:
+def _figures(cell: _Cell, result: Result, seen: _Seen) -> Iterator[Finding]:
     """Minutes and scaling factor that are not those of the logs; times of weak scaling are of another kind."""
     known = (
         ("table.minutes", cell.minutes, result.published_minutes),
@@ -160,7 +183,7 @@ def _figures(file: str, cell: _Cell, result: Result) -> Iterator[Finding]:
         if text and not cell.weak and not _same(text, value):
             logs = "none" if value is None else f"{value:.6f}"
             about = f"{readable(text[:40])} for {result.system}, {result.benchmark}"
-            yield _about(file, cell.row, rule, expected=f"{logs}, from {result.path}", actual=about)
+            yield seen.about(cell.row, rule, expected=f"{logs}, from {result.path}", actual=about)
 
 
 def _names(row: Row, result: Result) -> str:
@@ -177,21 +200,19 @@ def _names(row: Row, result: Result) -> str:
     return "; ".join(differing)
 
 
-def _ids(
-    file: str, row: Row, key: Key, result: Result, ids: dict[tuple[str, str], tuple[Row, Key]]
-) -> Iterator[Finding]:
+def _ids(row: Row, key: Key, seen: _Seen) -> Iterator[Finding]:
     """IDs that another system has, or that are not those of before. No ID is shown: a list of them is private."""
     for name in ("id", _PRIVATE_ID):
         text = row.text(name)
         if not text:
             continue
-        first, owner = ids.setdefault((name, text), (row, key))
-        known, where = _known_ids(name, result)
+        first, owner = seen.ids.setdefault((name, text), (row, key))
+        known, where = _known_ids(name, seen.systems.results[key][0])
         # Two files with the same private ID have a finding of their own.
         if owner != key and not (name == _PRIVATE_ID and text in known):
-            yield _about(file, row, "table.id", "Two systems have the same ID", actual=f"as in line {first.line}")
+            yield seen.about(row, "table.id", "Two systems have the same ID", actual=f"as in line {first.line}")
         if known and text not in known:
-            yield _about(file, row, "table.id", f"The {name.replace('_', ' ')} has changed", expected=f"as in {where}")
+            yield seen.about(row, "table.id", f"The {name.replace('_', ' ')} has changed", expected=f"as in {where}")
 
 
 def _known_ids(name: str, result: Result) -> tuple[Sequence[str], str]:
@@ -206,8 +227,8 @@ def _known_ids(name: str, result: Result) -> tuple[Sequence[str], str]:
     return (found.ids, found.source or "published documents") if found else ((), "")
 
 
-def audit_ids(results: Sequence[Result], place: Callable[[Result, Path], str]) -> Iterator[Finding]:
-    """Yield systems whose private ID, in the file of the result summarizer, is that of another system.
+def audit_ids(results: Sequence[Result], place: Callable[[Result, Path], str]) -> Iterator[About]:
+    """Yield systems whose private ID, in the file of the result summarizer, is that of another system: see above.
 
     Args:
         results: those of a round.
@@ -219,7 +240,8 @@ def audit_ids(results: Sequence[Result], place: Callable[[Result, Path], str]) -
         stated = private_id(file)
         first = owners.setdefault(stated, result) if stated else result
         if first is not result:
-            yield finding("table.private-id", place(result, file), actual=f"as in {place(first, id_file(first))}")
+            actual = f"as in {place(first, id_file(first))}"
+            yield result.organisation, finding("table.private-id", place(result, file), actual=actual)
 
 
 def id_file(result: Result) -> Path:
@@ -257,12 +279,3 @@ def _number(text: str) -> float | None:
 
 def _named(row: Row) -> str:
     return f'"{readable(row.text("submitter")[:100])}", "{readable(row.text("system_name")[:100])}"'
-
-
-def _about(
-    file: str, row: Row, rule: str, message: str | None = None, *, expected: str | None = None, actual: str = ""
-) -> Finding:
-    """A finding on a row of the table."""
-    sheet = f"sheet {readable(row.sheet[:40])}" if row.sheet else ""
-    found = ": ".join(text for text in (sheet, actual) if text) or None
-    return finding(rule, file, message, line=row.line, expected=expected, actual=found)

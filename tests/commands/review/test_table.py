@@ -15,17 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.review.table import MAX_COLUMNS, MAX_ROWS, read_table
+from mlsub.commands.review.table import MAX_COLUMNS, MAX_ROWS, benchmarks_of, read_table
 from mlsub.commands.review.table_rules import audit_ids, audit_table, private_id
 from mlsub.commands.score.formats import render_csv, render_xlsx
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result
+from mlsub.rounds import get_round
 from mlsub.workspace import Settings, check_with_logs
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree
 
-BENCHMARKS = [("resnet", "resnet"), ("ResNet-50", "resnet"), ("bert", "bert")]
+BENCHMARKS = benchmarks_of(get_round("training", "1.0"))
 Table = list[dict[str, Any]]
 
 
@@ -71,7 +72,7 @@ def write(table: Table, file: Path, delimiter: str = ",", encoding: str = "utf-8
 
 
 def audited(file: Path, results: Sequence[Result], *, whole: bool = True) -> list[Finding]:
-    return list(audit_table("table", read_table(file, BENCHMARKS), results, whole=whole))
+    return [found for _, found in audit_table("table", read_table(file, BENCHMARKS), results, whole=whole)]
 
 
 def test_forms_that_say_the_same(results: Sequence[Result], tmp_path: Path) -> None:
@@ -157,8 +158,8 @@ def test_a_private_id_of_two_systems(tree: Tree, tmp_path: Path) -> None:
     shutil.copytree(tree.folder, copy)
     for system in ("rack1", "rack2"):
         (copy / "results" / system / "privateid.json").write_text(json.dumps({"private_id": "five-secret-words"}))
-    [found] = audit_ids(results_of(copy), lambda _, file: file.relative_to(copy).as_posix())
-    assert (found.rule, found.path) == ("table.private-id", "results/rack2/privateid.json")
+    [(folder, found)] = audit_ids(results_of(copy), lambda _, file: file.relative_to(copy).as_posix())
+    assert (folder, found.rule, found.path) == ("ACME", "table.private-id", "results/rack2/privateid.json")
     assert found.actual == "as in results/rack1/privateid.json"
 
 
@@ -177,7 +178,7 @@ def test_the_table_of_a_published_round_has_no_findings(tmp_path: Path) -> None:
     results = results_of(CORPUS / "v5.1")
     file = tmp_path / "table.csv"
     file.write_bytes(render_csv([one.columns() for one in results]))
-    named = [(one.benchmark, one.benchmark) for one in results]
+    named = benchmarks_of(get_round("training", "5.1"))
     assert list(audit_table("table", read_table(file, named), results, whole=True)) == []
     assert list(audit_ids(results, lambda _, file: str(file))) == []
 
