@@ -20,7 +20,8 @@ from mlsub.emit.sink import LogFile
 from mlsub.emit.values import plain_value
 from mlsub.findings import Finding, Severity
 from mlsub.io.documents import Pair
-from mlsub.judge.preflight import known_keys, preflight, with_slips
+from mlsub.judge.keys import known_keys, with_slips
+from mlsub.judge.preflight import preflight
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round

@@ -16,10 +16,11 @@ from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several, show
+from mlsub.judge.keys import audit_keys
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
 from mlsub.log.event import Seed
 from mlsub.log.run import MAX_SEEDS
-from mlsub.review.cross import audit_entry, audit_seeds, digest_of
+from mlsub.review.cross import audit_entry, audit_samples, audit_seeds, digest_of
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.rules.load import Benchmark
@@ -75,6 +76,8 @@ def judge_entry(
         *about_score,
         *audit_scales(entry),
         *reviewed("cross", entry.path, lambda: audit_entry(entry)),
+        *reviewed("run.misspelt-key", entry.path, lambda: audit_keys(entry.logs, round_, needs.name)),
+        *reviewed("entry.samples-count", entry.path, lambda: audit_samples(entry, convergence.result)),
         *(power.crashes if power else ()),
         *unmeasured,
         *uncounted,

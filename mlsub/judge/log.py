@@ -12,6 +12,7 @@ from mlsub.convergence.algorithm import manner_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
+from mlsub.judge.keys import with_slips_of
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
 from mlsub.log.event import Defect, Event, Records
 from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
@@ -22,7 +23,7 @@ from mlsub.log.trace import IntervalFold, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import AnyOf, Count
-from mlsub.rules.catalogue import finding, reviewed
+from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.submission.model import LogReport
 
 #: Bytes that tell a wide encoding.
@@ -150,7 +151,7 @@ class LogJudge(LogReader):
         found = list(rules.findings(self._path, spoiled, cut_off=cut_off))
         whole = rules.findings(self._path, spoiled, cut_off=False) if cut_off else ()
         missing = missing_keys(one for one in whole if one not in found)
-        found = [*defects.findings(cut_off=defects.break_off, missing=missing), *found]
+        found = [*defects.findings(cut_off=defects.break_off, missing=missing), *self._slips(found)]
         compliant = not defects.any and not any(f.rejects for f in found)
         report = self._report(tuple(found), compliant=compliant, undecodable=defects.any)
         if compliant or self._round.log_format == "mll":
@@ -158,6 +159,14 @@ class LogJudge(LogReader):
         # Where the official compliance checker ends in a traceback, which no other run makes good.
         crash: Crash | None = defects.crash or self.rules.unknown() or rules.crash()
         return msgspec.structs.replace(report, crash=crash)
+
+    def _slips(self, found: list[Finding]) -> list[Finding]:
+        """The findings, those of missing keys with the misspelt records."""
+        name = self._round.benchmark_in(self.rules.name("submission_benchmark") or "")
+        if name is None:
+            return found
+        of = (self.run.finish(), found, self._round, name)
+        return isolated("run.misspelt-key", self._path, lambda: with_slips_of(*of), found)[0]
 
     def unreadable(self, error: MlsubError) -> LogReport:
         """The report on a log that cannot be read, or not to its end."""

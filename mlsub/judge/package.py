@@ -16,6 +16,7 @@ from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
 from mlsub.judge.entry import binding, judge_entry
 from mlsub.review.cross import audit_organisation_seeds
+from mlsub.review.disclosure import audit_disclosures
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark
@@ -182,6 +183,7 @@ def judge_package(
         findings.extend(f for log in own for f in log.findings)
         findings.extend(about)
     findings.extend(about_flags)
+    findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(read, package.listing)))
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(read)))
     # Where their number is demanded, an entry without any log has a finding on it.
     counted = round_.run_count_demanded and any(f.rule == "entry.run-count" for f in findings)
@@ -271,13 +273,12 @@ def with_layout(package: Package, round_: Round) -> Package:
     judged = {below(package.folder, file) for file in read}
     beside = {f"{below(package.folder, entry.folder)}/{name}" for entry in package.entries for name in entry.strays}
     explained = package.explained | beside
-    review = reviewed(
-        "layout", ".", lambda: audit_layout(list_tree(package.folder), systems, round_.usage, judged, explained)
-    )
+    listing = list_tree(package.folder)
+    review = reviewed("layout", ".", lambda: audit_layout(listing, systems, round_.usage, judged, explained))
     found = [replace(f, path=package.path if f.path == "." else package.prefix + f.path) for f in review]
     # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
     fresh = [finding for finding in found if finding.path not in known]
-    return replace(package, findings=(*package.findings, *fresh))
+    return replace(package, findings=(*package.findings, *fresh), listing=listing)
 
 
 def single_log(root: Path, log: LogReport, round_: Round) -> Report:

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.divisions import CLOSED, DIVISIONS, division_of
+from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.documents import Pair
 from mlsub.io.show import show
+from mlsub.judge.keys import ALIKE, ELSEWHERE, LONGEST, MOST, alike, known_keys, meant_keys, missing_key, rules_of, slip
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
-from mlsub.rules.aspects.records import AnyOf, Count
+from mlsub.rules.aspects.records import AnyOf
 from mlsub.rules.aspects.values import Metadata, Value
 from mlsub.rules.catalogue import finding
 from mlsub.rules.explain import PLACE, before_run, step_of
-from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
 
-#: What a run logs before the clock beside its hyperparameters, once it knows it.
-ELSEWHERE = frozenset(("seed", "train_samples", "eval_samples"))
 _EDGES = frozenset(("init_start", "init_stop"))
-#: Names as alike as this mean one key: momentum is opt_momentum, learning_rate is opt_base_learning_rate.
-_ALIKE = 0.7
-#: Bounds for a hostile file: keys that are compared with those of the rules or reported as unknown, and their length.
-_MOST, _LONGEST = 200, 80
 
 
 class Preflight(msgspec.Struct, frozen=True):
@@ -69,12 +62,12 @@ def preflight(
         named = {names[one.key]: one for one in usable if one.key in names}
         unknown = [one for one in usable if one.key not in names]
         judged = trial.judge(named)
-        missing = {key: one for one in judged if (key := _missing(one)) and key not in named}
-        meant = _meant(unknown, missing)
+        missing = {key: one for one in judged if (key := missing_key(one)) and key not in named}
+        meant = meant_keys(unknown, missing)
         if not meant:
             break
         # A key that is understood may bring demands of its own: those of an optimizer, by its name.
-        slips += [_slip(missing[key], key, one) for key, one in meant.items()]
+        slips += [slip(missing[key], key, one) for key, one in meant.items()]
         names.update({one.key: key for key, one in meant.items()})
     found = [
         *trial.contradicted(named),
@@ -91,25 +84,13 @@ def preflight(
     )
 
 
-def with_slips(found: Sequence[Finding], unknown: Sequence[Pair]) -> list[Finding]:
-    """Findings, those of missing keys with the unknown key that stands for each, where one does."""
-    missing = {key: one for one in found if (key := _missing(one))}
-    meant = _meant(unknown, missing)
-    return [_slip(one, key, meant[key]) if (key := _missing(one)) in meant else one for one in found]
-
-
-def known_keys(round_: Round, benchmark: str) -> frozenset[str]:
-    """The keys that the rules of a benchmark name: what one division demands is a key in the other one too."""
-    return ELSEWHERE.union(rule.key for name in DIVISIONS for rule, _ in _rules(round_, name, benchmark))
-
-
 class _Trial:
     """A log without a run: the rules are asked what they have against its beginning."""
 
     def __init__(self, round_: Round, division: str, benchmark: str, path: str, stated: Mapping[str, Any]) -> None:
         self._of = (round_, division_of(division), benchmark)
         self._path, self._stated = path, stated
-        every = list(_rules(round_, division, benchmark))
+        every = list(rules_of(round_, division, benchmark))
         required = {rule.key for rule, always in every if always and rule.occurs.least and before_run(rule.key)}
         if division == CLOSED.name and round_.seeds == "required":
             required.add("seed")
@@ -148,42 +129,8 @@ class _Trial:
                 )
 
 
-def _rules(round_: Round, division: str, benchmark: str) -> Iterator[tuple[KeyRule, bool]]:
-    """The official rules and the user's own, and whether each holds whatever a log states."""
-    for house in (False, True) if round_.overlay else (False,):
-        rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay, house=house)
-        yield from ((rule, rule.where is None) for rule in rules.every)
-
-
 def _is_hyperparameter(key: str) -> bool:
     return step_of(key) == "hyperparameters" and key not in ELSEWHERE
-
-
-def _missing(found: Finding) -> str:
-    """The key that a finding says is missing; empty for other findings."""
-    key, _, aspect = found.rule.partition(".")[2].rpartition(".")
-    return key if aspect == Count.name else ""
-
-
-def _meant(unknown: Sequence[Pair], missing: Mapping[str, Finding]) -> dict[str, Pair]:
-    """The missing keys that unknown ones stand for, the most alike first."""
-    pairs = [(_alike(one.key, key), key, one) for one in unknown[:_MOST] for key in missing]
-    found: dict[str, Pair] = {}
-    taken: set[str] = set()
-    for alike, key, one in sorted(pairs, key=lambda pair: -pair[0]):
-        if alike >= _ALIKE and key not in found and one.key not in taken:
-            found[key] = one
-            taken.add(one.key)
-    return found
-
-
-def _alike(given: str, key: str) -> float:
-    return SequenceMatcher(None, given[:_LONGEST].lower().replace("-", "_"), key).ratio()
-
-
-def _slip(missing: Finding, key: str, one: Pair) -> Finding:
-    """That a key is missing, with the one that stands for it."""
-    return replace(missing, line=one.line, actual=show(one.key), fix=f"Did you mean {key}? Rename the key.")
 
 
 def _as_given(found: Finding, named: Mapping[str, Pair]) -> Finding:
@@ -213,7 +160,7 @@ def _as_number(one: Pair) -> str | None:
         number = False
     if not number:
         return None
-    shown = text[:_LONGEST]
+    shown = text[:LONGEST]
     return f"YAML reads {shown} as text; write {one.meant}." if one.meant else f"Write it as a number: {shown}"
 
 
@@ -228,13 +175,13 @@ def _out_of_place(given: Sequence[Pair], path: str) -> Iterator[Finding]:
 def _unknown(unknown: Sequence[Pair], known: frozenset[str], path: str) -> Iterator[Finding]:
     """Keys that no rule names, with the optional key that each may stand for."""
     optional = [key for key in known if before_run(key) and key not in _EDGES]
-    for one in unknown[:_MOST]:
-        alike, key = max(((_alike(one.key, key), key) for key in optional), default=(0.0, ""))
-        if alike >= _ALIKE:
+    for one in unknown[:MOST]:
+        ratio, key = max(((alike(one.key, key), key) for key in optional), default=(0.0, ""))
+        if ratio >= ALIKE:
             fix = f"Did you mean {key}?"
             yield finding("preflight.misspelled", path, line=one.line, actual=show(one.key), expected=key, fix=fix)
         else:
             yield finding("preflight.unknown-key", path, line=one.line, actual=show(one.key))
-    if len(unknown) > _MOST:
-        rest = unknown[_MOST:]
+    if len(unknown) > MOST:
+        rest = unknown[MOST:]
         yield finding("preflight.unknown-key", path, line=rest[0].line, actual=f"{len(rest)} keys from here on")

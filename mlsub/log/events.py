@@ -12,6 +12,9 @@ from mlsub.log.reader import TOKENS, RecordCutter, chunks, open_log, read_record
 
 #: Keys whose handlers are remembered, and how long they may be; published logs have some hundred short ones.
 _MAX_KEYS, _MAX_KEY = 1_000, 200
+#: The clocks of processes differ by this much (ms). Each logs the two keys as it starts, and statistics when it likes.
+SKEW_MS = 1_000
+_AT_START, _AT_ANY_TIME = ("cache_clear", "init_start"), "tracked_stats"
 
 Handler = Callable[[Event], None]
 
@@ -28,22 +31,25 @@ class Tally:
 
     ``latest`` is the largest time, for a handler that of the events before its own, ``first`` and ``last`` those of the
     first and the last event; the clock ran backwards ``steps`` times, first at ``step_line``, by ``worst_step`` ms at
-    most.
+    most: by more than those of processes differ, from ``before``, the last event that every process logs in its turn.
     """
 
-    __slots__ = ("events", "fed", "first", "last", "latest", "step_line", "steps", "worst_step")
+    __slots__ = ("before", "events", "fed", "first", "last", "latest", "step_line", "steps", "worst_step")
 
     def __init__(self) -> None:
         self.fed = self.events = self.steps = self.step_line = 0
         self.first = self.worst_step = 0.0
         self.last = self.latest = -math.inf
+        self.before: Event | None = None
 
-    def step_back(self, line: int, by_ms: float) -> None:
-        """The clock ran backwards."""
+    def step_back(self, event: Event, before: Event) -> None:
+        """Count a step of the clock backwards, except among processes that start."""
+        if event.key == _AT_ANY_TIME or (event.key in _AT_START and before.key in _AT_START):
+            return
         if not self.steps:
-            self.step_line = line
+            self.step_line = event.line
         self.steps += 1
-        self.worst_step = max(self.worst_step, by_ms)
+        self.worst_step = max(self.worst_step, before.time_ms - event.time_ms)
 
 
 class _Handlers(dict[str, list[Handler]]):
@@ -147,7 +153,8 @@ class LogReader:
     def _dispatch(self, lines: Sequence[int], events: Sequence[Any]) -> None:
         """Put their lines into events, and give each to those who ask for its key."""
         handlers, tally = self._handlers, self.tally
-        last, latest = tally.last, tally.latest
+        before, latest = tally.before, tally.latest
+        last = before.time_ms if before is not None else -math.inf
         if events and not tally.events:
             tally.first = events[0].time_ms
         for line, event in zip(lines, events, strict=True):
@@ -161,11 +168,13 @@ class LogReader:
             time_ms = event.time_ms
             if time_ms > latest:
                 latest = tally.latest = time_ms
-            elif time_ms < last:
-                tally.step_back(line, last - time_ms)
-            last = time_ms
-        tally.last = last
-        tally.events += len(events)
+            elif before is not None and last - time_ms >= SKEW_MS:
+                tally.step_back(event, before)
+            if event.key != _AT_ANY_TIME:
+                before, last = event, time_ms
+        if events:
+            tally.before, tally.last = before, events[-1].time_ms
+            tally.events += len(events)
 
     def _unseen(self, line: int, text: bytes, hidden: bool, too_long: bool) -> None:
         if too_long:

@@ -13,10 +13,12 @@ import msgspec
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import blake2b
-from mlsub.io.show import first_few, readable, several, show
+from mlsub.io.show import first_few, plural, readable, several, show
+from mlsub.review.cadence import grouped
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
+from mlsub.submission.report import RcpResult
 from mlsub.systems.fields import is_placeholder, is_unsaid
 from mlsub.systems.names import named_in
 
@@ -55,6 +57,29 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
             severity = Severity.NOTE if message == [_NO_WORD] else None
             line, actual = log.run.lines.get(key), show(one)
             yield finding(rule, log.path, *message, line=line, expected=expected, actual=actual, severity=severity)
+
+
+def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
+    """Yield an entry whose evaluations state another ``samples_count`` than their start and end.
+
+    Args:
+        entry: with its logs.
+        rcp: its convergence test, which counts what they state.
+    """
+    shifts = [(log, log.run.lengths.shift) for log in entry.logs if log.run.lengths.shift is not None]
+    if not shifts:
+        return
+    log, first = shifts[0]
+    count = sum(shift.count for _, shift in shifts)
+    actual = f"{grouped(first.stated)}, and so in all {plural(count, 'evaluation')} of {plural(len(shifts), 'run')}"
+    points = [point for point in rcp.points if point is not None]
+    by = {shift.last for _, shift in shifts}
+    if rcp.counted == "samples_count" and points and len(shifts) == len(entry.logs) and len(by) == 1:
+        mean = rcp.mean or sum(points) / len(points)
+        actual += (
+            f"; the convergence test reads a mean of {grouped(mean)}, by eval_stop it is {grouped(mean + by.pop())}"
+        )
+    yield finding("entry.samples-count", log.path, line=first.line, expected=grouped(first.meant), actual=actual)
 
 
 def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:

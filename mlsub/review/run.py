@@ -28,7 +28,7 @@ BETWEEN_MS = 1_000
 #: The audits of one run by the rule that a defect in them is reported under.
 _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
     "run.interval-negative": lambda run, path, *_: _interval(run, path),
-    "run.clock-backwards": lambda run, path, *_: _clock(run, path),
+    "run.clock-backwards": lambda *of: _clock(*of),
     "run.status-unknown": lambda run, path, *_: _status(run, path),
     "run.placeholder": lambda run, path, *_: _placeholders(run, path),
     "run.event-type": lambda run, path, *_: _event_types(run, path),
@@ -83,9 +83,9 @@ def _interval(run: Run, path: str) -> Iterator[Finding]:
         )
 
 
-def _clock(run: Run, path: str) -> Iterator[Finding]:
+def _clock(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     clock = run.timeline
-    if clock.steps:
+    if clock.steps and not _afterwards(run, usage, round_):
         yield finding(
             "run.clock-backwards",
             path,

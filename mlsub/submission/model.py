@@ -14,6 +14,7 @@ from mlsub.log.run import Run
 from mlsub.log.trace import Intervals, Traced
 from mlsub.rounds import Round
 from mlsub.submission.find import below
+from mlsub.submission.listing import Listing
 from mlsub.systems.description import SystemDescription
 
 #: Findings on a file that holds no run at all.
@@ -121,6 +122,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
 
     ``prefix`` is what paths of the report have before those in ``folder``. ``skipped`` are entries without logs, which
     the round's checker takes for none. ``explained`` are paths below the folder that a finding already speaks of.
+    ``listing`` is all that lies there, where it was looked at.
     """
 
     folder: Path
@@ -131,6 +133,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Entry, ...] = ()
     explained: frozenset[str] = frozenset()
     in_tree: bool = True
+    listing: Listing | None = None
 
     @property
     def name(self) -> str:

@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from mlsub.divisions import DIVISIONS, OPEN, division_of
 from mlsub.findings import Finding
 from mlsub.io.show import show
@@ -28,7 +30,8 @@ from mlsub.systems.fields import (
     owed,
     placeholders_in,
 )
-from mlsub.systems.names import find, registry, slips, spellings
+from mlsub.systems.figures import audit_figures
+from mlsub.systems.names import Naming, namings, registry, slips
 
 
 def crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, Finding]:
@@ -101,7 +104,7 @@ def audit(content: dict[str, Any], duplicates: Sequence[str]) -> Iterator[Findin
     """Yield the review findings on a description's content."""
     for name in dict.fromkeys(duplicates):
         yield finding("system.duplicate-key", name, f"The field {name} appears more than once")
-    for part in (_division, _silence, _meaning, _accelerators, _hosts, _spelling, _figures):
+    for part in (_division, _silence, _meaning, _accelerators, audit_figures, _spelling):
         yield from part(content)
 
 
@@ -186,22 +189,6 @@ def _accelerators(content: dict[str, Any]) -> Iterator[Finding]:
         yield finding("system.accelerators", "accelerator_model_name", message, expected=expected, actual=found)
 
 
-def _hosts(content: dict[str, Any]) -> Iterator[Finding]:
-    """Yield a finding on more processors in a node than a host can have: the node is several hosts."""
-    number, model = count(content.get("host_processors_per_node")), content.get("host_processor_model_name")
-    if number is None or not isinstance(model, str):
-        return
-    known = find(registry().processors, model) or model
-    most = next((most for start, most in registry().sockets.items() if known.startswith(start)), None)
-    if most is None or number <= most:
-        return
-    nodes = count(content.get("number_of_nodes"))
-    truth = f"{nodes * number // most} hosts with {most} each" if nodes and number % most == 0 else f"at most {most}"
-    found = f"{nodes or '?'} {'node' if nodes == 1 else 'nodes'} with {number} each"
-    message = f"A node has more processors than go into one host ({known}: {most}), so it is several hosts"
-    yield finding("system.host-count", "host_processors_per_node", message, expected=truth, actual=found)
-
-
 def _spelling(content: dict[str, Any]) -> Iterator[Finding]:
     for name, value in content.items():
         if not isinstance(value, str) or name not in fields().fields:
@@ -209,25 +196,21 @@ def _spelling(content: dict[str, Any]) -> Iterator[Finding]:
         for slip, meant in slips(value):
             message = f"The field {name} has a typing error"
             yield finding("system.slip", name, message, expected=meant, actual=slip)
-        message = f"The field {name} spells a name in an unusual way"
-        for found, meant in spellings(name, value):
-            yield finding("system.spelling", name, message, expected=meant, actual=found)
+    for naming in namings(content):
+        # A name without a number is of no model: a family, or whatever somebody calls what is not for sale.
+        if naming.how != "right" and (naming.wanted or any(map(str.isdigit, naming.written))):
+            yield _named(naming)
 
 
-def _figures(content: dict[str, Any]) -> Iterator[Finding]:
-    """Yield a figure other than that of every other published description of the same accelerator."""
-    model = content.get("accelerator_model_name")
-    name = find(registry().accelerators, model) if isinstance(model, str) else None
-    if name is None:
-        return
-    for field, known in registry().accelerators.names[name].facts.items():
-        value = content.get(field)
-        if not isinstance(value, str) or is_empty(value) or is_placeholder(value) or is_unsaid(value):
-            continue
-        if _squeezed(value) != _squeezed(known):
-            message = f"The field {field} differs from what is known about {name}"
-            yield finding("system.figure", field, message, expected=known, actual=show(value))
+_NAMED = {
+    "form": ("system.name-form", "The field {} has a known name in another form"),
+    "spelling": ("system.spelling", "The field {} spells a name in an unusual way"),
+    "unknown": ("system.name-unknown", "The field {} has a name that is not known"),
+}
 
 
-def _squeezed(text: str) -> str:
-    return "".join(text[:200].lower().split())
+def _named(naming: Naming) -> Finding:
+    rule, message = _NAMED[naming.how]
+    maker = registry().maker_of(naming.wanted or naming.written)
+    found = finding(rule, naming.field, message.format(naming.field), expected=naming.wanted, actual=naming.written)
+    return msgspec.structs.replace(found, source=f"{found.source}; {maker}") if maker else found

@@ -6,16 +6,19 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
+from typing import Any, Literal
 
 import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.show import LONGEST, Spellings, flat
 from mlsub.io.show import spellings as spellings_of
+from mlsub.systems.fields import is_empty, is_placeholder, is_unsaid
 
 #: No name is longer; what is cut off could make no difference.
 _LONGEST = 200
 _MEMORY = re.compile(r"(?<![\d.])(\d{1,4}) ?gi?b?(?!\w)")
+_TRADEMARK = re.compile(r"\((?:R|TM|C)\)|[®™©]", re.IGNORECASE)
 _NOISE = re.compile(r"\((?:R|TM|C)\)|\s@\s.*$|\sCPU\b|\s\d+-Core Processor\b|\s\(\d+ ?W\)$|\sProcessor$", re.IGNORECASE)
 
 
@@ -26,6 +29,7 @@ class Name(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     also: tuple[str, ...] = ()
     facts: dict[str, str] = {}
     package: str | None = None
+    cores: int | None = None
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
@@ -89,6 +93,8 @@ class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     frameworks: Kind
     sockets: dict[str, int]
     slips: dict[str, str]
+    makers: dict[str, str]
+    beside: tuple[str, ...]
     chips: dict[str, Chip]
     families: dict[str, Family]
     series: tuple[str, ...]
@@ -99,6 +105,23 @@ class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of name."""
         return (self.processors, self.accelerators, self.interconnects, self.frameworks)
+
+    def maker_of(self, name: str) -> str | None:
+        """Return where the maker of a name publishes it; None where that is not known."""
+        return next((where for start, where in self.makers.items() if name.startswith(start)), None)
+
+
+class Naming(msgspec.Struct, frozen=True):
+    """A name as a field of a description has it, and as it should be: None where the name is not known.
+
+    ``how`` it is written: right, in another form of the same words (capitals, what tools add), in another spelling, or
+    unknown.
+    """
+
+    field: str
+    written: str
+    wanted: str | None
+    how: Literal["right", "form", "spelling", "unknown"]
 
 
 @cache
@@ -121,16 +144,33 @@ def normalised(kind: Kind, text: str) -> str:
 
 
 def suggestion(kind: Kind, text: str) -> str | None:
-    """Return the known name that an unknown one is probably a misspelling of.
+    """Return the known name that an unknown one is probably meant to be.
 
-    Only its longer words may be misspelt: models that differ in a digit or a letter are different models.
+    Words may be left out, written in one, or be misspelt where they are long; models that differ in a digit or a letter
+    are different models.
     """
     wanted = _plain(text)
     known = {_plain(name): name for name in kind.names}
-    if wanted in known:
+    if kind.written.get(wanted, (None, False))[1]:
         return None
+    joined = {_joined(name): name for name in known.values()}
+    if (name := joined.get(_joined(wanted))) is not None:
+        return name
+    words = _words(wanted) - set(registry().beside)
+    if any(map(str.isdigit, wanted)):
+        held = [name for plain, name in known.items() if words <= _words(plain)]
+        if len(held) == 1 and any(len(word) > 2 for word in words if any(map(str.isdigit, word))):
+            return held[0]
     close = get_close_matches(wanted, known, n=5, cutoff=0.8)
     return next((known[name] for name in close if _misspelt(wanted.split(), name.split())), None)
+
+
+def _joined(text: str) -> str:
+    return re.sub(r"[^a-z0-9+]", "", _plain(text))
+
+
+def _words(plain: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9+]+", plain))
 
 
 def _misspelt(words: list[str], meant: list[str]) -> bool:
@@ -145,11 +185,20 @@ def _is_long(word: str) -> bool:
     return len(word) >= 4 and word.isalpha()
 
 
-def spellings(field: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names in a field that are spelled otherwise than they should be, each with the spelling to use."""
+def namings(content: dict[str, Any]) -> Iterator[Naming]:
+    """Yield the names in a description as they are and as they should be.
+
+    Of processors and accelerators each is one, of interconnects and frameworks those that should be written otherwise.
+    """
     for kind in registry().kinds:
-        if field in kind.fields:
-            yield from (_whole if kind.whole else _within)(kind, text[:_LONGEST])
+        for field in kind.fields:
+            text = content.get(field)
+            if not isinstance(text, str) or is_empty(text) or is_placeholder(text) or is_unsaid(text):
+                continue
+            if kind.whole:
+                yield _whole(kind, field, text[:_LONGEST])
+            else:
+                yield from _within(kind, field, text[:_LONGEST])
 
 
 def slips(text: str) -> list[tuple[str, str]]:
@@ -161,13 +210,19 @@ def slips(text: str) -> list[tuple[str, str]]:
     ]
 
 
-def _whole(kind: Kind, text: str) -> Iterator[tuple[str, str]]:
-    name, right = kind.written.get(_plain(text)) or (suggestion(kind, text), False)
-    if name is not None and not right:
-        yield text, name
+def _whole(kind: Kind, field: str, text: str) -> Naming:
+    known = kind.written.get(_plain(text))
+    if known is None:
+        meant = suggestion(kind, text)
+        return Naming(field, text, meant, "spelling" if meant else "unknown")
+    name, right = known
+    if not right:
+        return Naming(field, text, name, "spelling")
+    same = " ".join(_TRADEMARK.sub("", text).split()) == name
+    return Naming(field, text, name, "right" if same else "form")
 
 
-def _within(kind: Kind, text: str) -> Iterator[tuple[str, str]]:
+def _within(kind: Kind, field: str, text: str) -> Iterator[Naming]:
     # Where case is that of ASCII letters, most names are ruled out without a pattern.
     lower = text.lower() if text.isascii() else None
     for name, info in kind.names.items():
@@ -176,7 +231,7 @@ def _within(kind: Kind, text: str) -> Iterator[tuple[str, str]]:
                 continue
             match = _word(known, re.IGNORECASE).search(text)
             if match is not None and match[0] != name:
-                yield match[0], name
+                yield Naming(field, match[0], name, "form" if match[0].lower() == name.lower() else "spelling")
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from mlsub.findings import Finding, Severity
 from mlsub.io.documents import Pair
-from mlsub.judge.preflight import ELSEWHERE, preflight
+from mlsub.judge.keys import ELSEWHERE
+from mlsub.judge.preflight import preflight
 from mlsub.rounds import get_round
 from mlsub.rules.explain import step_of
 from tests.differential.generate import Combination, compliant_log, usage_and_round

@@ -67,11 +67,30 @@ def test_the_run_is_timed_between_the_records_that_the_official_summarizer_takes
 
 @given(times=st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(math.nan)), max_size=12))
 def test_each_step_of_the_clock_backwards_is_counted_with_the_first_and_the_worst(times: list[float]) -> None:
+    times = [1_000 * time_ms for time_ms in times]
     run = fold(*(event("k", line=line, time_ms=time_ms) for line, time_ms in enumerate(times, 10)))
     steps = [(line, a - b) for line, (a, b) in enumerate(pairwise(times), 11) if b < a]
     expected = (len(steps), steps[0][0], max(by for _, by in steps)) if steps else (0, 0, 0.0)
     assert (run.timeline.steps, run.timeline.step_line, run.timeline.worst_step) == expected
     assert run.timeline.events == len(times)
+
+
+@pytest.mark.parametrize(
+    ("records", "steps"),
+    [
+        ("k 5000, k 4001", 0),
+        ("k 5000, k 4000", 1),
+        ("cache_clear 9000, init_start 5000, cache_clear 1000, init_start 6000, k 6000", 0),
+        ("k 9000, tracked_stats 5000, k 9000", 0),
+        ("k 5000, tracked_stats 9000, k 5000", 0),
+        ("run_stop 9000, tracked_stats 9000, cache_clear 5000", 1),
+    ],
+)
+def test_processes_may_differ_a_little_start_at_other_times_and_state_statistics(records: str, steps: int) -> None:
+    pairs = [pair.split() for pair in records.split(", ")]
+    run = fold(*(event(key, line=line, time_ms=float(time_ms)) for line, (key, time_ms) in enumerate(pairs)))
+    assert run.timeline.steps == steps
+    assert run.timeline.last == float(pairs[-1][1])
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,8 @@ CASES: dict[str, tuple[Callable[[Tree], object], set[str], str | None, str | Non
         *(_put("run_stop", time_ms=0), {"run.interval-negative", "run.clock-backwards"}, "run_stop", None),
     ),
     "the clock runs backwards": (_shift("epoch_stop", 3_600_000), {"run.clock-backwards"}, "block_stop", "1 step back"),
-    "one ms backwards": (_shift("block_start", 2), {"run.clock-backwards"}, "epoch_start", "1 ms at most"),
+    "a second backwards": (_shift("block_start", 1_001), {"run.clock-backwards"}, "epoch_start", "1000 ms at most"),
+    "less than a second backwards": (_shift("block_start", 999), set(), None, None),
     # The word has to be there for the official checker; it may say nothing.
     "no status": (_status(None), {"run.status-missing"}, "run_stop", "null"),
     "an empty status": (_status(""), {"run.status-missing"}, "run_stop", '""'),
@@ -111,6 +112,8 @@ def test_a_reviewers_question_is_an_audit_finding_and_no_verdict(name: str, divi
     audit = [finding for finding in outcome.findings if finding["kind"] == "review"]
     assert {finding["rule"] for finding in audit} == rules
     assert all(finding["blocks"] == "none" and finding["path"].endswith("result_2.txt") for finding in audit)
+    if not rules:
+        return
     first = next(f for f in audit if f["rule"] != "run.clock-backwards" or len(rules) == 1)
     if key is not None:
         assert f'"key": "{key}"' in tree.log(2).read_text().splitlines()[first["line"] - 1]

@@ -146,7 +146,8 @@ def test_gpus_of_amd(machine: Machine, change: type[str]) -> None:
     machine.tool("rocm-smi", json.dumps(tables))
     found = find_accelerators(machine.root)
     names = ("accelerators_per_node", "accelerator_model_name", "accelerator_memory_capacity", "driver")
-    assert [found[name].value for name in names] == ["8", "AMD Instinct MI300X", "192 GiB", "amdgpu driver 6.8.5"]
+    expected = ["8", "AMD Instinct MI300X 192GB HBM3", "192 GiB", "amdgpu driver 6.8.5"]
+    assert [found[name].value for name in names] == expected
 
 
 def test_what_no_tool_reports_is_from_the_catalogue_and_says_so(machine: Machine) -> None:

@@ -58,6 +58,7 @@ MENDED = {
     },
     "host_networking_topology": {"TODO": "not published"},
     "framework": {"MxNet NVIDIA Release 21.09": "MXNet NVIDIA Release 21.09"},
+    "accelerator_model_name": {"NVIDIA A100-SXM4-80GB (400W)": "NVIDIA A100-SXM4-80GB"},
     "system_name": {
         **{f"Bow Pod{n}": f"Bow-Pod{n}" for n in PODS},
         **{f"dgxa100_ngc21.09_{name}": "NVIDIA DGX A100 640GB" for name in ("mxnet", "pytorch")},

@@ -96,7 +96,8 @@ MEANING: dict[str, tuple[dict[str, Any], Shown]] = {
         ],
     ),
     "four processors of another kind": (
-        {"host_processors_per_node": "4", "host_processor_model_name": "Intel(R) Xeon(R) Platinum 8280"},
+        {"host_processors_per_node": "4", "host_processor_model_name": "Intel(R) Xeon(R) Platinum 8280"}
+        | {"host_processor_core_count": "28"},
         [],
     ),
     "slips": (
@@ -107,10 +108,44 @@ MEANING: dict[str, tuple[dict[str, Any], Shown]] = {
         ],
     ),
     "no slip": ({"cooling": "Dual Pothole"}, []),
-    "MxNet": ({"framework": "MxNet NVIDIA Release 22.04"}, [("system.spelling", "MxNet", "MXNet")]),
+    "MxNet": ({"framework": "MxNet NVIDIA Release 22.04"}, [("system.name-form", "MxNet", "MXNet")]),
     "names of packages": ({"framework": "tensorflow-1.15.0 of https://github.com/tensorflow/x.git"}, []),
-    "a processor as lscpu has it": ({"host_processor_model_name": "Intel(R) Xeon(R) Gold 6240R CPU @ 2.40GHz"}, []),
-    "a processor of another number": ({"host_processor_model_name": "AMD EPYC 7724"}, []),
+    "trademarks": (
+        {"host_processor_model_name": "Intel(R) Xeon(R) Gold 6240R", "host_processor_core_count": "24"}, []
+    ),
+    "a processor as lscpu has it": (
+        {"host_processor_model_name": "AMD EPYC 7742 64-Core Processor"},
+        [("system.name-form", "AMD EPYC 7742 64-Core Processor", "AMD EPYC 7742")],
+    ),
+    "a processor of another number": (
+        {"host_processor_model_name": "AMD EPYC 7724"}, [("system.name-unknown", "AMD EPYC 7724", None)]
+    ),
+    "cores of two processors": (
+        {"host_processor_model_name": "Neoverse-V2", "host_processor_core_count": "144"},
+        [("system.core-count", "144", "72, the cores of one Neoverse-V2")],
+    ),
+    "memory of another accelerator": (
+        {"accelerator_model_name": "NVIDIA H200-SXM5-141GB", "accelerator_memory_capacity": "96000 MiB"},
+        [("system.memory", "accelerator_model_name: 141GB, accelerator_memory_capacity: 96000 MiB", None)],
+    ),
+    "memory that three fields state otherwise": (
+        {"system_name": "8x B300-288GB", "accelerator_model_name": "NVIDIA Blackwell Ultra GPU (B300-SXM-270GB)"}
+        | {"accelerator_memory_capacity": "294912 MiB"},
+        [
+            ("system.memory", "system_name: 288GB, accelerator_model_name: 270GB, "
+             "accelerator_memory_capacity: 294912 MiB", None),
+        ],
+    ),
+    "memory of a known accelerator": (
+        {"accelerator_model_name": "NVIDIA L40S", "accelerator_memory_capacity": "80 GB"},
+        [("system.memory", "accelerator_memory_capacity: 80 GB, one L40S: 48 GB", None)],
+    ),
+    "memory as the driver has it, and of all": (
+        {"accelerator_model_name": "NVIDIA H100-SXM5-80GB", "accelerator_memory_capacity": "640 GB"}, []
+    ),
+    "memory in MiB": (
+        {"accelerator_model_name": "NVIDIA H100-SXM5-80GB", "accelerator_memory_capacity": "81559 MiB"}, []
+    ),
     "a slip in a maker's name": (
         {"accelerator_model_name": "NVIDA A100-SXM4-80GB"},
         [("system.spelling", "NVIDA A100-SXM4-80GB", "NVIDIA A100-SXM4-80GB")],
@@ -193,5 +228,6 @@ def test_the_published_descriptions() -> None:
         counts.update(f.rule.removeprefix("system.") for f in description.findings)
     assert counts == {
         "division": 3, "duplicate-key": 13, "empty-value": 157, "figure": 1, "host-count": 7,
-        "no-unit": 9, "open-notes": 4, "placeholder": 33, "slip": 48, "spelling": 54,
+        "no-unit": 9, "open-notes": 4, "placeholder": 33, "slip": 48, "spelling": 14,
+        "core-count": 29, "name-form": 109, "name-unknown": 1,
     }  # fmt: skip

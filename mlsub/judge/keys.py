@@ -1,0 +1,133 @@
+"""Keys that a log or a list of hyperparameters has in place of those that the rules name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from mlsub.divisions import DIVISIONS
+from mlsub.findings import Finding
+from mlsub.io.show import show
+from mlsub.log.run import Run
+from mlsub.rounds import Round
+from mlsub.rules.aspects.records import Count
+from mlsub.rules.catalogue import finding
+from mlsub.rules.explain import before_run, descriptions
+from mlsub.rules.load import rules_for
+from mlsub.rules.model import KeyRule
+from mlsub.submission.model import LogReport
+
+#: What a run logs before the clock beside its hyperparameters, once it knows it.
+ELSEWHERE = frozenset(("seed", "train_samples", "eval_samples"))
+#: Names as alike as this mean one key: momentum is opt_momentum, learning_rate is opt_base_learning_rate.
+ALIKE = 0.7
+#: In a log, other keys have meanings of their own.
+_NEARLY = 0.92
+#: Bounds for a hostile file: keys that are compared with those of the rules or reported as unknown, and their length.
+MOST, LONGEST = 200, 80
+_DIGITS = re.compile(r"\d+")
+
+
+class Given(Protocol):
+    """A key, its value, and its line where there is one."""
+
+    @property
+    def key(self) -> str: ...  # noqa: D102
+    @property
+    def value(self) -> Any: ...  # noqa: D102
+    @property
+    def line(self) -> int | None: ...  # noqa: D102
+
+
+class _Logged(NamedTuple):
+    key: str
+    value: Any
+    line: int | None
+
+
+def with_slips(
+    found: Sequence[Finding], unknown: Sequence[Given], logged: Container[str] = (), least: float = ALIKE
+) -> list[Finding]:
+    """Findings, those of missing keys (none ``logged``) with the unknown key that stands for each, the most alike."""
+    missing = {key: one for one in found if (key := missing_key(one)) and key not in logged}
+    meant = meant_keys(unknown, missing, least)
+    return [slip(one, key, meant[key]) if (key := missing_key(one)) in meant else one for one in found]
+
+
+def with_slips_of(run: Run, found: Sequence[Finding], round_: Round, benchmark: str) -> list[Finding]:
+    """Findings on a log, those of missing keys with the misspelt record that stands for each."""
+    if not any(missing_key(one) for one in found):
+        return list(found)
+    return with_slips(found, _unknown(run, known_keys(round_, benchmark)), run.lines, _NEARLY)
+
+
+def audit_keys(logs: Sequence[LogReport], round_: Round, benchmark: str) -> Iterator[Finding]:
+    """Yield each key that an entry's logs have in place of an optional one that it nearly is."""
+    known = known_keys(round_, benchmark)
+    seen: set[str] = set()
+    for log in logs:
+        missing = {missing_key(one) for one in log.findings}
+        for one in _unknown(log.run, known):
+            close = [(_nearly(one.key, key), key) for key in known - log.run.lines.keys() - missing if before_run(key)]
+            best, key = max(close, default=(0.0, ""))
+            if best >= _NEARLY and one.key not in seen:
+                seen.add(one.key)
+                actual, fix = f"{show(one.key)}: {show(one.value)}", f"If {key} is meant, rename the key."
+                yield finding("run.misspelt-key", log.path, line=one.line, expected=key, actual=actual, fix=fix)
+
+
+def _unknown(run: Run, known: Collection[str]) -> list[_Logged]:
+    """The keys of a run that no benchmark and no round has, with their first records."""
+    keys = [key for key in run.lines if key not in known and key not in descriptions()]
+    return [_Logged(key, run.hyperparameters.get(key), run.lines[key]) for key in keys[:MOST]]
+
+
+def known_keys(round_: Round, benchmark: str) -> frozenset[str]:
+    """The keys that the rules of a benchmark name: what one division demands is a key in the other one too."""
+    return ELSEWHERE.union(rule.key for name in DIVISIONS for rule, _ in rules_of(round_, name, benchmark))
+
+
+def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[tuple[KeyRule, bool]]:
+    """The official rules and the user's own, and whether each holds whatever a log states."""
+    for house in (False, True) if round_.overlay else (False,):
+        rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay, house=house)
+        yield from ((rule, rule.where is None) for rule in rules.every)
+
+
+def missing_key(found: Finding) -> str:
+    """The key that a finding says is missing; empty for other findings."""
+    key, _, aspect = found.rule.partition(".")[2].rpartition(".")
+    return key if aspect == Count.name else ""
+
+
+def meant_keys(unknown: Sequence[Given], missing: Mapping[str, Finding], least: float = ALIKE) -> dict[str, Given]:
+    """The missing keys that unknown ones stand for, the most alike first."""
+    pairs = [(alike(one.key, key), key, one) for one in unknown[:MOST] for key in missing]
+    found: dict[str, Given] = {}
+    taken: set[str] = set()
+    for ratio, key, one in sorted(pairs, key=lambda pair: -pair[0]):
+        if ratio >= least and key not in found and one.key not in taken:
+            found[key] = one
+            taken.add(one.key)
+    return found
+
+
+def alike(given: str, key: str) -> float:
+    """Return how much alike two keys are, from 0 to 1."""
+    return SequenceMatcher(None, given[:LONGEST].lower().replace("-", "_"), key).ratio()
+
+
+@lru_cache(maxsize=4096)
+def _nearly(given: str, key: str) -> float:
+    """How alike two keys are; those with different numbers are not."""
+    return alike(given, key) if _DIGITS.findall(given[:LONGEST]) == _DIGITS.findall(key) else 0.0
+
+
+def slip(lacking: Finding, key: str, one: Given) -> Finding:
+    """That a key is missing, with the one that stands for it."""
+    return replace(lacking, line=one.line, actual=show(one.key), fix=f"Did you mean {key}? Rename the key.")

@@ -1,0 +1,51 @@
+"""Keys of a log that are nearly those of the rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.judge.keys import audit_keys
+from mlsub.log.event import Event
+from mlsub.rounds import get_round
+from mlsub.submission.model import LogReport
+from tests.commands.runner import check
+from tests.make_tree import make_tree
+from tests.review.folding import fold
+
+
+@pytest.mark.parametrize(
+    ("logged", "meant"),
+    [
+        ("lowest_numerical_precision_linear", "lowest_numerical_precision_in_linear"),
+        ("lowest_numerical_precision_in_attention", "lowest_numerical_precision_in_attn"),
+        ("tensor_paralelism", "tensor_parallelism"),
+        ("Micro-Batch-Size", "micro_batch_size"),
+        ("config_file", None),
+        ("precision", None),
+        ("opt_adamw_beta_3", None),
+        ("", None),
+        ("x" * 100_000, None),
+    ],
+)
+def test_a_key_that_is_nearly_an_optional_one_is_one_finding(logged: str, meant: str | None) -> None:
+    run = fold([Event(line=7, time_ms=0.0, key=logged, value=1, metadata={})])
+    names = dict.fromkeys(("benchmark", "division", "status", "minutes"))
+    logs = [
+        LogReport(path=path, compliant=True, undecodable=False, run=run, findings=(), **names)
+        for path in ("result_0.txt", "result_1.txt")
+    ]
+    found = [(one.path, one.line, one.expected) for one in audit_keys(logs, get_round("training", "6.0"), "llama31_8b")]
+    assert found == ([("result_0.txt", 7, meant)] if meant else [])
+
+
+def test_where_a_required_key_is_missing_the_misspelt_record_is_named(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("lars_opt_end_learning_rate", key="lars_opt_end_learning_rates"), 2)
+    outcome = check(tree.folder)
+    (found,) = outcome.of("key.lars_opt_end_learning_rate.count")
+    assert found["actual"] == '"lars_opt_end_learning_rates"'
+    assert found["fix"] == "Did you mean lars_opt_end_learning_rate? Rename the key."
+    assert '"lars_opt_end_learning_rates"' in tree.log(2).read_text().splitlines()[found["line"] - 1]
+    assert outcome.of("run.misspelt-key") == []

@@ -1,0 +1,153 @@
+"""What an entry discloses, and what of that cannot be so."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlsub.review.disclosure import Fact, audit_disclosures, disclosure_of
+from mlsub.submission.listing import Item, Listing
+from mlsub.submission.model import Entry, LogReport
+from mlsub.systems.description import SystemDescription
+from tests.commands.runner import check
+from tests.corpus import SHARED
+from tests.review.folding import make_run
+
+CODE = "benchmarks/llama31_8b/implementations/nemo"
+SIZES = {"tensor_parallelism": 2, "pipeline_parallelism": 1, "context_parallelism": 2, "expert_parallelism": 1}
+
+
+def entry(*runs: dict[str, Any], nodes: int = 2) -> Entry:
+    """An entry on nodes of eight MI350X, with runs that log these values."""
+    model = {"number_of_nodes": nodes, "accelerators_per_node": 8, "accelerator_model_name": "AMD Instinct MI350X"}
+    names: dict[str, Any] = dict.fromkeys(("benchmark", "division", "status", "minutes"))
+    logs = (
+        LogReport(
+            path=f"result_{at}.txt",
+            compliant=True,
+            undecodable=False,
+            run=make_run("llama31_8b", **values),
+            findings=(),
+            **names,
+        )
+        for at, values in enumerate(runs)
+    )
+    return Entry(
+        path="results/rack1/llama31_8b",
+        organisation="ACME",
+        system="rack1",
+        benchmark="llama31_8b",
+        folder=Path("rack1"),
+        results=(),
+        logs=tuple(logs),
+        description=SystemDescription(name="rack1", path="systems/rack1.json", content=model, findings=()),
+    )
+
+
+def listing(*names: str) -> Listing:
+    return Listing(items=tuple(Item(f"{CODE}/{name}") for name in names))
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "rule"),
+    [
+        ("config_MI350X_2x8x1.sh", ["config_MI350X_2x8x1.sh"], None),
+        ("conf/a.yaml", ["conf/a.yaml"], None),
+        ("/workspace/conf/a.yaml", ["a.yaml"], None),
+        ("config_a", ["config_a.sh"], None),
+        ("config_a.sh, config_b.sh", ["config_b.sh"], None),
+        ("config_a.sh", [], None),
+        ("config_a.sh", ["config_b.sh"], "config.missing"),
+        ("config_MI355X_2x8x1.sh", ["config_MI355X_2x8x1.sh"], "config.accelerator"),
+        ("config_DGXH100_2x8x1.sh", ["config_DGXH100_2x8x1.sh"], "config.accelerator"),
+        ("config_MI350X_02x08x032.sh", ["config_MI350X_02x08x032.sh"], None),
+        ("config_MI350X_1x8x1.sh", ["config_MI350X_1x8x1.sh"], "config.scale"),
+        ("config_4x8.sh", ["config_4x8.sh"], "config.scale"),
+        ("config_4x4.sh", ["config_4x4.sh"], None),
+        ("config_0x100.sh", ["config_0x100.sh"], "config.scale"),
+        (17, ["config_a.sh"], None),
+        ("/", ["config_a.sh"], None),
+        ("x" * 100_000, ["config_a.sh"], "config.missing"),
+    ],
+)
+def test_a_configuration_lies_in_the_code_and_is_for_the_system(name: Any, files: list[str], rule: str | None) -> None:
+    found = list(audit_disclosures([entry({"config_filename": name})], listing(*files)))
+    assert [(one.rule, one.path, one.line) for one in found] == ([(rule, "result_0.txt", 3)] if rule else [])
+    assert all(len(one.actual or "") < 250 for one in found)
+
+
+def test_a_missing_configuration_is_found_by_a_name_that_is_near() -> None:
+    (found,) = audit_disclosures([entry({"config_filename": "config_gb32.sh"})], listing("config_gbs32.sh", "run.sub"))
+    assert found.fix == "The code has config_gbs32.sh; name the one that was used."
+
+
+def test_without_code_nobody_asks_for_a_file_in_it() -> None:
+    assert list(audit_disclosures([entry({"config_filename": "config_a.sh"})], None)) == []
+
+
+def test_all_runs_name_one_configuration() -> None:
+    runs = [{"config_filename": name} for name in ("config_a.sh", "config_b.sh", "config_a.sh")]
+    (found,) = audit_disclosures([entry(*runs)], listing("config_a.sh"))
+    assert (found.rule, found.actual) == ("config.differs", '"config_a.sh", "config_b.sh"')
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rule", "actual"),
+    [
+        (SIZES, None, None),
+        ({}, None, None),
+        ({"tensor_parallelism": 3}, "disclosure.parallelism", "tensor 3 = 3"),
+        ({**SIZES, "pipeline_parallelism": 3}, "disclosure.parallelism", "tensor 2 x pipeline 3 x context 2 = 12"),
+        ({**SIZES, "tensor_parallelism": 32}, "disclosure.parallelism", "tensor 32 x pipeline 1 x context 2 = 64"),
+        # Experts are spread over the replicas of the rest of the model.
+        ({**SIZES, "expert_parallelism": 16}, None, None),
+        ({**SIZES, "expert_parallelism": 32}, "disclosure.parallelism", "pipeline 1 x expert 32 = 32"),
+        ({**SIZES, "tensor_parallelism": 0}, None, None),
+        ({**SIZES, "tensor_parallelism": "many"}, None, None),
+        ({**SIZES, "global_batch_size": 32, "micro_batch_size": 2}, None, None),
+        ({**SIZES, "global_batch_size": 36, "micro_batch_size": 2}, "disclosure.batch-size", "global_batch_size 36"),
+        (
+            {**SIZES, "global_batch_size": 32, "micro_batch_size": 2, "gradient_accumulation_steps": 4},
+            None,
+            None,
+        ),
+        (
+            {**SIZES, "global_batch_size": 32, "micro_batch_size": 2, "gradient_accumulation_steps": 2},
+            "disclosure.batch-size",
+            "global_batch_size 32",
+        ),
+        ({"global_batch_size": 36, "micro_batch_size": 2}, None, None),
+    ],
+)
+def test_sizes_divide_the_accelerators(sizes: dict[str, Any], rule: str | None, actual: str | None) -> None:
+    found = list(audit_disclosures([entry(sizes)], None))
+    assert [(one.rule, one.actual) for one in found] == ([(rule, actual)] if rule else [])
+
+
+def test_what_an_entry_discloses_is_there_with_its_places() -> None:
+    values = {**SIZES, "global_batch_size": 32, "lowest_numerical_precision_in_linear": "fp8"}
+    runs = [{**values, "config_filename": "config_a.sh"}, {**values, "global_batch_size": 64}]
+    stated = disclosure_of(entry(*runs), listing("config_a.sh", "old/config_a.sh", "run.sub"))
+    assert stated.batch_size == Fact(32, "result_0.txt", 7, also=("64",))
+    assert stated.tensor == Fact(2, "result_0.txt", 3)
+    assert stated.linear == Fact("fp8", "result_0.txt", 8)
+    assert stated.config_file == Fact("config_a.sh", "result_0.txt", 9)
+    assert stated.config_places == (f"{CODE}/config_a.sh", f"{CODE}/old/config_a.sh")
+    assert (stated.attention, stated.micro_batch_size, stated.accelerators) == (None, None, 16)
+
+
+@pytest.mark.skipif(not (SHARED / "v6.0-sample").is_dir(), reason="the published sample of v6.0 is not here")
+def test_a_published_package_with_code_that_lacks_its_configuration(tmp_path: Path) -> None:
+    folder = tmp_path / "v6.0" / "AMD"
+    shutil.copytree(SHARED / "v6.0-sample" / "AMD", folder)
+    code = folder / "benchmarks" / "llama2_70b_lora" / "implementations" / "MI350X_EPYC_9575F_primus"
+    code.mkdir(parents=True)
+    (code / "config_MI350X_1x8x1.sh").write_text("export MBS=1\n")
+    outcome = check("--round", "6.0", folder, "--select", "config", "--select", "disclosure")
+    found = {one["rule"]: one for one in outcome.findings}
+    assert found.keys() == {"config.missing", "config.accelerator"}
+    assert {one["line"] for one in found.values()} == {32}
+    assert found["config.missing"]["fix"] == "The code has config_MI350X_1x8x1.sh; name the one that was used."
