@@ -28,7 +28,7 @@ _STAGES = {
     "Check": {
         "check": "Check logs, benchmark folders, organisations and rounds.",
         "score": "Print the scores: time to train of each entry.",
-        "inspect": "Compare runs side by side, as a careful reviewer would.",
+        "review": "Write the peer review of a submission: what to ask, and why.",
         "fix": "Propose mechanical repairs as a diff, and apply them.",
         "redact": "Remove private names, paths and secrets from logs.",
     },
@@ -59,6 +59,7 @@ _GROUPS = ("db", "rcp", "rules", "system")
 #: Commands that were removed, and what to do instead.
 _REMOVED: dict[str, str] = {
     "audit draft": "A person or a language model writes the claims file; mlsub schema claims prints its form.",
+    "inspect": "Use mlsub review PATH, which asks what inspect found and more.",
     "rules explain": "Use mlsub explain RULE.",
 }
 

@@ -241,7 +241,7 @@ class Tree:
         return folder
 
     def add_copies(self, system: str, benchmark: str = "resnet") -> None:
-        """Add a system whose runs have the evaluations of the first one's, at other times: what inspect asks about."""
+        """Add a system whose runs have the evaluations of the first one's, at other times: what review asks about."""
         self.add_system(system)
         folder = self.add_entry(benchmark, system)
         for run in range(RUNS[benchmark]):

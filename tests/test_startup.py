@@ -28,7 +28,7 @@ CASES = [
     (["rcp", "margin", "TREE"], {"rich", "numpy", "scipy", "matplotlib", "jsonschema", "mlperf_logging"}),
     (["score", "TREE", "--format", "csv"], {"rich", "pyarrow", "openpyxl", "numpy", "pandas", "jsonschema"}),
     (["rcp", "plot", "--help"], {"msgspec", "yaml", "rich", "matplotlib", "numpy"}),
-    (["inspect", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
+    (["review", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),
     (["watch", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "subprocess", "numpy"}),
     (["site", "--help"], {"msgspec", "yaml", "rich", "jinja2", "jsonschema", "mlperf_logging", "numpy"}),
     (["audit", "--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "numpy"}),

@@ -5,6 +5,7 @@ from mlsub.workspace.check import (
     check_each,
     check_path,
     check_paths,
+    check_places,
     check_with_logs,
     not_checked,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "check_each",
     "check_path",
     "check_paths",
+    "check_places",
     "check_with_logs",
     "find_places",
     "in_one_line",

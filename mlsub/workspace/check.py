@@ -53,13 +53,23 @@ def check_apart(places: Sequence[Place], settings: Settings) -> Iterator[Checked
     return _checked([[place] for place in places], settings, keep=True)
 
 
+def check_places(places: Sequence[Place], settings: Settings) -> list[Checked]:
+    """A report on all places of each round, with what was read of the logs."""
+    return list(_checked(_by_round(places), settings, keep=True))
+
+
 def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
     places, failed = find_places(paths, settings)
-    by_round: dict[tuple[str, str], list[Place]] = {}
-    for place in places:
-        by_round.setdefault((place.usage, place.round), []).append(place)
+    rounds = _by_round(places)
     unchecked = (_unchecked(str(one.root), one.problem, settings) for one in failed if one.problem)
-    return len(by_round) + len(failed), chain(_checked([*by_round.values()], settings, keep=keep), unchecked)
+    return len(rounds) + len(failed), chain(_checked(rounds, settings, keep=keep), unchecked)
+
+
+def _by_round(places: Sequence[Place]) -> list[list[Place]]:
+    found: dict[tuple[str, str], list[Place]] = {}
+    for place in places:
+        found.setdefault((place.usage, place.round), []).append(place)
+    return [*found.values()]
 
 
 def _checked(rounds: Sequence[Sequence[Place]], settings: Settings, *, keep: bool) -> Iterator[Checked]:

@@ -35,8 +35,8 @@ CALLS = {
     "check a log": "check v1.0/ACME/results/rack1/resnet/result_1.txt",
     "score": "score v1.0 --format csv",
     "score a window": "score v1.0/ACME/results/rack1/resnet --window 3",
-    "inspect": "inspect v1.0 --format json",
-    "inspect beside": "inspect v1.0/ACME --against v1.0/Other --format json",
+    "review": "review v1.0 --format json",
+    "review beside": "review v1.0/ACME --against v1.0/Other --format json",
     "site": "site v1.0 -o site --force --format json",
     "audit": "audit claims.yaml --results .",
     "compare": "compare v1.0/ACME v1.0/Other --trainings",
@@ -126,7 +126,7 @@ def test_a_command_starts_from_what_another_has_read(place: Tree, opened: list[s
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_change_is_seen_by_every_command(place: Tree, jobs: str) -> None:
-    words = [CALLS[name] for name in ("check as JSON", "score", "inspect", "check an entry")]
+    words = [CALLS[name] for name in ("check as JSON", "score", "review", "check an entry")]
     for one in words:
         run(*one.split(), "--cache-dir", "cache", "--jobs", jobs)
     touched_back(place.log(1))
@@ -182,7 +182,7 @@ def test_it_is_shown_and_cleared(place: Tree) -> None:
 def test_it_stays_within_its_bound(place: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("cache", "--cache-size", "3", "--format", "json").document["limit"] == 3 << 20
     monkeypatch.setattr("mlsub.workspace.cache.LIMIT", 20_000)
-    for words in ("check v1.0", "inspect v1.0", "site v1.0 -o site --force"):
+    for words in ("check v1.0", "review v1.0", "site v1.0 -o site --force"):
         call(words, "--cache-dir", "cache")
         assert 0 < run("cache", "--cache-dir", "cache", "--format", "json").document["bytes"] <= 20_000
 
@@ -209,7 +209,7 @@ def test_where_it_lies(place: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_it_never_lies_in_what_is_checked(place: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for words in ("check v1.0", "inspect v1.0", "status v1.0/ACME", "compare v1.0/ACME v1.0/Other"):
+    for words in ("check v1.0", "review v1.0", "status v1.0/ACME", "compare v1.0/ACME v1.0/Other"):
         status, answer, told = call(words, "--cache-dir", "v1.0/ACME/cache")
         assert (status, answer) == (2, "")
         assert "The cache folder v1.0/ACME/cache lies in v1.0" in told
@@ -222,7 +222,7 @@ def test_it_never_lies_in_what_is_checked(place: Tree, tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[:-1], lambda _: b"?" * 99])
 def test_damage_costs_nothing_but_time(place: Tree, damage: Callable[[bytes], bytes]) -> None:
-    for words in (CALLS["check as JSON"], CALLS["inspect"]):
+    for words in (CALLS["check as JSON"], CALLS["review"]):
         before = call(words, "--cache-dir", "cache")
         for record in Path("cache").rglob("*"):
             if record.is_file():

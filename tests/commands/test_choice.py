@@ -1,4 +1,4 @@
-"""Which findings are shown, and how much of them: the same options for check, inspect and system check."""
+"""Which findings are shown, and how much of them: the same options for check, review and system check."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def options(command: str) -> dict[str, click.Option]:
 def test_one_wording_of_help() -> None:
     checks = options("check")
     names = {"--select", "--ignore", "--only", "--severity", "--quiet", "--summary", "--verbose"}
-    for other, missing in ((options("system check"), set()), (options("inspect"), {"--only", "--verbose"})):
+    for other, missing in ((options("system check"), set()), (options("review"), set())):
         assert names - set(other) == missing
         for name in names - missing:
             assert other[name].help == checks[name].help
@@ -189,27 +189,28 @@ def test_system_check_chooses_the_same_way(tmp_path: Path) -> None:
     assert run("system", "check", "--select", "system.palceholder", file).status == 2
 
 
-def test_inspect_chooses_the_same_way(tmp_path: Path) -> None:
+def test_review_chooses_the_same_way(tmp_path: Path) -> None:
     made = make_tree(tmp_path)
     made.add_copies("rack2")
-    usual = run("inspect", made.folder)
-    rules = {one["finding"]["rule"]: one["finding"]["severity"] for one in _observed(made.folder)}
+    usual = run("review", made.folder)
+    rules = {one["rule"]: one["severity"] for one in _asked(made.folder)}
     assert usual.status == 1 and rules
-    quiet = run("inspect", "-q", made.folder)
+    quiet = run("review", "-q", made.folder)
     assert quiet.status == 1
     assert " ".join(quiet.stdout.split()) in " ".join(usual.stdout.split())
-    assert quiet.stdout.startswith("2 entries, 10 logs: ")
-    summary = run("inspect", "--summary", made.folder).stdout
+    assert quiet.stdout.startswith("1 organisation, 2 entries: ")
+    summary = run("review", "--summary", made.folder).stdout
     assert "expected:" not in summary and all(rule in summary for rule in rules)
     for words, shown in (
         (["--severity", "error"], {rule for rule, severity in rules.items() if severity == "error"}),
         (["--severity", "warning"], {rule for rule, severity in rules.items() if severity != "note"}),
         (["--ignore", "inspect"], {rule for rule in rules if not rule.startswith("inspect")}),
     ):
-        assert {one["finding"]["rule"] for one in _observed(made.folder, *words)} == shown
-        assert run("inspect", "-q", *words, made.folder).status == int(bool(shown))
+        assert {one["rule"] for one in _asked(made.folder, *words)} == shown
+        counted = any(rules[rule] != "note" for rule in shown)
+        assert run("review", "-q", *words, made.folder).status == int(counted)
 
 
-def _observed(*words: object) -> list[dict[str, dict[str, str]]]:
-    entries = run("inspect", "--format", "json", *words).document["entries"]
-    return [one for entry in entries for one in entry["observations"]]
+def _asked(*words: object) -> list[dict[str, str]]:
+    [one] = run("review", "--format", "json", *words).document["organisations"]
+    return [*one["asks"], *one["notes"]]

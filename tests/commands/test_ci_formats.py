@@ -16,7 +16,7 @@ from mlsub.present import CI_FORMATS, FORMATS, terminal
 from mlsub.present.document import Document, Text
 from tests.ci_formats import counted, github, gitlab, junit, sarif
 from tests.commands.runner import Outcome, run
-from tests.commands.test_inspect import stretched
+from tests.commands.test_review import stretched
 from tests.corpus import CORPUS
 from tests.effort import LONG
 from tests.emit.digits import HYPERPARAMETERS
@@ -51,7 +51,7 @@ def descriptions(place: Path) -> tuple[object, ...]:
 
 def runs(place: Path) -> tuple[object, ...]:
     changes: dict[int, Any] = dict.fromkeys(range(10), stretched)
-    return ("inspect", write_tree(place, changes).relative_to(place))
+    return ("review", write_tree(place, changes).relative_to(place))
 
 
 def claims(place: Path) -> tuple[object, ...]:
@@ -70,7 +70,7 @@ def hyperparameters(place: Path) -> tuple[object, ...]:
 COMMANDS = {
     "check": broken,
     "system check": descriptions,
-    "inspect": runs,
+    "review": runs,
     "audit": claims,
     "rules keys": hyperparameters,
 }
@@ -92,7 +92,7 @@ def written(words: tuple[object, ...], *formats: str) -> tuple[Outcome, dict[str
     return outcome, {name: Path(f"answer-{name}").read_text() for name in formats}
 
 
-@pytest.mark.parametrize("make", [broken, descriptions, runs], ids=["check", "system check", "inspect"])
+@pytest.mark.parametrize("make", [broken, descriptions, runs], ids=["check", "system check", "review"])
 def test_the_same_findings_in_every_format(make: Make, tmp_path: Path) -> None:
     full = () if make is runs else ("--verbose",)  # Text counts what need not be fixed.
     outcome, answers = written((*make(tmp_path), *full), *ALL)
@@ -296,8 +296,6 @@ def test_nothing_found_is_a_document_too(make: Make, tmp_path: Path) -> None:
 
 
 def clean_place(place: Path, words: tuple[object, ...]) -> Path:
-    if words[0] == "inspect":
-        return write_tree(place / "clean")
     tree = make_tree(place / "clean")
     return tree.folder / "systems" if words[0] == "system" else tree.folder
 
@@ -310,8 +308,8 @@ REFUSED = {
     "check, broken rules": ("check", "v1.0/ACME", "--rules", "broken.yaml"),
     "system check, no such file": ("system", "check", "nowhere"),
     "system check, none in the folder": ("system", "check", "loose"),
-    "inspect, no such path": ("inspect", "nowhere"),
-    "inspect, no such rule": ("inspect", "v1.0/ACME", "--ignore", "inspect.strech"),
+    "review, no such path": ("review", "nowhere"),
+    "review, no such rule": ("review", "v1.0/ACME", "--ignore", "inspect.strech"),
     "audit, a broken file": ("audit", "broken.yaml", "--results", "."),
     "audit, no results": ("audit", "claims.yaml", "--results", "nowhere"),
     "audit, a result that is not there": ("audit", "other.yaml", "--results", "."),
@@ -381,7 +379,7 @@ def test_a_step_gets_its_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert lost.stderr.startswith("mlsub check: ")
 
 
-def test_inspect_rates_have_no_format_of_ci(tmp_path: Path) -> None:
+def test_review_rates_have_no_format_of_ci(tmp_path: Path) -> None:
     refused = run(*runs(tmp_path), "--rates", "--format", "sarif")
     assert refused.status == 2
     assert "--rates answers as text, json, markdown or html." in refused.stderr

@@ -34,7 +34,7 @@ CASES = {
     "mlsub rules show --division ": ["closed", "open"],
     "mlsub explain entry.run-c": ["entry.run-count", "entry.run-count-reported"],
     "mlsub check --select=cross.o": ["cross.org"],
-    "mlsub inspect --ignore run.": ["..."],
+    "mlsub review --ignore run.": ["..."],
     "mlsub pack --allow entry.stray": ["entry.stray-files"],
     "mlsub system show ipu-m": ["ipu-m2000"],
     "mlsub system new --from bow-pod2": ["", "bow-pod256"],

@@ -51,8 +51,8 @@ CALLS = {
     "explain": ("seed.shared", "seed.shared"),
     "fix": ("v1.0/ACME", "Repairs proposed"),
     "fix truncate": ("private --truncate", "Logs larger than 100 MiB"),
-    "inspect": ("v1.0/ACME", "Review of runs side by side"),
-    "inspect rates": ("v1.0/ACME --rates", "How often each rule applies"),
+    "review": ("v1.0/ACME", "Review"),
+    "review rates": ("v1.0/ACME --rates", "How often each rule applies"),
     "merge": ("v1.0/ACME b/v1.0/ACME -o out/ACME", "Merge of ACME, training v1.0"),
     "pack": ("loose/submission.yaml -o out/ACME", "Package of ACME, MLPerf Training v1.0"),
     "redact": ("private", "Redaction of logs"),
@@ -92,7 +92,7 @@ NO_FILE = {
 #: What it shows has the format itself.
 SHOWS_FORMAT = "check settings"
 FILES = tuple(command for command in CALLS if command not in (*NO_FILE, SHOWS_FORMAT))
-CHECKS = ("audit", "check", "inspect", "rules keys")
+CHECKS = ("audit", "check", "review", "rules keys")
 #: These lay out their own text: test_json_contract.py and test_system.py.
 OWN_TEXT = {"check", "score", "system check"}
 GROUPS = ("db", "rcp", "rules", "system")

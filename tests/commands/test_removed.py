@@ -10,6 +10,8 @@ from tests.commands.runner import run
 REMOVED = {
     "audit draft post.txt --results .": "mlsub audit draft: this command was removed. A person or a language model "
     "writes the claims file; mlsub schema claims prints its form.\n",
+    "inspect v5.1/ACME": "mlsub inspect: this command was removed. Use mlsub review PATH, which asks what inspect "
+    "found and more.\n",
     "rules explain key.seed.count": "mlsub rules explain: this command was removed. Use mlsub explain RULE.\n",
 }
 

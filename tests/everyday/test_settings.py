@@ -132,7 +132,7 @@ def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> No
                 if flag.removeprefix("--") in (*names(), *NOT_IN_FILES):
                     (taken if isinstance(param, Setting) else apart).add((name, flag))
     assert apart <= OTHERS
-    assert {command for command, _ in taken} >= {"check", "score", "inspect", "rcp margin", "db build", "site", "audit"}
+    assert {command for command, _ in taken} >= {"check", "score", "review", "rcp margin", "db build", "site", "audit"}
     for name in {command for command, _ in taken}:
         assert {"--config", "--isolated"} <= {flag for param in leaves()[name].params for flag in param.opts}
 
@@ -212,7 +212,7 @@ def test_round_and_usage() -> None:
     assert run("check", tree.folder).status == 2
     settings('round = "1.0"\n')
     assert check(tree.folder).report["round"] == "1.0"
-    assert (run("score", tree.folder).status, run("inspect", tree.folder).status) == (0, 0)
+    assert (run("score", tree.folder).status, run("review", tree.folder).status) == (0, 0)
     settings('round = "1.0"\nusage = "rehearsal"\n')
     assert check(tree.folder).report["usage"] == "rehearsal"
 
@@ -316,7 +316,7 @@ def test_the_closer_one_of_jobs_and_executor_counts(
 def test_jobs_and_executor_must_not_contradict() -> None:
     tree = make_tree(Path())
     assert check(tree.folder, "--jobs", "2", "--executor", "local:2").status == 0
-    for command in ("check", "score", "inspect"):
+    for command in ("check", "score", "review"):
         outcome = run(command, tree.folder, "--jobs", "2", "--executor", "local:3")
         assert (outcome.status, outcome.stdout) == (2, "")
         assert outcome.stderr.endswith("--jobs 2 contradicts --executor local:3. Leave one out.\n")
@@ -416,7 +416,7 @@ def test_a_file_above_an_unsealed_package_makes_nothing_connect_or_write(name: s
         text = run("unseal", "sealed.tar.gz", "-o", "again").stdout
         assert f"- again/v1.0/{name}" in text.splitlines()
         shutil.rmtree("again")
-        for words in (["check"], ["score"], ["inspect"], ["status"], ["check", "--config", str(file)]):
+        for words in (["check"], ["score"], ["review"], ["status"], ["check", "--config", str(file)]):
             expected = run(*words[:1], "got/v1.0/ACME", "--isolated")
             outcome = run(*words, "got/v1.0/ACME")
             said = [line for line in outcome.stderr.splitlines() if "passed over" in line]

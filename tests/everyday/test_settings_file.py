@@ -86,7 +86,7 @@ def test_each_mistake_has_its_place(name: str, text: str, tmp_path: Path, monkey
 def test_in_ci_a_mistake_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mlsub.toml").write_text("strict = true\nstrickt = 1\n")
-    for words in (("check", "."), ("inspect", "."), ("system", "check", "a.json")):
+    for words in (("check", "."), ("review", "."), ("system", "check", "a.json")):
         outcome = run(*words, "--format", "sarif")
         assert outcome.status == 2
         assert "mlsub.toml: strickt: unknown word. Did you mean strict?\n" in outcome.stderr

@@ -80,17 +80,19 @@ def test_waivers_and_ignores_by_path_of_other_commands(tree: Tree) -> None:
     assert system.status == 0
     assert [one["suppressed"]["by"] for one in system.document["systems"][0]["findings"]] == ["waiver"]
     tree.add_copies("rack2")
-    found = run("inspect", tree.folder, "--format", "json")
+    found = run("review", tree.folder, "--format", "json")
     assert found.status == 1
-    rules = {one["finding"]["rule"] for entry in found.document["entries"] for one in entry["observations"]}
+    [one] = found.document["organisations"]
+    places = [place for ask in (*one["asks"], *one["notes"]) for place in ask["findings"]]
+    rules = {place["rule"] for place in places}
     for rule in rules:
-        waive(rule, "v1.0/ACME/results", REASON)
-    assert run("inspect", tree.folder).status == 0
-    # check does not look for what inspect finds, so it does not call these waivers unused.
+        waive(rule, "v1.0/ACME", REASON)
+    assert run("review", tree.folder).status == 0
+    # check does not look for what review finds, so it does not call these waivers unused.
     assert "waiver.unused" not in counted(check("v1.0"))
-    Path("mlsub.toml").write_text('[per-path-ignores]\n"v1.0" = ["inspect.", "system."]\n')
-    hidden = run("inspect", tree.folder)
-    assert (hidden.status, hidden.stderr) == (0, f"mlsub inspect: hidden: {len(rules)} by per-path-ignores\n")
+    Path("mlsub.toml").write_text('[per-path-ignores]\n"v1.0" = ["inspect.", "system.", "layout."]\n')
+    hidden = run("review", tree.folder)
+    assert (hidden.status, hidden.stderr) == (0, f"mlsub review: hidden: {len(places)} by per-path-ignores\n")
     assert run("system", "check", tree.description(), "--strict").status == 0
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.inspect.run import inspect
 from mlsub.log import trace as module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
 from mlsub.log.run import RunFold
 from mlsub.log.trace import TraceFold
+from mlsub.review.runs.detect import observe_runs
 from tests.corpus import CORPUS
 from tests.judging import report_on
 from tests.log.pushing import push
@@ -83,7 +83,7 @@ def test_no_record_breaks_the_fold_or_a_detector(events: list[Event]) -> None:
     trace = module.trace_of("v1.1/ACME/results/rack1/bert/result_0.txt", run.finish(), fold.finish())
     assert trace.last_ms is None or math.isfinite(trace.last_ms)
     assert all(math.isfinite(gap.longest_ms) for gap in trace.gaps)
-    inspect([msgspec.structs.replace(CLEAN, traces=(trace, *CLEAN.traces))])
+    observe_runs([msgspec.structs.replace(CLEAN, traces=(trace, *CLEAN.traces))])
 
 
 @given(st.lists(_events, max_size=40), st.integers(1, 5))

@@ -95,7 +95,7 @@ def test_no_text_breaks_a_format(message: str, path: str, expected: str | None, 
 def test_nothing_found_is_a_document(verdict: Verdict) -> None:
     for name, text in rendered(results(verdict=verdict)).items():
         assert ci_formats.counted(name, text) == 0
-    nothing_found = CiReport("inspect", (part("ACME", (), lambda _: Outcome.COUNTS),))
+    nothing_found = CiReport("review", (part("ACME", (), lambda _: Outcome.COUNTS),))
     [nothing] = render(nothing_found, "junit").split("<testcase")[1:]
     assert 'name="no findings"' in nothing
 

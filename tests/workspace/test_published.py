@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.run import inspection_of, sides_of
+from mlsub.commands.review.run import reading_of, sides_of
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths, check_with_logs
 from mlsub.workspace.cache import Cache
@@ -47,10 +47,10 @@ def test_reports_come_back_as_they_were(folder: Path) -> None:
     assert deep(without) == deep(cold) == deep(warm)
 
 
-def test_an_inspection_comes_back_as_it_was(folder: Path) -> None:
-    without = inspection_of(sides_of(places(), Settings()), Settings())
+def test_a_review_comes_back_as_it_was(folder: Path) -> None:
+    without = reading_of(sides_of(places(), Settings()), Settings())
     for _ in range(2):
         cache = Cache(folder)
-        again = inspection_of(sides_of(places(), Settings()), Settings(cache=cache))
+        again = reading_of(sides_of(places(), Settings()), Settings(cache=cache))
         assert deep(again) == deep(without)
     assert not cache.asked, "no log was asked for"

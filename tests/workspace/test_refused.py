@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.inspect.run import Inspection, inspection_of, sides_of
+from mlsub.commands.review.run import Reading, reading_of, sides_of
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import catalogue, finding
 from mlsub.submission.report import Report
@@ -77,27 +77,27 @@ def test_no_refused_look_passes_or_lasts(
     assert wrong == []
 
 
-def inspected(path: Path, cache: Path) -> Inspection | None:
+def judged(path: Path, cache: Path) -> Reading | None:
     settings = Settings(jobs=1, cache=Cache(cache))
     try:
-        return inspection_of(sides_of([str(path)], settings), settings)
+        return reading_of(sides_of([str(path)], settings), settings)
     except MlsubError:
         return None
 
 
 @pytest.mark.usefixtures("settled")
-def test_no_inspection_of_what_could_not_be_looked_at_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_review_of_what_could_not_be_looked_at_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = tmp_path / "in"
     make_tree(base).add_copies("rack2")
-    healthy = inspected(base / "v1.0", tmp_path / "cache")
+    healthy = judged(base / "v1.0", tmp_path / "cache")
     assert healthy is not None
     refusals = Refusals(base, monkeypatch)
     refusals.at_call(-1, 0)
-    inspected(base / "v1.0", tmp_path / "counted")
+    judged(base / "v1.0", tmp_path / "counted")
     for number in range(refusals.calls):
         cache = tmp_path / f"cache-{number}"
         refusals.at_call(number, errno.EIO)
-        inspected(base / "v1.0", cache)
+        judged(base / "v1.0", cache)
         failed = refusals.path
         refusals.at_call(-1, 0)
-        assert inspected(base / "v1.0", cache) == healthy, failed
+        assert judged(base / "v1.0", cache) == healthy, failed

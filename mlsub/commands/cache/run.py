@@ -16,7 +16,7 @@ from mlsub.workspace.cache import Cache
 #: What each kind of record holds.
 _HOLDS = {
     "packages": "the report on an organisation's folder, and what was read of its logs",
-    "answers": "the answer of mlsub inspect on the same paths",
+    "answers": "the answer of mlsub review on the same paths",
     "logs": "records of an earlier version",
     "fingerprints": "records of an earlier version",
 }

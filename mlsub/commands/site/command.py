@@ -44,7 +44,7 @@ _MAX_LINES = 10
 @click.option(
     "--claims", multiple=True, type=click.Path(), metavar="FILE", help="Check the claims in FILE, too; repeatable."
 )
-@click.option("--inspect", "inspected", is_flag=True, help="Show what mlsub inspect finds of each result, too.")
+@click.option("--inspect", "inspected", is_flag=True, help="Show what the runs of each result show beside others, too.")
 @click.option("--title", metavar="TEXT", help="Give the site a title.")
 @format_option
 def command(

@@ -8,22 +8,20 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.page import Cell, Column, Section, Table, build_table, clean, count_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.findings import Finding, Severity
 from mlsub.io.show import show
-from mlsub.log.trace import Traced, trace_of
 from mlsub.present.document import Findings, lines_of
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
-from mlsub.review.runs.model import Entry, parted
-from mlsub.rounds import get_round
+from mlsub.review.runs.detect import observe_runs
+from mlsub.review.runs.model import parted
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.model import LogReport
-from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
 from mlsub.workspace import Checked
+from mlsub.workspace.compared import entries_of, place_below
 
 #: Rows of a table that are shown; published results stay below a hundred. What is left out is said.
 MAX_ROWS = 500
@@ -31,7 +29,7 @@ _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "calm
 _NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 #: What is said of a defect below its message, as far as it has it.
 _BELOW = ("expected", "found", "source")
-#: Whose findings are those of ``mlsub inspect``.
+#: Whose findings are those of ``mlsub review``.
 _FORENSIC = "inspect."
 _FINDINGS = (
     "Official findings are those of the official checker in force for the round; review findings are what a careful "
@@ -124,7 +122,7 @@ _OF_FORENSICS: tuple[Column[Sequence[Finding]], ...] = (
 
 
 def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> Iterator[Checked]:
-    """Yield the reports with what ``mlsub inspect`` finds of each of their entries; verdicts stay what they are.
+    """Yield the reports with what ``mlsub review`` finds of each of their entries; verdicts stay what they are.
 
     Args:
         checked: reports of all that is compared, whose logs were read with
@@ -134,28 +132,14 @@ def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> Ite
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
     above = os.path.commonpath(roots) if roots else ""
 
-    def place(report: Report, path: str) -> str:
-        return os.path.relpath(Path(report.root, path), above)
-
-    entries = [
-        Entry(
-            path=place(one.report, result.path),
-            round=get_round(result.usage, result.round, overlay),
-            organisation=result.organisation,
-            system=result.system,
-            benchmark=result.benchmark,
-            scaling_type=result.scaling_type,
-            traces=tuple(trace_of(place(one.report, log.path), log.run, log.trace or Traced()) for log in result.logs),
-        )
-        for one in checked
-        for result in one.results
-    ]
-    found = {one.path: [it.finding for it in one.observations] for one in inspect(entries).entries}
+    found = {
+        path: [one.finding for one in of] for path, of in observe_runs(entries_of(checked, above, overlay)).items()
+    }
     for one in checked:
         findings = [
             replace(finding, path=entry.path, line=None)
             for entry in one.report.entries
-            for finding in found.get(place(one.report, entry.path), ())
+            for finding in found.get(place_below(above, one.report, entry.path), ())
         ]
         yield replace(one, reports=(replace(one.report, findings=(*one.report.findings, *findings)),))
 

@@ -21,7 +21,7 @@ _CALLS = (
     *("check {tree}", "check -v --strict {tree}", "check --format html {tree}", "check --format markdown {tree}"),
     *("check --format sarif {tree}", "check --format junit {tree}", "check --format github {tree}"),
     *("check --format gitlab {tree}", "score --format json {tree}", "score {tree}", "score --format csv {tree}"),
-    *("score --format html {tree}", "inspect --format json {tree}", "inspect {tree}", "inspect --format html {tree}"),
+    *("score --format html {tree}", "review --format json {tree}", "review {tree}", "review --format html {tree}"),
     *("status --format json {tree}", "fix --format json {tree}", "fix --format diff {tree}"),
     *("merge --format json {tree} {tree} -o {out}", "redact --format json {tree}", "rcp margin --format json {tree}"),
     *("compare --format json {tree}", "compare --format html {tree} {tree}", "verify --format json {tree}"),

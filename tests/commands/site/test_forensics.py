@@ -7,10 +7,10 @@ from typing import BinaryIO
 
 import pytest
 
-from mlsub.commands.inspect.run import inspect
 from mlsub.commands.site.facts import add_forensics, findings_sections
 from mlsub.findings import Kind
 from mlsub.log.reader import open_log
+from mlsub.review.runs.detect import observe_runs
 from mlsub.rules.catalogue import finding
 from mlsub.workspace import Settings, check_with_logs
 from tests.commands.runner import run
@@ -39,7 +39,7 @@ def compare(paths: list[str]) -> None:
     checked = check_with_logs(paths, Settings(jobs=1, trace=True))
     told = list(add_forensics(checked))
     entries, *_ = gather(paths, Settings(jobs=1))
-    expected = sorted(o.finding.message for entry in inspect(entries).entries for o in entry.observations)
+    expected = sorted(o.finding.message for of in observe_runs(entries).values() for o in of)
     added = []
     for before, after in zip(checked, told, strict=True):
         assert after.report.official is before.report.official

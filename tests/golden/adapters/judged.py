@@ -1,4 +1,4 @@
-"""Answers of check, score, inspect and the commands on convergence."""
+"""Answers of check, score, review and the commands on convergence."""
 
 from __future__ import annotations
 
@@ -106,19 +106,24 @@ def selection(answer: Answer) -> Facts:
     }
 
 
-def inspection(answer: Answer) -> Facts:
-    """What a careful reviewer would ask, with the figures behind it."""
+def review(answer: Answer) -> Facts:
+    """What to ask each organisation, its entries, and the figures behind what runs show beside each other."""
     facts: Facts = {}
-    for entry in answer.document["entries"]:
-        name = " ".join(map(str, values(entry, "round", "organisation", "path") or ()))
-        facts[f"entry {name}"] = [*(values(entry, "benchmark", "division", "runs", "with_records") or ())]
-        facts |= {f"unreadable {path}": True for path in entry["unreadable"]}
-        facts |= finding_facts(seen["finding"] for seen in entry["observations"])
-        for number, seen in enumerate(entry["observations"]):
-            facts[f"entry {name}: {number} {seen['finding']['rule']}"] = sorted(
-                map(_figure, seen["numbers"].values()), key=str
-            )
-    return facts
+    for one in answer.document["organisations"]:
+        name = " ".join(map(str, values(one, "round", "path") or ()))
+        facts[f"organisation {name}"] = [*(values(one, "official", "logs", "organisation_name") or ())]
+        facts |= {f"entry {name} {entry['path']}": _of_entry(entry) for entry in one["entries"]}
+        asked = [*one["asks"], *one["notes"]]
+        facts |= finding_facts(found for ask in asked for found in ask["findings"])
+        for ask in asked:
+            for found, figures in zip(ask["findings"], ask["figures"], strict=False):
+                facts[f"figures {ask['rule']} {found['path']}"] = sorted(map(_figure, figures.values()), key=str)
+    return facts | {f"unread {line}": True for line in answer.document["unread"]}
+
+
+def _of_entry(entry: dict[str, Any]) -> list[Any]:
+    figures = values(entry, "minutes", "scaling", "margin_percent") or ()
+    return [*(values(entry, "benchmark_name", "division", "runs", "rcp") or ()), *map(rounded, figures)]
 
 
 def _figure(figure: Any) -> Any:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlsub.commands.inspect.run import inspect
+from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Entry, Observation, parted
 
 
 def observed(*entries: Entry, against: Sequence[Entry] = ()) -> dict[str, list[Observation]]:
     """What is found, by rule."""
     found: dict[str, list[Observation]] = {}
-    for one in inspect(entries, against).entries:
-        for observation in one.observations:
+    for observations in observe_runs(entries, against).values():
+        for observation in observations:
             undone = observation.undone.words if observation.undone else ""
             assert parted(observation.finding.actual or "")[1] == undone, "the site shows them apart"
             found.setdefault(observation.finding.rule, []).append(observation)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.inspect.run import inspect
 from mlsub.review.runs.changes import find_changes
+from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.stretch import stretch_of
 from mlsub.systems.fields import SystemFacts
 from tests.review.runs.build import Record, at, delay, entry, every, put, records
@@ -255,8 +255,8 @@ def test_what_changed_since_the_round_before() -> None:
     names = {change["name"] for change in found.numbers["changes"]}
     assert {"global_batch_size", "opt_base_learning_rate", "pace of training"} <= names
     assert "global_batch_size 3072 to 4608" in str(found.finding.actual)
-    [of_after] = inspect([after], [before]).entries
-    assert [o.finding.rule for o in of_after.observations] == ["inspect.changed"]
+    [of_after] = observe_runs([after], [before]).values()
+    assert [o.finding.rule for o in of_after] == ["inspect.changed"]
 
 
 @pytest.mark.parametrize(("old", "new"), [([40, 50], [40.0, 50.0]), (37, 116_217), (1, 1.0)])
@@ -327,9 +327,3 @@ def test_the_same_submitter_and_benchmark(
     after = entry(every(tuned), org=new, round_=rounds[1], start_ms=1_650_000_000_000)
     both = [msgspec.structs.replace(one, benchmark=name) for one, name in zip((before, after), folders, strict=True)]
     assert bool(list(find_changes(both))) is compared
-
-
-def test_an_inspection_has_both_names() -> None:
-    [found] = inspect([msgspec.structs.replace(entry(org="QCT", round_="4.1"), benchmark="gnn")], []).entries
-    assert (found.organisation, found.organisation_name) == ("QCT", "Quanta Cloud Technology")
-    assert (found.benchmark, found.benchmark_name) == ("gnn", "rgat")

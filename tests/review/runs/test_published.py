@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from mlsub.commands.inspect.run import Inspection, inspect
 from mlsub.review.runs import quality as evaluations
+from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Entry, Observation
 from mlsub.review.runs.numbers import ratio_of
 from mlsub.review.runs.pace import pauses_of
@@ -31,17 +31,12 @@ def entries() -> Sequence[Entry]:
 
 
 @pytest.fixture(scope="module")
-def inspection(entries: Sequence[Entry]) -> Inspection:
-    return inspect(entries)
-
-
-@pytest.fixture(scope="module")
-def found(inspection: Inspection) -> dict[str, dict[str, list[Observation]]]:
+def found(entries: Sequence[Entry]) -> dict[str, dict[str, list[Observation]]]:
     """What is found, by rule and entry."""
     by_rule: dict[str, dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
-    for entry in inspection.entries:
-        for observation in entry.observations:
-            by_rule[observation.finding.rule][entry.path].append(observation)
+    for path, observations in observe_runs(entries).items():
+        for observation in observations:
+            by_rule[observation.finding.rule][path].append(observation)
     return by_rule
 
 
@@ -53,15 +48,6 @@ def test_two_sets_are_stretched_and_no_other(found: dict[str, dict[str, list[Obs
         f"{GRAPHCORE}/ipu-pod64-POPART-closed/bert": ("1.118000", "9.448748"),
     }
     assert [f"{n['minutes']:.6f}" for n in stretched.values()] == ["32.696756", "10.563702"]
-
-
-def test_the_worst_come_first(inspection: Inspection) -> None:
-    assert [entry.path for entry in inspection.entries[:2]] == [
-        f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert",
-        f"{GRAPHCORE}/ipu-pod64-POPART-closed/bert",
-    ]
-    ranks = [entry.rank for entry in inspection.entries]
-    assert ranks == sorted(ranks)
 
 
 def test_overlaps_of_runs_one_after_the_other(found: dict[str, dict[str, list[Observation]]]) -> None:
@@ -141,7 +127,7 @@ def test_what_the_resnet_gain_is_made_of(found: dict[str, dict[str, list[Observa
 
 @pytest.mark.parametrize("rule", [rule for rule in catalogue() if rule.startswith("inspect.")])
 def test_clean_published_sets_are_left_alone(
-    inspection: Inspection, found: dict[str, dict[str, list[Observation]]], rule: str
+    entries: Sequence[Entry], found: dict[str, dict[str, list[Observation]]], rule: str
 ) -> None:
     """Sets that were looked at by hand and have nothing of the kind."""
     for clean in (
@@ -149,7 +135,7 @@ def test_clean_published_sets_are_left_alone(
         "v2.0/MosaicML/results/8xA100_80GB-baseline/resnet",
         "v5.1/MiTAC/results/8xMI325X_2xEPYC_9755/llama2_70b_lora",
     ):
-        assert clean in {entry.path for entry in inspection.entries}
+        assert clean in {entry.path for entry in entries}
         assert clean not in found[rule]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import mlsub.commands.inspect.run
+import mlsub.workspace.logs
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings
 from tests.gathering import gather

@@ -1,4 +1,4 @@
-"""``mlsub inspect``: the words to the letter, the exit status, JSON by its schema, and hostile input."""
+"""``mlsub review``: the words to the letter, the exit status, JSON by its schema, and hostile input."""
 
 from __future__ import annotations
 
@@ -24,70 +24,69 @@ def stretched(made: list[Record]) -> None:
     stop["time_ms"] = start + round((made[-2]["time_ms"] - start) * 1.098)
 
 
-def inspected(*args: object) -> Outcome:
-    """``mlsub inspect --format json``; the answer must keep its schema."""
-    outcome = run("inspect", "--format", "json", *args)
-    answer_schema("inspect").validate(outcome.document)
+def reviewed(*args: object) -> Outcome:
+    """``mlsub review --only review --format json``; the answer must keep its schema."""
+    outcome = run("review", "--only", "review", "--ignore", "layout", "--format", "json", *args)
+    answer_schema("review").validate(outcome.document)
     return outcome
 
 
 def rules(outcome: Outcome) -> list[str]:
-    return [o["finding"]["rule"] for entry in outcome.document["entries"] for o in entry["observations"]]
+    """Those of runs beside each other, each once a place."""
+    asks = [ask for one in outcome.document["organisations"] for ask in (*one["asks"], *one["notes"])]
+    return [ask["rule"] for ask in asks for _ in ask["findings"] if ask["rule"].startswith("inspect.")]
 
 
 def test_nothing_to_ask(tmp_path: Path) -> None:
-    outcome = run("inspect", write_tree(tmp_path))
+    outcome = run("review", write_tree(tmp_path), "--select", "inspect.")
     assert (outcome.status, outcome.stderr) == (0, "")
-    assert outcome.stdout == (
-        "Review of runs side by side\n\n"
-        "1 entry, 10 logs: nothing that a careful reviewer would ask about.\n\n"
-        "mlsub check judges each run by itself. More on a rule: mlsub explain RULE\n"
-    )
+    assert outcome.stdout.endswith("\n1 organisation, 1 entry: nothing to ask. None of it is an accusation.\n")
 
 
 def test_findings_in_words(tmp_path: Path, expected_text: ExpectedText) -> None:
     changes: dict[int, Any] = dict.fromkeys(range(10), stretched)
-    outcome = run("inspect", write_tree(tmp_path, changes))
+    outcome = run("review", write_tree(tmp_path, changes), "--ignore", "key.")
     assert (outcome.status, outcome.stderr) == (1, "")
-    expected_text("inspect.txt", outcome.stdout)
+    expected_text("review.txt", outcome.stdout)
 
 
 def test_findings_as_json(tmp_path: Path) -> None:
-    outcome = inspected(write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)}))
-    assert outcome.status == 1
-    [entry] = outcome.document["entries"]
-    [observation] = entry["observations"]
+    outcome = reviewed(write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)}))
+    assert outcome.status == 0, "notes do not count"
+    [one] = outcome.document["organisations"]
+    [entry] = one["entries"]
     assert (entry["path"], entry["runs"], entry["division"]) == ("results/rack1/bert", 10, "closed")
-    assert observation["finding"]["path"] == "results/rack1/bert/result_3.txt"
-    assert observation["numbers"]["init_ms"] > 900_000
+    [ask] = [ask for ask in one["notes"] if ask["rule"] == "inspect.long-init"]
+    assert ask["findings"][0]["path"] == "results/rack1/bert/result_3.txt"
+    assert ask["figures"][0]["init_ms"] > 900_000
 
 
 def test_nothing_is_written(tmp_path: Path) -> None:
     tree = write_tree(tmp_path)
     before = snapshot(tmp_path)
-    run("inspect", tree)
-    run("inspect", tree, "--rates")
+    run("review", tree)
+    run("review", tree, "--rates")
     assert snapshot(tmp_path) == before
 
 
-def test_an_empty_round_beside_others_is_reported_and_the_others_are_inspected(tmp_path: Path) -> None:
+def test_an_empty_round_beside_others_is_reported_and_the_others_are_reviewed(tmp_path: Path) -> None:
     write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
     (tmp_path / "v2.0").mkdir()
-    outcome = inspected(tmp_path)
+    outcome = reviewed(tmp_path)
     assert rules(outcome) == ["inspect.long-init"]
     assert outcome.status == 2
-    assert outcome.stderr.startswith("mlsub: There is neither a result log nor an organisation in v2.0;")
-    assert run("inspect", tmp_path / "v2.0").status == 2
-    beside = inspected(tmp_path / "v1.1", "--against", tmp_path)
+    assert outcome.stderr.startswith("mlsub review: There is neither a result log nor an organisation in v2.0;")
+    assert run("review", tmp_path / "v2.0").status == 2
+    beside = reviewed(tmp_path / "v1.1", "--against", tmp_path)
     assert (rules(beside), beside.status) == (["inspect.long-init"], 2)
 
 
 def test_rules_can_be_chosen(tmp_path: Path) -> None:
     tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
-    assert rules(inspected(tree, "--select", "inspect.long")) == ["inspect.long-init"]
-    ignored = inspected(tree, "--ignore", "inspect.long-init")
+    assert rules(reviewed(tree, "--select", "inspect.long")) == ["inspect.long-init"]
+    ignored = reviewed(tree, "--ignore", "inspect.long-init")
     assert (rules(ignored), ignored.status) == ([], 0)
-    wrong = run("inspect", tree, "--select", "inspect.strech")
+    wrong = run("review", tree, "--select", "inspect.strech")
     assert wrong.status == 2
     assert "Did you mean inspect.stretched" in wrong.stderr
 
@@ -95,10 +94,11 @@ def test_rules_can_be_chosen(tmp_path: Path) -> None:
 def test_against_another_round(tmp_path: Path) -> None:
     old = write_tree(tmp_path / "old")
     new = write_tree(tmp_path / "new", round_="v2.0")
-    alone = inspected(new)
-    beside = inspected(new, "--against", old)
+    alone = reviewed(new)
+    beside = reviewed(new, "--against", old)
     assert (rules(alone), rules(beside)) == ([], ["inspect.same-run"])
-    assert [entry["path"] for entry in beside.document["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
+    [one] = beside.document["organisations"]
+    assert [entry["path"] for entry in one["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_against_another_round(tmp_path: Path) -> None:
         (("loop", "--round", "1.1"), "loop"),
     ],
 )
-def test_what_cannot_be_inspected(
+def test_what_cannot_be_reviewed(
     args: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(tmp_path)
@@ -126,9 +126,9 @@ def test_what_cannot_be_inspected(
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.chdir(tmp_path)
-    outcome = run("inspect", *args)
+    outcome = run("review", *args)
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr.startswith("mlsub inspect: ")
+    assert outcome.stderr.startswith("mlsub review: ")
     assert words in outcome.stderr
     assert outcome.stderr.count("\n") == 1
 
@@ -137,20 +137,17 @@ def test_a_lone_folder_with_its_round(tmp_path: Path) -> None:
     folder = write_tree(tmp_path) / "results" / "rack1" / "bert"
     (tmp_path / "runs").mkdir()
     shutil.copytree(folder, tmp_path / "runs" / "bert")
-    outcome = inspected(tmp_path / "runs" / "bert", "--round", "1.1")
-    assert outcome.status == 0
-    assert outcome.document["entries"][0]["runs"] == 10
+    outcome = reviewed(tmp_path / "runs" / "bert", "--round", "1.1")
+    assert outcome.document["organisations"][0]["entries"][0]["runs"] == 10
 
 
 def test_logs_that_tell_nothing(tmp_path: Path) -> None:
     tree = write_tree(tmp_path, runs=3)
     for n in range(3):
         (tree / "results" / "rack1" / "bert" / f"result_{n}.txt").write_text("no record\n")
-    outcome = run("inspect", tree)
+    outcome = run("review", tree)
     assert (outcome.status, outcome.stdout) == (2, "")
-    assert outcome.stderr == (
-        "mlsub inspect: No log has a record. Name the result logs of a round mlsub check knows.\n"
-    )
+    assert outcome.stderr == ("mlsub review: No log has a record. Name the result logs of a round mlsub check knows.\n")
 
 
 def test_hostile_logs_beside_good_ones(tmp_path: Path) -> None:
@@ -166,50 +163,51 @@ def test_hostile_logs_beside_good_ones(tmp_path: Path) -> None:
     (folder / "result_5.txt").write_text(text.replace('"lamb"', '"\\u001b[31mred"'))
     times = re.sub(r'"time_ms": \d+', '"time_ms": 1e400', (folder / "result_6.txt").read_text())
     (folder / "result_6.txt").write_text(times)
-    outcome = inspected(tree)
-    assert outcome.status in (0, 1)
-    assert outcome.document["entries"][0]["unreadable"].keys() == {
-        "results/rack1/bert/result_1.txt",
-        "results/rack1/bert/result_2.txt",
-    }
-    assert "results/rack1/bert/result_1.txt was left out: not a regular file, and 1 more" in outcome.stderr
-    assert "\x1b" not in run("inspect", tree).stdout
+    outcome = reviewed(tree)
+    assert outcome.status == 2
+    assert outcome.document["unread"] == [
+        "results/rack1/bert/result_1.txt: The log cannot be read: not a regular file",
+        "results/rack1/bert/result_2.txt: The log cannot be read: a link that leads nowhere, or in a circle",
+    ]
+    assert outcome.stderr == "".join(f"mlsub review: {line}\n" for line in outcome.document["unread"])
+    assert "\x1b" not in run("review", tree).stdout
 
 
 def test_names_that_would_steer_a_terminal(tmp_path: Path) -> None:
     tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
     (tree / "results" / "rack1").rename(tree / "results" / "ra\x1b[31mck")
-    outcome = run("inspect", tree)
+    outcome = run("review", tree)
     assert outcome.status == 1
     assert "\x1b" not in outcome.stdout
-    assert "results/ra\\x1b[31mck/bert (v1.1, closed, 10 runs)" in outcome.stdout
+    assert "results/ra\\x1b[31mck/bert" in outcome.stdout
 
 
 def test_rates_as_json(tmp_path: Path) -> None:
-    outcome = run("inspect", write_tree(tmp_path), "--rates", "--format", "json")
+    outcome = run("review", write_tree(tmp_path), "--rates", "--format", "json")
     assert outcome.status == 0
-    answer_schema("inspect rates").validate(outcome.document)
+    answer_schema("review rates").validate(outcome.document)
     assert {rate["entries"] for rate in outcome.document["rates"]} == {0}
     assert {rate["of"] for rate in outcome.document["rates"]} == {1}
 
 
 @published
 def test_the_rates_in_the_docs_are_those_of_the_published_results() -> None:
-    outcome = run("inspect", "--rates", CORPUS)
-    [table] = re.findall(r"```text\n(How often.*?)```", (REPOSITORY / "docs" / "inspect.md").read_text(), re.DOTALL)
+    outcome = run("review", "--rates", CORPUS)
+    [table] = re.findall(r"```text\n(How often.*?)```", (REPOSITORY / "docs" / "review.md").read_text(), re.DOTALL)
     assert outcome.status == 0
     assert outcome.stdout == table
 
 
 @published
 def test_two_rounds_of_a_submitter() -> None:
-    outcome = inspected(CORPUS / "v1.0" / "Graphcore", CORPUS / "v1.1" / "Graphcore")
+    outcome = reviewed(CORPUS / "v1.0" / "Graphcore", CORPUS / "v1.1" / "Graphcore")
     assert outcome.status == 1
     changed = [
-        entry["path"]
-        for entry in outcome.document["entries"]
-        for o in entry["observations"]
-        if o["finding"]["rule"] == "inspect.changed"
+        found["path"]
+        for one in outcome.document["organisations"]
+        for ask in (*one["asks"], *one["notes"])
+        for found in ask["findings"]
+        if ask["rule"] == "inspect.changed"
     ]
     assert sorted(changed) == [
         f"v1.1/Graphcore/results/ipu-pod{name}"

@@ -1,0 +1,86 @@
+"""What to ask about findings, what was looked at and fine, and what only people can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from mlsub.commands.review.model import Ask, Organisation
+from mlsub.findings import Finding, Kind, Severity
+from mlsub.io.data import shipped
+from mlsub.io.show import plural
+from mlsub.present.findings import grouped
+from mlsub.review.runs.model import Observation
+from mlsub.rules.catalogue import catalogue
+
+_ORDER = tuple(Severity)
+#: How a question ends: what must be mended, what is wrong by the written rules, what a reviewer would ask.
+_MENDED, _RIGHT, _EXPLAINED = "Will it be corrected?", "What is right?", "What explains it?"
+
+
+class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a submission in words, and what the rules on it begin with."""
+
+    words: str
+    rules: tuple[str, ...]
+
+
+class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was looked at by area, and what is left to people: of every benchmark, and of some."""
+
+    areas: tuple[Area, ...]
+    every: tuple[str, ...]
+    benchmarks: dict[str, tuple[str, ...]]
+
+
+def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) -> list[Ask]:
+    """Return a question for each defect, errors first."""
+    figures = {replace(of.finding, suppressed=None): of.numbers for of in observations}
+    asked = []
+    for group in grouped(findings):
+        first = group[0]
+        info = catalogue().get(first.rule)
+        known = [figures.get(replace(one, suppressed=None)) for one in group]
+        asked.append(
+            Ask(
+                rule=first.rule,
+                kind=first.kind,
+                severity=first.severity,
+                question=f"{first.message.rstrip('.')}. {_end(first)}",
+                why=info.why.strip() if info else "",
+                findings=tuple(group),
+                figures=tuple(one or {} for one in known) if any(known) else (),
+            )
+        )
+    return sorted(asked, key=lambda ask: _ORDER.index(ask.severity))
+
+
+def _end(finding: Finding) -> str:
+    if finding.kind is Kind.OFFICIAL:
+        return _MENDED
+    return _RIGHT if finding.severity is Severity.ERROR else _EXPLAINED
+
+
+def _people() -> People:
+    return shipped(__file__, "people.yaml", People)
+
+
+def fine_of(findings: Sequence[Finding], about: Organisation) -> Iterator[str]:
+    """Yield what was looked at and gave nothing to ask, whatever the choice hides."""
+    asked = [one.rule for one in findings if one.severity in (Severity.ERROR, Severity.WARNING)]
+    entries = len(about.entries)
+    count = {"logs": plural(about.logs, "log"), "entries": f"{entries} {'entry' if entries == 1 else 'entries'}"}
+    for area in _people().areas:
+        if not any(rule.startswith(area.rules) for rule in asked):
+            yield area.words.format(**count)
+
+
+def read_by_people(about: Organisation) -> dict[str, tuple[str, ...]]:
+    """Return what a person has to read, by benchmark."""
+    people = _people()
+    return {
+        name: (*people.benchmarks.get(name, ()), *people.every)
+        for name in sorted({entry.benchmark_name for entry in about.entries})
+    }

@@ -1,0 +1,297 @@
+"""Judge what lies at some paths once, compare its runs with each other, and ask about what was found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
+from mlsub.commands.review.model import Frequency, LeftOut, Organisation, Rates, Review, ReviewedEntry
+from mlsub.convergence.statistics import cut_of
+from mlsub.findings import Finding, Severity, Verdict
+from mlsub.io.errors import MlsubError
+from mlsub.judge.result import Result
+from mlsub.present.document import text_of
+from mlsub.present.entries import organisations_of, rcp_words, verdict_line
+from mlsub.review.runs.detect import observe_runs
+from mlsub.review.runs.model import Observation
+from mlsub.rules.catalogue import catalogue
+from mlsub.submission.find import Place, Target, organisation, packages
+from mlsub.submission.report import Choice, Report
+from mlsub.workspace import Checked, Settings, check_places, find_places, in_one_line
+from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
+from mlsub.workspace.compared import entries_of, place_below
+
+
+class Sides(NamedTuple):
+    """Places to report on, those to compare them with, and the folder that all have in common."""
+
+    found: tuple[Place, ...]
+    beside: tuple[Place, ...]
+    overlay: str | None
+    root: Path
+
+    def fingerprint(self) -> bytes | None:
+        """The digest of all that a review of these places rests on; None where it cannot be known."""
+        both = (*self.found, *self.beside)
+        try:
+            words = [(one, content_digest(self.overlay)) for one in both]
+        except OSError:
+            return None
+        trees = [
+            file_fingerprint(place.path)
+            if place.target is Target.LOG
+            else scan_tree(place.organisation or place.path).fingerprint
+            for place in both
+        ]
+        return None if None in trees else digest_of(words, trees)
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """An organisation, all that was found in it, and of its runs beside others with figures."""
+
+    organisation: Organisation
+    findings: tuple[Finding, ...]
+    observations: tuple[Observation, ...]
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """All that was judged, whatever is asked for of it."""
+
+    judged: tuple[Judged, ...]
+
+
+def sides_of(
+    paths: Sequence[str],
+    settings: Settings,
+    beside: Sequence[str] = (),
+    skip: Callable[[str], None] | None = None,
+) -> Sides:
+    """Return what lies at some paths, and at some others.
+
+    Args:
+        paths: what :mod:`mlsub.workspace.places` takes for a path.
+        settings: what the caller knows better than the folders; its round is that of ``paths``.
+        beside: the others.
+        skip: takes what is wrong with each place that cannot be looked at, where others can; without it, that is an
+            error.
+
+    Raises:
+        MlsubError: a path does not exist, or has no known round.
+    """
+    found = _found(paths, settings, skip)
+    others = _found(beside, replace(settings, round=None), skip)
+    root = Path(os.path.commonpath([place.root for place in (*found, *others)]))
+    own = {package.path for place in found for package in _packages(place)}
+    apart = (package for place in others for package in _packages(place) if package.path not in own)
+    return Sides(tuple(found), tuple(apart), settings.overlay, root)
+
+
+def _found(paths: Sequence[str], settings: Settings, skip: Callable[[str], None] | None) -> list[Place]:
+    found, failed = find_places(paths, settings)
+    lines = dict.fromkeys(in_one_line(place.problem) for place in failed if place.problem)
+    if not lines:
+        return found
+    if skip is None or not found:
+        raise MlsubError(*lines)
+    for line in lines:
+        skip(line)
+    return found
+
+
+def _packages(place: Place) -> list[Place]:
+    try:
+        return packages(place)
+    except OSError as error:
+        raise MlsubError(f"{place.path} cannot be read: {error.strerror or error}. Check your permissions.") from error
+
+
+def reading_of(sides: Sides, settings: Settings) -> Reading:
+    """Return what was judged, that in the cache where no file has changed.
+
+    Raises:
+        MlsubError: no log is below the paths.
+    """
+    cache, places = settings.cache, (sides.found, sides.beside)
+    name, state = record_name("review", *places), sides.fingerprint() if cache is not None else None
+    if cache is not None and state is not None and (known := cache.read("answers", name, state, Reading)):
+        return known
+    checked, others = read(sides, settings)
+    reading = Reading(tuple(judge(checked, others, sides)))
+    lasting = all(one.lasting for one in (*checked, *others))
+    if cache is not None and state is not None and lasting and exactly(reading) is not None:
+        cache.write("answers", name, state, reading)
+    return reading
+
+
+def read(sides: Sides, settings: Settings) -> tuple[list[Checked], list[Checked]]:
+    """Return the reports on both sides, each log read once.
+
+    Raises:
+        MlsubError: no log is below the paths.
+    """
+    traced = replace(settings, trace=True)
+    checked = check_places(sides.found, traced)
+    logs = [log for one in checked for log in one.logs]
+    if not logs:
+        names = settings.paths or [str(place.path) for place in sides.found]
+        raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
+    if not any(log.run.timeline.events for log in logs):
+        lost = next((f" ({f.path}: {f.message})" for log in logs for f in log.findings if _is_unread(f)), "")
+        raise MlsubError(f"No log has a record{lost}. Name the result logs of a round mlsub check knows.")
+    return checked, check_places(sides.beside, traced)
+
+
+def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -> Iterator[Judged]:
+    """Yield each organisation with all that was found in it."""
+    above = str(sides.root)
+    entries = entries_of(checked, above, sides.overlay)
+    observed = observe_runs(entries, entries_of(others, above, sides.overlay))
+    for one in checked:
+        results = {result.path: result for result in one.results}
+        for report in by_organisation(one.report):
+            rows = tuple(_entry(results[entry.path], one.report, above) for entry in report.entries)
+            seen = [of for row in rows for of in observed.get(row.path, ())]
+            placed = [replace(f, path=place_below(above, one.report, f.path)) for f in report.findings]
+            yield Judged(
+                organisation=_organisation(report, rows, above),
+                findings=(*placed, *(of.finding for of in seen)),
+                observations=tuple(seen),
+            )
+
+
+def by_organisation(report: Report) -> Iterator[Report]:
+    """Yield the part of a report that is about each organisation, and what is about none of them."""
+    known = organisations_of(report)
+    if not known:
+        yield report
+        return
+    found: dict[str, list[Finding]] = {name: [] for name in (*known, "")}
+    for one in report.findings:
+        above = one.path.partition("/")[0]
+        found[above if above in known else ""].append(one)
+    for name, rejected in known.items():
+        logs = tuple(log for log in report.logs if log.organisation == name)
+        official = Verdict.REJECTED if rejected else Verdict.ACCEPTED
+        yield replace(
+            report,
+            official=official if logs else Verdict.NOT_CHECKED,
+            logs=logs,
+            entries=tuple(entry for entry in report.entries if entry.organisation == name),
+            systems=tuple(system for system in report.systems if system.organisation == name),
+            without_logs=tuple(folder for folder in report.without_logs if folder.organisation == name),
+            findings=tuple(found[name]),
+        )
+    if found[""]:
+        yield replace(report, entries=(), systems=(), without_logs=(), findings=tuple(found[""]))
+
+
+def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -> Organisation:
+    names = {log.organisation for log in report.logs} | {entry.organisation for entry in report.entries}
+    name = names.pop() if len(names) == 1 and "" not in names else os.path.basename(report.root)  # noqa: PTH119
+    inside = any(log.path.startswith(f"{name}/") for log in report.logs)
+    return Organisation(
+        name=name,
+        organisation_name=organisation(name),
+        path=place_below(above, report, name if inside else "."),
+        usage=report.usage,
+        round=report.round,
+        official=report.official,
+        verdict=text_of(verdict_line(report).words),
+        logs=len(report.logs),
+        entries=rows,
+    )
+
+
+def _entry(result: Result, report: Report, above: str) -> ReviewedEntry:
+    mean, limit = result.rcp.mean, result.rcp.minimum
+    return ReviewedEntry(
+        path=place_below(above, report, result.path),
+        system=result.system,
+        benchmark=result.benchmark,
+        benchmark_name=result.benchmark_name,
+        division=result.division,
+        official=result.official,
+        runs=result.runs,
+        minutes=result.published_minutes,
+        scaling=result.score.scaling,
+        expected_scaling=result.score.expected_scaling,
+        rcp=rcp_words(result.rcp),
+        margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
+        left_out=tuple(_left_out(result, report, above)),
+    )
+
+
+def _left_out(result: Result, report: Report, above: str) -> Iterator[LeftOut]:
+    """The runs that the score leaves out: those that do not count, and the fastest and slowest of the others."""
+    counted = []
+    for log in result.logs:
+        path = place_below(above, report, log.path)
+        if not log.run.converged:
+            yield LeftOut(path, "not converged")
+        elif not log.compliant:
+            yield LeftOut(path, "noncompliant")
+        elif log.minutes is not None:
+            counted.append((log.minutes, path))
+    cut, ranked = cut_of(result.benchmark), [path for _, path in sorted(counted)]
+    slow = max(0, cut - (len(result.logs) - len(counted)))
+    if len(ranked) > cut + slow:
+        yield from (LeftOut(path, "fastest") for path in ranked[:cut])
+        yield from (LeftOut(path, "slowest") for path in ranked[len(ranked) - slow :])
+
+
+def review_of(
+    reading: Reading,
+    sides: Sides,
+    choice: Choice,
+    apply: Callable[[Sequence[Finding]], tuple[Finding, ...]],
+    unread: Iterable[str] = (),
+) -> Review:
+    """Return the review with the findings asked for.
+
+    Args:
+        reading: all that was judged.
+        sides: what was asked for.
+        choice: which findings count.
+        apply: returns findings as waivers leave them.
+        unread: what is wrong with places that could not be looked at.
+    """
+    found = []
+    for one in reading.judged:
+        chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
+        asked = asks_of(chosen, one.observations)
+        about = one.organisation
+        found.append(
+            replace(
+                about,
+                asks=tuple(ask for ask in asked if ask.severity in (Severity.ERROR, Severity.WARNING)),
+                notes=tuple(ask for ask in asked if ask.severity not in (Severity.ERROR, Severity.WARNING)),
+                fine=() if about.official is Verdict.NOT_CHECKED else tuple(fine_of(one.findings, about)),
+                to_read=read_by_people(about),
+            )
+        )
+    lost = [f"{f.path}: {f.actual or f.message}" for one in reading.judged for f in one.findings if _is_unread(f)]
+    ranked = tuple(sorted(found, key=attrgetter("rank")))
+    return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
+
+
+def _is_unread(finding: Finding) -> bool:
+    return finding.rule.endswith(".unreadable")
+
+
+def rates_of(reading: Reading) -> Rates:
+    """Return how often each rule that compares runs applies."""
+    entries = [entry for one in reading.judged for entry in one.organisation.entries if entry.runs]
+    seen = [of for one in reading.judged for of in one.observations]
+    found = []
+    for rule, info in catalogue().items():
+        if rule.startswith("inspect."):
+            of_rule = [of.entry for of in seen if of.finding.rule == rule]
+            found.append(Frequency(rule, info.title, len(set(of_rule)), len(entries), len(of_rule)))
+    return Rates(entries=len(entries), logs=sum(entry.runs for entry in entries), rates=tuple(found))

@@ -1,0 +1,60 @@
+"""Put every detector on the runs of all entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from mlsub.review.runs.changes import find_changes
+from mlsub.review.runs.copies import find_copies, find_shared_seeds
+from mlsub.review.runs.model import Entry, Observation
+from mlsub.review.runs.numbers import find_holes, find_jumps, find_order, find_stated_time, find_throughput
+from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pauses, find_slow_intervals
+from mlsub.review.runs.quality import find_met_earlier, find_small_spread, find_stops_below
+from mlsub.review.runs.stretch import find_overlap, find_stretch
+from mlsub.rules.catalogue import catalogue
+
+OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (
+    find_stretch,
+    find_stops_below,
+    find_stated_time,
+    find_jumps,
+    find_gaps,
+    find_pauses,
+    find_small_spread,
+    find_holes,
+    find_order,
+    find_throughput,
+    find_slow_intervals,
+    find_pace,
+    find_long_init,
+    find_met_earlier,
+)
+ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
+    find_overlap,
+    find_copies,
+    find_shared_seeds,
+    find_changes,
+)
+
+
+def observe_runs(entries: Sequence[Entry], against: Sequence[Entry] = ()) -> dict[str, list[Observation]]:
+    """Return what the detectors find of each entry, by its path, in the order of the catalogue.
+
+    Args:
+        entries: those to report on.
+        against: those to compare them with besides; findings on these alone are left out.
+    """
+    found: dict[str, list[Observation]] = {entry.path: [] for entry in entries}
+    for entry in entries:
+        for of_entry in OF_ENTRY:
+            found[entry.path].extend(of_entry(entry))
+    # What is compared with comes first, so that what agrees with it is reported of the entries in question.
+    together = [*(entry for entry in against if entry.path not in found), *entries]
+    for across in ACROSS:
+        for observation in across(together):
+            if observation.entry in found:
+                found[observation.entry].append(observation)
+    order = list(catalogue())
+    for observations in found.values():
+        observations.sort(key=lambda one: (order.index(one.finding.rule), one.finding.path))
+    return found
