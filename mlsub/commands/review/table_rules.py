@@ -70,7 +70,10 @@ def audit_table(file: str, rows: Sequence[Row], results: Sequence[Result], *, wh
             yield folder, seen.about(row, "table.row-without-logs", actual=_named(row))
     for result in results:
         if result.accepted and (result.path, result.scaling_type == "weak") not in seen.owners:
-            yield result.organisation, finding("table.row-missing", result.path, actual=f"no row for it in {file}")
+            yield (
+                result.organisation,
+                finding("table.row-missing", result.path, actual=f"no row for it in {file.rpartition('/')[2]}"),
+            )
 
 
 class _Seen:
