@@ -15,7 +15,7 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
 from mlsub.judge.entry import binding, judge_entry
-from mlsub.review.cross import audit_organisation_seeds
+from mlsub.review.cross import audit_organisation_seeds, audit_submitters
 from mlsub.review.disclosure import audit_disclosures
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, isolated, reviewed
@@ -184,6 +184,7 @@ def judge_package(
         findings.extend(about)
     findings.extend(about_flags)
     findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(read, package.listing)))
+    findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(read)))
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(read)))
     # Where their number is demanded, an entry without any log has a finding on it.
     counted = round_.run_count_demanded and any(f.rule == "entry.run-count" for f in findings)

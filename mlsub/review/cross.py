@@ -19,7 +19,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
 from mlsub.submission.report import RcpResult
-from mlsub.systems.fields import is_placeholder, is_unsaid
+from mlsub.systems.fields import category, is_placeholder, is_unsaid
 from mlsub.systems.names import named_in
 
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
@@ -153,6 +153,11 @@ def text_of(value: Any, limit: int) -> bytes:
 
 def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
+    # Where these differ they have a finding of their own.
+    if _another(submitter, entry.organisation) and _same_organisation(logged, submitter):
+        return None
+    if _another(submitter, entry.organisation):
+        submitter = ""
     for name, where in ((submitter, "the system description's submitter"), (entry.organisation, "the folder")):
         if name and not _same_organisation(logged, name):
             return "cross.org", name, f"submission_org is not {where}"
@@ -165,6 +170,32 @@ def _same_organisation(one: str, other: str) -> bool:
         return True
     words, others = (set(re.findall(r"[a-z0-9]+", name.lower())) for name in (one, other))
     return len(words & others) > 1 and (words <= others or others <= words)
+
+
+def _another(submitter: str, folder: str) -> bool:
+    """Return whether a description's submitter is not the folder's organisation, or this with a number behind it."""
+    if not submitter or not folder or is_placeholder(submitter):
+        return False
+    one, other = (re.sub(r"[^a-z0-9]", "", name[:200].lower()) for name in (submitter, folder))
+    numbered = one != other and one.startswith(other) and one.removeprefix(other).isdigit()
+    return numbered or not _same_organisation(submitter, folder)
+
+
+def audit_submitters(entries: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield descriptions whose submitter is not the organisation of the folder, each once."""
+    described = {entry.description.path: entry for entry in entries if entry.in_tree and entry.description is not None}
+    for path, entry in described.items():
+        submitter = entry.description.text("submitter") if entry.description is not None else ""
+        if _another(submitter, entry.organisation):
+            yield finding("cross.submitter", path, expected=entry.organisation, actual=show(submitter))
+
+
+def _status(entry: Entry, logged: str) -> tuple[str, ...] | None:
+    stated = entry.description.text("status") if entry.description else ""
+    # In the early rounds systems in a cloud were "available", too.
+    if not stated or stated.lower() == "available" or (known := category(stated)) is None:
+        return None
+    return None if category(logged) in (known, None) else ("cross.status", stated)
 
 
 def _division(entry: Entry, logged: str) -> tuple[str, ...] | None:
@@ -195,6 +226,7 @@ _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
     "submission_division": _division,
     "submission_platform": _platform,
     "submission_benchmark": _benchmark,
+    "submission_status": _status,
 }
 
 

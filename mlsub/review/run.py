@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -14,9 +15,14 @@ from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
 from mlsub.review.cadence import Dated, all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped
 from mlsub.rules.catalogue import finding, reviewed
-from mlsub.systems.fields import placeholders_in
+from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in
 
 _STATUSES = ("success", "aborted")
+#: An e-mail address, or the home folder of somebody.
+_PERSON = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z][A-Za-z0-9.-]{1,64}"
+    r"|/(?:home|Users)/(?!(?:root|users?|ubuntu|runner|admin|mlperf|work|home|shared|data)\b)[\w.-]{2,64}/"
+)
 #: Many implementations open a block as they stop; training takes longer than that.
 IDLE_MS = 1_000
 #: And a share of the run: what is logged in one go may carry times that are a little off.
@@ -31,6 +37,7 @@ _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
     "run.clock-backwards": lambda *of: _clock(*of),
     "run.status-unknown": lambda run, path, *_: _status(run, path),
     "run.placeholder": lambda run, path, *_: _placeholders(run, path),
+    "run.contact": lambda run, path, *_: _contacts(run, path),
     "run.event-type": lambda run, path, *_: _event_types(run, path),
     "run.eval-missing": lambda run, path, *_: audit_ending(run, path),
     "run.eval-length": lambda *of: audit_lengths(*of),
@@ -73,6 +80,23 @@ def _placeholders(run: Run, path: str) -> Iterator[Finding]:
     if found:
         lines = [run.lines[key] for key in found.values() if key in run.lines]
         yield finding("run.placeholder", path, line=min(lines, default=None), actual=several(list(found), 10))
+
+
+def _contacts(run: Run, path: str) -> Iterator[Finding]:
+    """Yield keys whose values name a person, by key and line; the values themselves are never shown."""
+    found = {}
+    for key, value in (*run.identity.items(), *run.hyperparameters.items()):
+        text = value if isinstance(value, str) else show(value, MAX_TEXT) if isinstance(value, dict | list) else ""
+        # A person has two names; an organisation or a word for nobody may stand there, too.
+        person = key.endswith("_poc_name") and " " in text.strip() and not is_placeholder(text)
+        if person or _PERSON.search(text[:MAX_TEXT]):
+            found[key] = run.lines.get(key)
+    if found:
+        lines = [line for line in found.values() if line is not None]
+        shown = [
+            f"{show(key, 60)[1:-1]} in line {line}" if line else show(key, 60)[1:-1] for key, line in found.items()
+        ]
+        yield finding("run.contact", path, line=min(lines, default=None), actual=several(shown, 10))
 
 
 def _interval(run: Run, path: str) -> Iterator[Finding]:

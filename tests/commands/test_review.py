@@ -13,7 +13,7 @@ import pytest
 from tests.commands.runner import REPOSITORY, Outcome, answer_schema, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
-from tests.make_tree import snapshot
+from tests.make_tree import make_tree, snapshot
 from tests.review.runs.build import Record, at, delay, write_tree
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
@@ -213,3 +213,35 @@ def test_two_rounds_of_a_submitter() -> None:
         f"v1.1/Graphcore/results/ipu-pod{name}"
         for name in ("16-POPART-closed/bert", "16-TF1/resnet", "64-POPART-closed/bert", "64-TF1/resnet")
     ]
+
+
+@pytest.mark.skipif(not (CORPUS.parent / "v6.0-sample").is_dir(), reason="published logs of v6.0 are not there")
+def test_what_is_disclosed_has_its_file_and_line_and_short_texts_are_short() -> None:
+    tree = CORPUS.parent / "v6.0-sample" / "AMD"
+    outcome = run("review", tree, "--round", "6.0", "--format", "json")
+    answer_schema("review").validate(outcome.document)
+    [one] = outcome.document["organisations"]
+    log = "results/MI350X_EPYC_9575F_primus/llama2_70b_lora/result_0.txt"
+    stated = {entry["benchmark"]: entry["disclosure"] for entry in one["entries"]}["llama2_70b_lora"]
+    assert stated["config_file"] == {"value": "config_MI355X_1x8x1.sh", "path": log, "line": 32, "also": []}
+    assert (stated["linear"], stated["config_places"], stated["accelerators"]) == (None, None, 8)
+    [ask] = [ask for ask in one["asks"] if ask["rule"] == "config.accelerator"]
+    assert ask["question"].endswith("than the system has. What explains it?")
+    assert [(place["path"], place["line"]) for place in ask["findings"]] == [(log, 32)]
+    text = run("review", tree, "--round", "6.0").stdout
+    assert text.count("\n") <= 60
+    assert "config_MI355X_1x8x1.sh" in text
+
+
+def test_a_round_begins_with_a_table_of_the_worst_first(tmp_path: Path) -> None:
+    made = make_tree(tmp_path)
+    shutil.copytree(made.folder, made.folder.parent / "Best")
+    made.log(0).unlink()
+    outcome = run("review", made.folder.parent, "--format", "json", "--select", "entry.run-count")
+    assert [(one["name"], one["official"]) for one in outcome.document["organisations"]] == [
+        ("ACME", "rejected"),
+        ("Best", "accepted"),
+    ]
+    lines = run("review", made.folder.parent, "--select", "entry.run-count").stdout.splitlines()
+    assert lines[2].split() == ["organisation", "round", "entries", "errors", "warnings", "notes", "verdict"]
+    assert lines[4].split()[0] == "ACME"

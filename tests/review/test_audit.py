@@ -174,7 +174,9 @@ def test_the_organisation_must_be_akin_to_folder_and_submitter(
     outcome = check(tree.folder)
     assert outcome.status == 0
     assert (outcome.rules() == set()) is akin
-    assert len(outcome.of("cross.org")) == (0 if akin else 5)
+    # A submitter that is not the folder is one finding; the logs agree with one of them, or are another five.
+    found = (len(outcome.of("cross.org")), len(outcome.of("cross.submitter")))
+    assert found == (0, 0) if akin else found in ((5, 0), (0, 1))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlsub.commands.review.model import Ask, Organisation, Rates, Review, ReviewedEntry
 from mlsub.findings import Severity, Verdict
-from mlsub.io.show import first_few, plural
+from mlsub.io.show import first_few, plural, show
 from mlsub.present.document import (
     Block,
     Cell,
@@ -25,6 +25,7 @@ from mlsub.present.document import (
 from mlsub.present.entries import MEANINGS
 from mlsub.present.findings import MAX_PLACES, facts_of, tally
 from mlsub.present.findings import MEANINGS as SEVERITIES
+from mlsub.review.disclosure import Fact
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import Detail
 
@@ -103,6 +104,8 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
         Text(_verdict(one)),
         section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
         entries_table(one.entries),
+        section("Names", names_table((one,), full=full)),
+        section("Disclosed", disclosure_table(one.entries, full=full)),
         section("Notes", *(_question(number, ask, full=True) for number, ask in enumerate(one.notes, 1)))
         if full
         else Text(f"notes: {_tally(one.notes)} (-v shows them)")
@@ -169,6 +172,49 @@ def entries_table(entries: Sequence[ReviewedEntry]) -> Table:
         for entry in entries
     ]
     return Table(columns, tuple(rows))
+
+
+def names_table(found: Sequence[Organisation], *, full: bool) -> Table:
+    """One row a name of a system that should be written otherwise, or each: as it is, and as it should be."""
+    columns = Column("field", when_narrow="shorten"), Column("as written"), Column("as it should be")
+    names = (named.naming for one in found for named in one.names)
+    rows: dict[tuple[Cell, ...], None] = {
+        (of.field, of.written, "" if of.how == "right" else of.wanted or "not known"): None
+        for of in names
+        if full or of.how == "spelling"
+    }
+    return Table(columns, tuple(rows))
+
+
+#: What is disclosed beside the batch size, as a table calls it.
+_DISCLOSED = {
+    "batch_size": "batch",
+    "micro_batch_size": "micro",
+    "tensor": "TP",
+    "pipeline": "PP",
+    "context": "CP",
+    "expert": "EP",
+    "linear": "linear",
+    "attention": "attention",
+    "communication": "comm.",
+    "config_file": "config",
+}
+
+
+def disclosure_table(entries: Sequence[ReviewedEntry], *, full: bool) -> Table:
+    """One row an entry that discloses more than its batch size: batch, parallel sizes, precisions and configuration."""
+    shown = [one for one in entries if full or one.disclosure.linear or one.disclosure.tensor]
+    stated = [name for name in _DISCLOSED if any(getattr(one.disclosure, name) for one in shown)]
+    columns = [Column(_DISCLOSED[name], when_narrow="fold", leave_out=int(name == "config_file")) for name in stated]
+    rows: list[tuple[Cell, ...]] = [
+        (one.system, one.benchmark, *(_stated(getattr(one.disclosure, name)) for name in stated)) for one in shown
+    ]
+    first = Column("system", when_narrow="shorten"), Column("benchmark", when_narrow="keep")
+    return Table((*first, *columns), tuple(rows if stated else ()))
+
+
+def _stated(fact: Fact | None) -> str:
+    return "-" if fact is None else show(fact.value, 60).strip('"') + (" *" if fact.also else "")
 
 
 def _factor(entry: ReviewedEntry) -> str:

@@ -8,6 +8,8 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.present.envelope import Answer
+from mlsub.review.disclosure import Disclosure
+from mlsub.systems.names import Naming
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +51,14 @@ class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     rcp: str
     margin_percent: float | None
     left_out: tuple[LeftOut, ...]
+    disclosure: Disclosure
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A name in a system description, the file at ``path``, and how it should be written."""
+
+    path: str
+    naming: Naming
 
 
 class Organisation(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +77,7 @@ class Organisation(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     logs: int
     entries: tuple[ReviewedEntry, ...]
+    names: tuple[Named, ...] = ()
     asks: tuple[Ask, ...] = ()
     notes: tuple[Ask, ...] = ()
     fine: tuple[str, ...] = ()

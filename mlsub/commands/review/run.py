@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
-from mlsub.commands.review.model import Frequency, LeftOut, Organisation, Rates, Review, ReviewedEntry
+from mlsub.commands.review.model import Frequency, LeftOut, Named, Organisation, Rates, Review, ReviewedEntry
 from mlsub.commands.review.table import benchmarks_of, read_table
 from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence.statistics import cut_of
@@ -21,12 +21,16 @@ from mlsub.io.errors import MlsubError
 from mlsub.judge.result import Result
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, rcp_words, verdict_line
+from mlsub.review.disclosure import Disclosure, Fact, disclosure_of
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
+from mlsub.submission.listing import Listing, list_tree
+from mlsub.submission.model import Entry
 from mlsub.submission.report import Choice, Report
+from mlsub.systems.names import namings
 from mlsub.workspace import Checked, Settings, check_places, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
 from mlsub.workspace.compared import entries_of, place_below
@@ -166,7 +170,8 @@ def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -
         results = {result.path: result for result in one.results}
         tabled = list(_tabled(one.report, [*results.values()], sides))
         for report in by_organisation(one.report):
-            rows = tuple(_entry(results[entry.path], one.report, above) for entry in report.entries)
+            listing = _listing(report, [results[entry.path] for entry in report.entries])
+            rows = tuple(_entry(results[entry.path], one.report, above, listing) for entry in report.entries)
             seen = [of for row in rows for of in observed.get(row.path, ())]
             placed = [replace(f, path=place_below(above, one.report, f.path)) for f in report.findings]
             folders = {entry.organisation for entry in report.entries}
@@ -231,10 +236,47 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
         verdict=text_of(verdict_line(report).words),
         logs=len(report.logs),
         entries=rows,
+        names=tuple(
+            Named(place_below(above, report, system.path), naming)
+            for system in report.systems
+            if system.facts is not None
+            for naming in namings(msgspec.structs.asdict(system.facts))
+        ),
     )
 
 
-def _entry(result: Result, report: Report, above: str) -> ReviewedEntry:
+def _listing(report: Report, results: Sequence[Result]) -> Listing | None:
+    """The organisation's files, where a run names the file of its configuration."""
+    named = any("config_filename" in log.run.hyperparameters for result in results for log in result.logs)
+    if not named or results[0].description_path is None:
+        return None
+    try:
+        return list_tree(Path(report.root, results[0].description_path).parent.parent)
+    except OSError:
+        return None
+
+
+def _disclosure(result: Result, report: Report, above: str, listing: Listing | None) -> Disclosure:
+    """What the runs of an entry disclose, as its paths are called here."""
+    entry = Entry(
+        path=result.path,
+        organisation=result.organisation,
+        system=result.system,
+        benchmark=result.benchmark,
+        folder=result.folder,
+        results=(),
+        logs=result.logs,
+    )
+    found = disclosure_of(entry, listing)
+    facts = {
+        name: replace(fact, path=place_below(above, report, fact.path))
+        for name in found.__struct_fields__
+        if isinstance(fact := getattr(found, name), Fact)
+    }
+    return replace(found, path=place_below(above, report, result.path), accelerators=result.accelerators_count, **facts)
+
+
+def _entry(result: Result, report: Report, above: str, listing: Listing | None) -> ReviewedEntry:
     mean, limit = result.rcp.mean, result.rcp.minimum
     return ReviewedEntry(
         path=place_below(above, report, result.path),
@@ -250,6 +292,7 @@ def _entry(result: Result, report: Report, above: str) -> ReviewedEntry:
         rcp=rcp_words(result.rcp),
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out(result, report, above)),
+        disclosure=_disclosure(result, report, above, listing),
     )
 
 

@@ -1,0 +1,73 @@
+"""What logs and descriptions state of organisation, availability and persons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.runner import check
+from tests.make_tree import Log, make_tree
+
+
+@pytest.mark.parametrize(
+    ("submitter", "expected"),
+    [
+        ("ACME_1", [("cross.submitter", '"ACME_1"', "ACME")]),
+        ("Umbrella", [("cross.submitter", '"Umbrella"', "ACME")]),
+        ("acme", []),
+        ("ACME Research", []),
+    ],
+)
+def test_the_submitter_is_the_folder(submitter: str, expected: list[tuple[str, str, str]], tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
+    tree.describe(submitter=submitter)
+    found = [f for f in check(tree.folder).findings if f["rule"] in ("cross.submitter", "cross.org")]
+    assert [(f["rule"], f["actual"], f["expected"]) for f in found] == expected
+    assert all(f["path"].endswith("systems/rack1.json") for f in found)
+
+
+@pytest.mark.parametrize(
+    ("logged", "stated", "found"),
+    [
+        ("onprem", "Available cloud", True),
+        ("cloud", "Preview", True),
+        ("onprem", "Available on-premise", False),
+        ("preview", "Preview", False),
+        ("whatever", "Preview", False),
+    ],
+)
+def test_the_availability_of_logs_is_that_of_the_description(
+    logged: str, stated: str, found: bool, tmp_path: Path
+) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(status=stated)
+    tree.edit(lambda log: log.put("submission_status", value=logged), 2)
+    told = [f for f in check(tree.folder).of("cross.status") if f["path"].endswith("result_2.txt")]
+    assert [(f["actual"], f["expected"]) for f in told] == [(f'"{logged}"', stated)] * found
+
+
+PERSONS: list[tuple[str, Any, bool]] = [
+    ("submission_poc_name", "A. Person", True),
+    ("submission_poc_name", "N/A", False),
+    ("submission_poc_name", "reference_implementation", False),
+    ("submission_poc_email", "a.person@example.org", True),
+    ("config", {"at": ["/home/person/run.sh"]}, True),
+    ("config", "/home/ubuntu/run.sh", False),
+    ("config", "model@fp8", False),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "found"), PERSONS)
+def test_a_person_in_a_log_is_named_by_key_and_never_shown(key: str, value: Any, found: bool, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+
+    def add(log: Log) -> None:
+        log.lines.insert(log.at("init_stop"), {**log.records("submission_org")[0], "key": key, "value": value})
+
+    tree.edit(add, 2)
+    told = check(tree.folder).of("run.contact")
+    assert [f["path"].rpartition("/")[2] for f in told] == ["result_2.txt"] * found
+    assert all(f["line"] and f["actual"] == f"{key} in line {f['line']}" for f in told)
+    assert not any("erson" in str(f["actual"]) for f in told if key == "config")
