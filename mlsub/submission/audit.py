@@ -13,11 +13,9 @@ from functools import lru_cache
 from mlsub.findings import Finding
 from mlsub.io.show import folded
 from mlsub.rules.catalogue import finding
-from mlsub.submission.code import CODE_USAGES, audit_code
+from mlsub.submission.code import CODE_USAGES, MAX_BYTES, audit_code
 from mlsub.submission.listing import ItemKind, Listing, gathered, named, parents, stray_kind, stray_paths
 
-#: The limit of the official repository check (``mlperf_logging.repo_checker``), in bytes.
-MAX_BYTES = 50 * 1024 * 1024
 _TOP = ("systems", "benchmarks", "results")
 #: Besides those of the rules: papers, a manifest, and what the official tools read or write there.
 _WELCOME = re.compile(

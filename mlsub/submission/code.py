@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from mlsub.findings import Finding
 from mlsub.rules.catalogue import finding
-from mlsub.submission.listing import Item, ItemKind, Listing, gathered, named
+from mlsub.submission.listing import Item, ItemKind, Listing, gathered, named, stray_kind
 from mlsub.submission.templates import README, SCRIPTS
 
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
 CODE_USAGES = ("training", "hpc")
 RUN_SCRIPT = "run_and_time.sh"
+#: The limit of the official repository check (``mlperf_logging.repo_checker``), and a reviewer's for code, in bytes.
+MAX_BYTES, MAX_CODE_BYTES = 50 * 1024 * 1024, 10 * 1024 * 1024
+_PROGRAMS, _LOGS = "compiled libraries and programs", "logs that are no results"
+#: Files with code, and one that starts a training, by its name.
+_PROGRAMMED = (".py", ".cu", ".cc", ".cpp", ".rs", ".go", ".jl", ".ipynb")
+_RUNS = re.compile(r".+\.(sh|sub|slurm|sbatch|bash)|makefile|run.*|train.*|main\.py")
 #: Names compared with each other where one is missing.
 _COMPARED = 50
 _EXPECTED = f"{README}, {', '.join(SCRIPTS)} and <system>_<implementation>.json"
@@ -26,6 +33,7 @@ def audit_code(listing: Listing, systems: Mapping[str, Collection[str]]) -> Iter
         if not any(item.path == "benchmarks" and item.kind is ItemKind.LINK for item in listing.items):
             yield _no_benchmarks(listing)
         return
+    yield from audit_artefacts(listing)
     code = _by_benchmark(listing)
     for name in sorted(systems):
         if name not in code:
@@ -72,17 +80,63 @@ def _no_code(name: str, there: list[str]) -> Finding:
 def _benchmark(name: str, systems: list[str], code: list[Item], folders: Collection[str]) -> Iterator[Finding]:
     folder = f"benchmarks/{name}"
     items = [item for item in code if item.kind is not ItemKind.FOLDER]
+    there = _names_below(folder, folders)
+    elsewhere = [name for name in there if name not in systems]
     if f"{folder}/implementations" not in folders:
-        there = _names_below(folder, folders)
-        yield finding("layout.implementations-missing", folder, actual=named(there) if there else "no folder")
+        alone = elsewhere[0] if len(elsewhere) == 1 else None
+        message = f"The code is in {alone}, not in implementations/<implementation>/" if alone else None
+        actual = named(there) if there else "no folder"
+        yield finding(
+            "layout.implementations-missing", f"{folder}/{alone}" if alone else folder, message, actual=actual
+        )
     scripts = [item.path for item in items if item.name == RUN_SCRIPT]
     if not scripts:
         yield finding("layout.run-script-missing", folder)
-    own = {system: place for system in systems if (place := _own_folder(folder, system, folders))}
+    own = {system: at for system in systems if (at := _own_folder(folder, system, folders))}
     without = [system for system in systems if system not in own]
     if without:
         yield _no_system_folder(folder, without, scripts, folders)
     yield from _lacking_files(folder, own, items)
+    if all("/implementations/" in at for at in own.values()):
+        yield from _implementations(folder, items, folders)
+
+
+def _implementations(folder: str, items: list[Item], folders: Collection[str]) -> Iterator[Finding]:
+    """Yield implementations without files, and those without README or a script to run them."""
+    above = f"{folder}/implementations" if f"{folder}/implementations" in folders else folder
+    places = [f"{above}/{name}" for name in _names_below(above, folders)]
+    if above == folder and any(item.parent == folder for item in items):
+        places = [folder]
+    lacking: dict[str, list[str]] = {}
+    for at in places:
+        names = [item.name.lower() for item in items if item.path.startswith(f"{at}/")]
+        if not names:
+            lacking.setdefault("file", []).append(at)
+        if not any(name.endswith(_PROGRAMMED) for name in names):
+            continue  # The files of a system, which the code of another folder uses.
+        above_it = [item.name.lower() for item in items if item.parent in (folder, above)]
+        if not any(name.startswith("readme") for name in (*names, *above_it)):
+            lacking.setdefault("README", []).append(at)
+        if not any(map(_RUNS.fullmatch, names)):
+            lacking.setdefault("script that runs it", []).append(at)
+    for what, bad in lacking.items():
+        where = bad[0] if len(bad) == 1 else folder
+        actual = named(bad, folder) if len(bad) > 1 else None
+        yield finding("layout.implementation-lacking", where, f"An implementation has no {what}", actual=actual)
+
+
+def audit_artefacts(listing: Listing) -> Iterator[Finding]:
+    """Yield what is no code among the code: programs, packages, archives, logs, and files above 10 MB."""
+    code = [item for item in listing.items if item.path.startswith("benchmarks/") and item.kind is ItemKind.FILE]
+    kinds: dict[str, list[str]] = {_PROGRAMS: list(listing.programs)}
+    for item in code:
+        what = stray_kind(item.name, "code") or (_LOGS if "output" in item.parent.split("/") else None)
+        if what is not None and item.name[0] != ".":
+            kinds.setdefault(what, []).append(item.path)
+    for kind, paths in kinds.items():
+        yield from gathered("layout.not-code", sorted(set(paths)), f"The code contains {kind}")
+    large = [item.path for item in code if MAX_CODE_BYTES < (item.size or 0) <= MAX_BYTES]
+    yield from gathered("layout.large-code", large)
 
 
 def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | None:
@@ -114,7 +168,9 @@ def _lacking_files(folder: str, own: dict[str, str], items: list[Item]) -> Itera
     described = [item.name for item in items if item.name.endswith(".json")]
     alike: dict[tuple[str, ...], list[str]] = {}
     for system, place in own.items():
-        alike.setdefault(_lacking(names.get(place, set()), system, described), []).append(place)
+        # A README that an implementation lacks is another finding.
+        known = {README} if "/implementations/" in place else set()
+        alike.setdefault(_lacking(names.get(place, set()) | known, system, described), []).append(place)
     for lacking, places in alike.items():
         if lacking:
             listed = f" in {named(places, folder)}" if len(places) > 1 else ""

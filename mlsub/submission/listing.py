@@ -17,7 +17,7 @@ from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.errors import reason_of
 from mlsub.rules.catalogue import finding
-from mlsub.submission.templates import begins_as_template, may_be_template
+from mlsub.submission.templates import begins_as_template, content_of, may_be_template
 
 #: Names shown of many.
 SHOWN = 3
@@ -63,7 +63,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     ``closed`` are folders that could not be read (``.`` is the whole tree), ``unread`` names of which nothing could be
     found out, or not what is asked of such a file, each with the reason. ``cut`` says that there are more files, or
-    folders lie deeper, than are listed; ``unfilled`` are paths of templates nobody has filled in.
+    folders lie deeper, than are listed; ``unfilled`` are paths of templates nobody has filled in, ``programs`` those of
+    programs among the code that their names do not give away.
     """
 
     items: tuple[Item, ...]
@@ -71,6 +72,7 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     unread: dict[str, str] = {}
     cut: str | None = None
     unfilled: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -132,6 +134,8 @@ def _short(name: str) -> str:
 #: The largest published package has 2,300 files; a tree with more names than this is something else.
 MAX_ITEMS = 100_000
 MAX_DEPTH = 40
+#: What a program of Linux begins with, and how many files are asked.
+_ELF, _MOST_HEADS = b"\x7fELF", 1_000
 
 
 def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_DEPTH) -> Listing:
@@ -163,8 +167,10 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
         waiting += [(child, depth + 1) for child in below]
     items.sort(key=lambda item: item.path)
     unfilled = tuple(item.path for item in items if _is_unfilled_template(folder, item, unread))
+    asked = [item.path for item in items if _may_be_program(item) and item.path not in unread][:_MOST_HEADS]
+    programs = tuple(path for path in asked if _begins_as_program(folder / path))
     closed, unread = (dict(sorted(known.items())) for known in (closed, unread))
-    return Listing(items=tuple(items), closed=closed, unread=unread, cut=cut, unfilled=unfilled)
+    return Listing(items=tuple(items), closed=closed, unread=unread, cut=cut, unfilled=unfilled, programs=programs)
 
 
 def _item(entry: os.DirEntry[str], path: str, unread: dict[str, str]) -> Item:
@@ -193,13 +199,27 @@ def _is_unfilled_template(folder: Path, item: Item, unread: dict[str, str]) -> b
         return False
 
 
+def _may_be_program(item: Item) -> bool:
+    """Return whether a file among the code has a name without ending, or with one that says nothing of it."""
+    ending = item.name.rpartition(".")[2].lower() if "." in item.name else ""
+    is_code = item.kind is ItemKind.FILE and item.path.startswith("benchmarks/") and (item.size or 0) > len(_ELF)
+    return is_code and ending in ("", "bin", "elf", "run", "x")
+
+
+def _begins_as_program(file: Path) -> bool:
+    try:
+        return content_of(file, len(_ELF), follow=False) == _ELF
+    except OSError:
+        return False  # Nothing else is asked of it.
+
+
 def is_stray_folder(item: Item) -> bool:
     """Return whether a folder is one that nobody means to submit, whatever lies in it."""
     return item.kind is ItemKind.FOLDER and stray_kind(item.name) is not None
 
 
 @lru_cache(maxsize=4096)
-def stray_kind(name: str, table: Literal["files", "folders"] = "folders") -> str | None:
+def stray_kind(name: str, table: Literal["files", "folders", "code"] = "folders") -> str | None:
     """Return what a folder or a file is by its name, such as ``caches``, where nobody means to submit it; else None."""
     kinds = shipped(__file__, "strays.yaml", dict[str, dict[str, str]])[table]
     return next((kind for kind, pattern in kinds.items() if re.fullmatch(pattern, name)), None)

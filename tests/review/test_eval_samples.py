@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mlsub.log.event import Event
-from mlsub.log.run import Shift
+from mlsub.log.lengths import Shift
 from tests.commands.runner import check
 from tests.corpus import SHARED
 from tests.review.folding import fold

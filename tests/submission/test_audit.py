@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mlsub.findings import Kind
-from mlsub.submission.listing import Item, ItemKind, Listing
+from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
 from tests.corpus import CORPUS
 from tests.submission.listings import ENTRY, Systems, audited, listing, published, systems_of, told
 
@@ -36,7 +38,10 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
     ),
     "no run script anywhere and no folder of the system": (
         listing("results/rack1/bert/result_0.txt", without="bert/rack1/"), ENTRY,
-        [("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1")],
+        [
+            ("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1"),
+            ("implementation-lacking", f"{CODE}/pytorch", None),
+        ],
     ),
     "what is missing everywhere is one finding a benchmark": (
         listing(*(
@@ -64,7 +69,24 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
         listing(*(f"{BERT}/{name}/{n}.py" for name in ("Data", "data") for n in range(5))), ENTRY,
         [("name-collision", f"{BERT}/data", None)],
     ),
-    "50 MiB": (listing(Item("benchmarks/model.bin", size=50 * MIB)), ENTRY, []),
+    "10 MiB": (listing(Item("benchmarks/model.bin", size=10 * MIB)), ENTRY, []),
+    "50 MiB": (
+        listing(Item("benchmarks/model.bin", size=50 * MIB)), ENTRY,
+        [("large-code", "benchmarks/model.bin", None)],
+    ),
+    "an implementation without README, and an empty one": (
+        listing(f"{CODE}/a/a.py", Item(f"{CODE}/b", ItemKind.FOLDER), f"{CODE}/c/run.sh", without="bert/rack1/"), ENTRY,
+        [
+            ("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1"),
+            ("implementation-lacking", BERT, "2: implementations/a, implementations/pytorch"),
+            ("implementation-lacking", f"{CODE}/a", None),
+            ("implementation-lacking", f"{CODE}/b", None),
+        ],
+    ),
+    "code that lies beside implementations": (
+        listing("benchmarks/bert/nemo/train.py", without="implementations"), ENTRY,
+        [("implementations-missing", f"{BERT}/nemo", "2: nemo, rack1")],
+    ),
     "more than 50 MiB": (
         listing(Item("benchmarks/model.bin", size=50 * MIB + 1)), ENTRY, [("file-size", "benchmarks/model.bin", None)]
     ),
@@ -147,7 +169,7 @@ def test_a_rehearsal_needs_no_code() -> None:
         ("benchmarks/aux.py", "name-unportable"),
         ("benchmarks/COM1", "name-unportable"),
         ("benchmarks/notes.", "name-unportable"),
-        ("benchmarks/12:30.log", "name-unportable"),
+        ("benchmarks/12:30.md", "name-unportable"),
         ("benchmarks/back\\slash", "name-unportable"),
         ("benchmarks/tab\there", "name-unportable"),
         ("benchmarks/over\u202eride", "name-unportable"),
@@ -250,3 +272,34 @@ def test_published_packages_are_told_few_things_each_once() -> None:
 def test_what_is_said_of_a_published_package(name: str, expected: list[tuple[str, str, str | None]]) -> None:
     tree = published(name)
     assert told(tree, systems_of(tree)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("lib.so", "compiled libraries and programs"),
+        ("lib.so.1.2", "compiled libraries and programs"),
+        ("a-1.0-py3-none-any.whl", "installation packages"),
+        ("driver_all.deb.1", "installation packages"),
+        ("patches.tar.gz", "archives"),
+        ("slurm-17.out", "logs that are no results"),
+        ("output/train.txt", "logs that are no results"),
+        ("train.py", None),
+        ("layout.py", None),
+        ("archive.tar.md", None),
+        ("a.so" + ".1" * 100_000, None),
+    ],
+)
+def test_what_is_no_code_is_named_among_the_code(name: str, kind: str | None) -> None:
+    found = [one for one in audited(listing(f"{CODE}/pytorch/{name}")) if one.rule == "layout.not-code"]
+    expected = [(f"The code contains {kind}", f"{CODE}/pytorch/{name}")] if kind else []
+    assert [(one.message, one.path) for one in found] == expected
+
+
+def test_a_program_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    folder = tmp_path / CODE / "pytorch"
+    folder.mkdir(parents=True)
+    for name, content in (("tool", b"\x7fELF\2\1"), ("tool.bin", b"\x7fELF\2"), ("Makefile", b"all:\n"), ("e", b"")):
+        (folder / name).write_bytes(content)
+    (folder / "link").symlink_to("tool")
+    assert list_tree(tmp_path).programs == (f"{CODE}/pytorch/tool", f"{CODE}/pytorch/tool.bin")

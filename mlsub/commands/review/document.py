@@ -106,6 +106,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
         entries_table(one.entries),
         section("Names", names_table((one,), full=full)),
         section("Disclosed", disclosure_table(one.entries, full=full)),
+        section("Hyperparameters", hyperparameters_table(one.entries)) if full else None,
         section("Notes", *(_question(number, ask, full=True) for number, ask in enumerate(one.notes, 1)))
         if full
         else Text(f"notes: {_tally(one.notes)} (-v shows them)")
@@ -211,6 +212,20 @@ def disclosure_table(entries: Sequence[ReviewedEntry], *, full: bool) -> Table:
     ]
     first = Column("system", when_narrow="shorten"), Column("benchmark", when_narrow="keep")
     return Table((*first, *columns), tuple(rows if stated else ()))
+
+
+def hyperparameters_table(entries: Sequence[ReviewedEntry]) -> Table:
+    """One row a hyperparameter of the reference that the first run of an entry does not have just so."""
+    names = ("system", "benchmark", "hyperparameter", "value", "reference")
+    rows: list[tuple[Cell, ...]] = [
+        (one.system, one.benchmark, of.name, of.value, of.reference)
+        for one in entries
+        for of in one.hyperparameters
+        if of.value is not None and of.value.removesuffix(".0") != of.reference.removesuffix(".0")
+    ]
+    return Table(
+        tuple(Column(name, when_narrow="shorten" if name == "system" else "fold") for name in names), tuple(rows)
+    )
 
 
 def _stated(fact: Fact | None) -> str:

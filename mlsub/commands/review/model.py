@@ -35,6 +35,16 @@ class LeftOut(msgspec.Struct, frozen=True):
     why: Annotated[str, Says(enum=["noncompliant", "not converged", "fastest", "slowest"])]
 
 
+class Hyperparameter(msgspec.Struct, frozen=True):
+    """A value that the first run with one states, as text, and that of the reference at its batch size, or below."""
+
+    name: str
+    value: str | None
+    reference: str
+    path: str
+    line: int | None
+
+
 class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One entry. ``margin_percent`` is the mean above the limit of the convergence test, None where it has no mean."""
 
@@ -52,6 +62,7 @@ class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     margin_percent: float | None
     left_out: tuple[LeftOut, ...]
     disclosure: Disclosure
+    hyperparameters: tuple[Hyperparameter, ...] = ()
 
 
 class Named(msgspec.Struct, frozen=True):

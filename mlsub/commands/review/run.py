@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -12,12 +13,23 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
-from mlsub.commands.review.model import Frequency, LeftOut, Named, Organisation, Rates, Review, ReviewedEntry
+from mlsub.commands.review.model import (
+    Frequency,
+    Hyperparameter,
+    LeftOut,
+    Named,
+    Organisation,
+    Rates,
+    Review,
+    ReviewedEntry,
+)
 from mlsub.commands.review.table import benchmarks_of, read_table
 from mlsub.commands.review.table_rules import About, audit_ids, audit_table
+from mlsub.convergence.reference import hyperparameters_of, reference_file
 from mlsub.convergence.statistics import cut_of
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import show
 from mlsub.judge.result import Result
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, rcp_words, verdict_line
@@ -276,6 +288,21 @@ def _disclosure(result: Result, report: Report, above: str, listing: Listing | N
     return replace(found, path=place_below(above, report, result.path), accelerators=result.accelerators_count, **facts)
 
 
+def _hyperparameters(result: Result, report: Report, above: str) -> Iterator[Hyperparameter]:
+    """The hyperparameters that the reference states, as the first run has them."""
+    of, size = get_round(result.usage, result.round), result.rcp.batch_size
+    file = reference_file(of.usage, of.ruleset, result.benchmark)
+    if file is None or size is None or not result.logs:
+        return
+    log = result.logs[0]
+    with suppress(MlsubError):
+        for name, value in hyperparameters_of(file, size).items():
+            stated = log.run.hyperparameters
+            own = show(stated[name]) if name in stated else None
+            path = place_below(above, report, log.path)
+            yield Hyperparameter(name, own, show(value), path, log.run.lines.get(name))
+
+
 def _entry(result: Result, report: Report, above: str, listing: Listing | None) -> ReviewedEntry:
     mean, limit = result.rcp.mean, result.rcp.minimum
     return ReviewedEntry(
@@ -293,6 +320,7 @@ def _entry(result: Result, report: Report, above: str, listing: Listing | None) 
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out(result, report, above)),
         disclosure=_disclosure(result, report, above, listing),
+        hyperparameters=tuple(_hyperparameters(result, report, above)),
     )
 
 

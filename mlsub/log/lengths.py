@@ -1,0 +1,120 @@
+"""The evaluations of a run by their records: how long they take, and where in training they say they are."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from mlsub.log.event import Event
+
+#: Evaluations (ms) that no model takes: of all published ones that run while the clock does, the shortest takes 65 ms.
+NO_LENGTH_MS = 5
+#: No training counts further.
+_MOST = 1e15
+
+
+class Shift(msgspec.Struct, frozen=True, array_like=True):
+    """Evaluations that all state another ``samples_count`` in ``eval_accuracy`` than where they start and stop.
+
+    ``count`` says how many; the first is in ``line``, with ``stated`` in place of ``meant``; ``last`` is what has to be
+    added to that of the last.
+    """
+
+    count: int
+    line: int
+    stated: float
+    meant: float
+    last: float
+
+
+class EvaluationLengths(msgspec.Struct, frozen=True, array_like=True):
+    """The evaluations of the timed region that start and stop: how many, and how many of them take hardly any time.
+
+    ``line`` is that of the first such ``eval_start``, ``longest_ms`` the length of the longest of them. ``beside`` says
+    that evaluations start in order while others are under way, as where they are made beside the training. ``shift`` is
+    None where an evaluation states the same place at its start, its end and in between.
+    """
+
+    count: int = 0
+    short: int = 0
+    line: int | None = None
+    longest_ms: float = 0.0
+    beside: bool = False
+    shift: Shift | None = None
+
+
+class LengthFold:
+    """Takes starts and stops in file order; of those of many processes the first counts."""
+
+    def __init__(self) -> None:
+        self._open: Event | None = None
+        self._count = self._short = 0
+        self._line: int | None = None
+        self._longest = 0.0
+        self._beside = self._back = False
+        self._place = -math.inf
+        self._accuracy: Event | None = None
+        self._shift: Shift | None = None
+        self._agrees = False
+
+    def start(self, event: Event) -> None:
+        """Take an ``eval_start`` of the timed region."""
+        place = _place(event)
+        self._back = self._back or place < self._place
+        if self._open is None:
+            self._open, self._accuracy = event, None
+        else:
+            self._beside = self._beside or place > self._place
+        self._place = place
+
+    def stop(self, event: Event) -> None:
+        """Take an ``eval_stop``."""
+        start, self._open = self._open, None
+        if start is None:
+            return
+        self._compare(start, event)
+        self._count += 1
+        length = event.time_ms - start.time_ms
+        if length <= NO_LENGTH_MS:
+            self._short += 1
+            self._longest = max(self._longest, length)
+            if self._line is None:
+                self._line = start.line
+
+    def accuracy(self, event: Event) -> None:
+        """Take an ``eval_accuracy``."""
+        self._accuracy = event
+
+    def _compare(self, start: Event, stop: Event) -> None:
+        """Compare the place of an evaluation with those of its start and stop."""
+        inner = self._accuracy
+        places = [_samples(event) for event in (start, inner, stop)]
+        meant, stated, end = places
+        if inner is None or meant is None or stated is None or meant != end or meant == stated:
+            self._agrees = True
+        elif self._shift is None:
+            self._shift = Shift(1, inner.line, stated, meant, meant - stated)
+        else:
+            self._shift = msgspec.structs.replace(self._shift, count=self._shift.count + 1, last=meant - stated)
+
+    def finish(self) -> EvaluationLengths:
+        """Return what there was so far."""
+        beside = self._beside and not self._back
+        shift = None if self._agrees or beside else self._shift
+        return EvaluationLengths(self._count, self._short, self._line, self._longest, beside, shift)
+
+
+def _samples(event: Event | None) -> float | None:
+    """The ``samples_count`` of a record; None where it states none that is a number."""
+    found = event.metadata.get("samples_count") if event is not None and isinstance(event.metadata, dict) else None
+    return found if (type(found) is int or type(found) is float) and abs(found) < _MOST else None
+
+
+def _place(event: Event) -> float:
+    """How far the training had come when an evaluation started; infinity where that is not said."""
+    for name in ("samples_count", "epoch_num"):
+        found = event.metadata.get(name) if isinstance(event.metadata, dict) else None
+        if type(found) is int or type(found) is float:
+            return float(found) if abs(found) < _MOST else math.inf
+    return math.inf
