@@ -20,6 +20,11 @@ class Severity(StrEnum):
     WARNING = "warning"
     NOTE = "note"
 
+    @property
+    def rank(self) -> int:
+        """How many severities are worse."""
+        return list(Severity).index(self)
+
     @classmethod
     def _missing_(cls, value: object) -> Severity | None:
         """The severity by the word that notes had before."""
@@ -51,7 +56,7 @@ class Verdict(StrEnum):
 
 
 class Suppression(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a finding no longer counts for ``--strict`` and for rules of your own. The official verdict is not affected.
+    """Why a finding no longer counts for ``--fail-on`` and for rules of your own. The official verdict is not affected.
 
     ``source`` is the settings file and the waiver in it, or the baseline; ``until`` the last day of a waiver.
     """
@@ -81,6 +86,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     fix: str | None = None
     source: Annotated[str, Says("Who demands it.", minLength=1)]
     suppressed: Annotated[Suppression | None, Says("By a waiver or the baseline; null where it counts.")] = None
+
+    @property
+    def defect(self) -> tuple[object, ...]:
+        """What findings of the same defect in several places have in common."""
+        return (self.rule, self.message, self.expected, self.fix, self.severity, self.suppressed)
+
+    def counts(self, fail_on: Severity | None) -> bool:
+        """Whether it makes the exit status 1 beside the official verdict: a review finding from ``fail_on`` on."""
+        if self.kind is Kind.HOUSE:
+            return self.severity is Severity.ERROR
+        return self.kind is Kind.REVIEW and fail_on is not None and self.severity.rank <= fail_on.rank
 
     @property
     def rejects(self) -> bool:

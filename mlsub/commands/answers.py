@@ -31,6 +31,7 @@ _ANSWERS = {
     "rules keys check": "mlsub.commands.rules.keys.KeyCheck",
     "rules list": "mlsub.commands.rules.table.Overview",
     "rules list ids": "mlsub.commands.rules.table.RuleIds",
+    "rules list every": "mlsub.commands.rules.table.EveryRule",
     "rules show": "mlsub.commands.rules.table.RuleTable",
     "score": "mlsub.present.entries.Reports",
     "rcp build": "mlsub.commands.rcp.run.NewReference",
@@ -57,6 +58,7 @@ _ASKED = {
     "review rates": "review PATH --rates",
     "rules diff submission": "rules diff ROUND ROUND --submission DIR",
     "rules keys check": "rules keys BENCHMARK --check FILE",
+    "rules list every": "rules list --ids",
     "rules list ids": "rules list --round ROUND --benchmark BENCHMARK",
     "score selection": "score PATH --window N",
 }

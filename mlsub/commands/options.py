@@ -338,6 +338,28 @@ _SEVERITY = click.option(
     default="note",
     help="Show only findings that are at least so severe.",
 )
+
+
+def fail_on_options(function: Callable[..., None]) -> Callable[..., None]:
+    """--fail-on and --strict; the function gets ``fail_on``, the least severity of review findings that count."""
+
+    @wraps(function)
+    def called(fail_on: str, strict: bool, **others: Any) -> None:
+        from mlsub.findings import Severity
+
+        ctx = click.get_current_context()
+        sources = [ctx.get_parameter_source(name) for name in ("strict", "fail_on")]
+        near = [_CLOSE.index(source) if source in _CLOSE else len(_CLOSE) for source in sources]
+        if near[0] < near[1]:
+            fail_on = "warning" if strict else "official"
+        function(fail_on=None if fail_on == "official" else Severity(fail_on), **others)
+
+    levels = click.Choice(["official", "error", "warning", "note"])
+    words = "Exit with 1 from review findings of this severity on; official: only where something is rejected."
+    fail = setting("--fail-on", type=levels, default="official", show_default=True, help=words)
+    return fail(setting("--strict/--no-strict", help="The same as --fail-on warning.")(called))
+
+
 _ONLY = click.option(
     "--only",
     type=click.Choice(["official", "house", "review"]),

@@ -19,6 +19,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.present import CI_FORMATS, FORMATS
 
 if TYPE_CHECKING:
+    from mlsub.findings import Severity
     from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
     from mlsub.present.envelope import Answer
@@ -388,6 +389,6 @@ def tell_kept(file: Path, kept: Path | None) -> None:
         tell(f"what {file} held before is kept as {kept.name}")
 
 
-def exit_with(reports: Sequence[Report], *, strict: bool = False) -> None:
+def exit_with(reports: Sequence[Report], *, fail_on: Severity | None = None) -> None:
     """End with the worst status of the reports: 2 where anything that was asked for could not be checked."""
-    sys.exit(max((report.exit_status(strict=strict) for report in reports), default=COULD_NOT))
+    sys.exit(max((report.exit_status(fail_on=fail_on) for report in reports), default=COULD_NOT))

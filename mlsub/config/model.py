@@ -50,7 +50,11 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             description="By file or folder, relative to the settings file: hide findings of these rules or prefixes.",
         ),
     ] = {}
-    strict: Annotated[bool | None, _said("Exit with 1 if there are review findings.")] = None
+    fail_on: Annotated[
+        Literal["official", "error", "warning", "note"] | None,
+        _said("Exit with 1 from review findings of this severity on; official: only where something is rejected."),
+    ] = None
+    strict: Annotated[bool | None, _said('The same as fail-on = "warning"; also for audit and pack.')] = None
     format: Annotated[_Format | None, _said("The output format, of the commands that have it.")] = None
     jobs: Annotated[Annotated[int, msgspec.Meta(ge=1, le=4096)] | None, _said("Read logs with so many processes.")] = (
         None

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import Piece, Way, adopt, assemble
 from mlsub.io.write import make_folder, remove_leftovers, write_file
@@ -31,15 +31,13 @@ from mlsub.submission.templates import Template, begins_as_template, may_be_temp
 from mlsub.workspace import Settings, check_paths
 from mlsub.workspace.package import check_place, write_package
 
-#: What no official tool checks, and no package is written with unless somebody says why.
-_GRAVE = ("entry.same-log-twice",)
-
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What to do.
 
     ``waivers`` are those beyond the manifest's; ``force`` lets files of OUT go that pack wrote and the manifest no
-    longer names. ``templates`` are for files that the sources lack; ``strict`` refuses for review findings, too.
+    longer names. ``templates`` are for files that the sources lack; ``strict`` refuses for review findings, too,
+    and ``even_with_errors`` not even for review errors.
     ``partly`` checks what there is of an unsound plan, which is never written. ``settings`` say how logs are read.
     """
 
@@ -49,6 +47,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     way: Way = Way.COPY
     templates: bool = False
     strict: bool = False
+    even_with_errors: bool = False
     partly: bool = False
     waivers: tuple[Waiver, ...] = ()
     settings: Settings = Settings()
@@ -214,10 +213,10 @@ def _item(piece: Piece) -> Item:
 
 def _judge(packed: Packing, report: Report, manifest: Manifest, request: Request) -> Packing:
     """Return the package with the report of its check, and what that and the waivers say of writing it."""
-    stopping = [*deciding(report), *(found for found in report.findings if found.rule in _GRAVE)]
+    stopping = deciding(report) if request.even_with_errors else [*deciding(report), *report.review_errors()]
     if request.strict:
         stopping += [found for found in packed.findings if found.severity is not Severity.ERROR]
-        stopping += [found for found in report.findings if found.kind is Kind.REVIEW]
+        stopping += [found for found in report.findings if found.counts(Severity.WARNING)]
     waivers = (*manifest.waivers, *request.waivers)
     valid = [waiver for waiver in waivers if waiver.expires == "never" or waiver.expires >= request.today.isoformat()]
     covering = {found: waiver_of(found, valid) for found in stopping}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.show import plain
 from mlsub.present.findings import SUPPRESSED, why_suppressed
 from mlsub.submission.report import Report
@@ -125,13 +125,13 @@ def part(
 
 
 def judge_outcome(
-    official: Verdict, *, strict: bool, forgiven: Container[Finding] = ()
+    official: Verdict, *, fail_on: Severity | None, forgiven: Container[Finding] = ()
 ) -> Callable[[Finding], Outcome]:
     """Return what says of each finding under an official verdict whether it counts, as for the exit status.
 
     Args:
         official: the verdict.
-        strict: whether review findings count.
+        fail_on: the least severity of review findings that count.
         forgiven: findings that reject nothing here, official errors or not.
     """
 
@@ -139,25 +139,23 @@ def judge_outcome(
         if official is Verdict.NOT_CHECKED and finding.severity is Severity.ERROR:
             return Outcome.NOT_CHECKED
         rejects = finding.rejects and official is Verdict.REJECTED and finding not in forgiven
-        house = finding.kind is Kind.HOUSE and finding.severity is Severity.ERROR
-        counts = rejects or house or (strict and finding.kind is Kind.REVIEW)
-        return Outcome.COUNTS if counts else Outcome.BESIDE
+        return Outcome.COUNTS if rejects or finding.counts(fail_on) else Outcome.BESIDE
 
     return outcome
 
 
-def ci_report(command: str, reports: Iterable[Report], *, strict: bool = False) -> CiReport:
-    """The results of reports; ``strict`` says that review findings count."""
-    return CiReport(command, tuple(_report_part(report, strict=strict) for report in reports))
+def ci_report(command: str, reports: Iterable[Report], *, fail_on: Severity | None = None) -> CiReport:
+    """The results of reports; ``fail_on`` is the least severity of review findings that count."""
+    return CiReport(command, tuple(_report_part(report, fail_on=fail_on) for report in reports))
 
 
-def _report_part(report: Report, *, strict: bool) -> CiPart:
+def _report_part(report: Report, *, fail_on: Severity | None) -> CiPart:
     rules = f" ({report.usage} v{report.round})" if report.usage and report.round else ""
     forgiven = frozenset(report.findings).difference(report.rejecting())
     return part(
         _file(report.root, _repository()) + rules,
         report.findings,
-        judge_outcome(report.official, strict=strict, forgiven=forgiven),
+        judge_outcome(report.official, fail_on=fail_on, forgiven=forgiven),
         root=report.root,
         verdict=report.official,
         checked=(*(log.path for log in report.logs), *(system.path for system in report.systems)),

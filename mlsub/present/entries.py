@@ -11,7 +11,7 @@ from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.io.show import first_few, plural
 from mlsub.present.document import Block, Cell, Column, Items, Meaning, Span, Table, Text
 from mlsub.present.envelope import Answer
-from mlsub.present.findings import tally
+from mlsub.present.findings import defects, tally
 from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, RcpResult, Report, SystemResult
 
 MEANINGS: dict[Verdict, Meaning] = {
@@ -47,23 +47,32 @@ def summary(report: Report, *, alone: bool = True, hint: str = "") -> Iterator[B
     yield Items(tuple(beside(report, hint)))
 
 
-def verdict_line(report: Report, *, alone: bool = True, counting: Report | None = None, strict: bool = False) -> Text:
+def verdict_line(
+    report: Report, *, alone: bool = True, counting: Report | None = None, fail_on: Severity | None = None
+) -> Text:
     """The verdict, what rejects, how much is accepted, and what else the exit status is 1 for.
 
     Args:
         report: the report, with all its findings.
         alone: nothing else was asked for.
         counting: the same with the findings that count, if not all do.
-        strict: review findings count.
+        fail_on: the least severity of review findings that count.
     """
     parts = list(_parts(report))
     first = _rejected_organisations(report) + ", ".join(_rejecting(report, parts))
     rest = ", ".join(_accepted(part) for part in parts if part.count and not part.rejecting)
     if report.official is Verdict.NOT_CHECKED:
         rest = "nothing could be checked" if alone else "this part could not be checked"
-    also = _also(report if counting is None else counting, strict=strict)
+    also = _also(report if counting is None else counting, fail_on=fail_on)
     words = "; ".join(filter(None, (first, rest, also)))
-    return Text((Span(report.official.value, MEANINGS[report.official]), f": {words}"))
+    return Text((Span(report.official.value, MEANINGS[report.official]), f"{_raised(report)}: {words}"))
+
+
+def _raised(report: Report) -> str:
+    """How many errors a reviewer will raise, behind the verdict on what is accepted."""
+    count = defects(report.review_errors())
+    said = f", with {plural(count, 'error')} that a reviewer will raise"
+    return said if count and report.official is Verdict.ACCEPTED else ""
 
 
 def single_logs(report: Report) -> list[LogResult]:
@@ -152,15 +161,14 @@ def _rejected_organisations(report: Report) -> str:
     return f"{len(bad)} of {len(known)} organisations ({first_few(bad, _NAMED)}): " if bad else ""
 
 
-def _also(report: Report, *, strict: bool) -> str:
+def _also(report: Report, *, fail_on: Severity | None) -> str:
     """What an accepted report ends the command with 1 for."""
-    if report.official is not Verdict.ACCEPTED or not report.exit_status(strict=strict):
+    if report.official is not Verdict.ACCEPTED or not report.exit_status(fail_on=fail_on):
         return ""
-    counted = [finding for finding in report.findings if finding.suppressed is None]
-    house = sum(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in counted)
-    review = sum(f.kind is Kind.REVIEW for f in counted) if strict else 0
+    counted = [finding for finding in report.findings if finding.suppressed is None and finding.counts(fail_on)]
+    house, review = (defects(f for f in counted if f.kind is kind) for kind in (Kind.HOUSE, Kind.REVIEW))
     said = [f"against your own rules: {plural(house, 'error')}"] if house else []
-    said += [f"--strict counts {plural(review, 'review finding')}"] if review else []
+    said += [f"--fail-on {fail_on} counts {plural(review, 'review finding')}"] if review else []
     return ", ".join(said)
 
 

@@ -18,16 +18,15 @@ from mlsub.submission.report import Choice, Detail, Report, choose
 #: Defects of one rule shown on a terminal, and lines of places of each; pages and JSON have them all.
 MAX_DEFECTS, MAX_PLACES = 50, 10
 MEANINGS: dict[Severity, Meaning] = {Severity.ERROR: "bad", Severity.WARNING: "note", Severity.NOTE: "plain"}
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 #: Rules whose findings are counted.
 _COUNTED = 20
 _TO_FIX, _NOT_CHECKED = "to fix", "not checked"
 
 
-def shown_of(choice: Choice, detail: Detail | None, *, strict: bool = False, page: bool = False) -> Choice:
-    """A choice with how much is shown; in full if nothing is said of it: what counts, review findings, a page."""
-    every = page or strict or choice.only is Kind.REVIEW
-    return msgspec.structs.replace(choice, detail=detail or ("full" if every else "usual"), strict=strict)
+def shown_of(choice: Choice, detail: Detail | None, *, fail_on: Severity | None = None, page: bool = False) -> Choice:
+    """A choice with how much is shown; in full if nothing is said of it: review findings alone, a page."""
+    every = page or choice.only is Kind.REVIEW
+    return msgspec.structs.replace(choice, detail=detail or ("full" if every else "usual"), fail_on=fail_on)
 
 
 def _groups(report: Report, choice: Choice) -> Iterator[tuple[str, list[Finding], bool]]:
@@ -47,7 +46,10 @@ def _groups(report: Report, choice: Choice) -> Iterator[tuple[str, list[Finding]
     yield "your own rules", [f for f in chosen if f.kind is Kind.HOUSE], True
     yield "official warnings", [f for f in official if f.severity is not Severity.NOTE], accepted
     yield "official notes", [f for f in official if f.severity is Severity.NOTE], False
-    yield "review", [f for f in chosen if f.kind is Kind.REVIEW], False
+    for severity in Severity:
+        found = [f for f in chosen if f.kind is Kind.REVIEW and f.severity is severity]
+        counts = choice.fail_on is not None and severity.rank <= choice.fail_on.rank
+        yield f"review {severity}s", found, counts or severity is Severity.ERROR
 
 
 def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
@@ -78,7 +80,7 @@ def _not_counted(report: Report) -> Iterator[tuple[str, str]]:
         if found.suppressed is not None:
             rules.setdefault(found.suppressed, []).append(found.rule)
     for by, names in rules.items():
-        findings = plural(len(names), "finding")
+        findings = plural(defects(f for f in report.findings if f.suppressed == by), "finding")
         if by.by == "waiver":
             yield "waived", f"{findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
         else:
@@ -94,19 +96,24 @@ def hidden(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _size(findings: Sequence[Finding]) -> str:
-    defects = len(grouped(findings))
-    return plural(defects, "finding") + (f" in {plural(len(findings), 'place')}" if len(findings) > defects else "")
+    count = defects(findings)
+    return plural(count, "finding") + (f" in {plural(len(findings), 'place')}" if len(findings) > count else "")
+
+
+def defects(findings: Iterable[Finding]) -> int:
+    """How many defects there are: a finding is one, with all its places."""
+    return len({finding.defect for finding in findings})
 
 
 def tally(findings: Sequence[Finding]) -> str:
     """How many findings there are of each rule: the worst first, then those with most."""
-    counts = Counter(finding.rule for finding in findings)
+    counts = Counter(group[0].rule for group in grouped(findings))
     worst: dict[str, int] = {}
     for finding in findings:
-        worst[finding.rule] = min(_ORDER[finding.severity], worst.get(finding.rule, len(_ORDER)))
+        worst[finding.rule] = min(finding.severity.rank, worst.get(finding.rule, len(Severity)))
     order = sorted(counts, key=lambda rule: (worst[rule], -counts[rule], rule))
     counted = first_few((f"{rule} {counts[rule]}" for rule in order), _COUNTED, "rule")
-    return f"{plural(len(findings), 'finding')}: {counted}"
+    return f"{_size(findings)}: {counted}"
 
 
 #: What a finding is called that does not count.
@@ -117,14 +124,13 @@ def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """The same defect in many places is one group; what rejects comes first."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
-        key = (finding.rule, finding.message, finding.expected, finding.fix, finding.severity, finding.suppressed)
-        groups.setdefault(key, []).append(finding)
+        groups.setdefault(finding.defect, []).append(finding)
     return sorted(groups.values(), key=_rank)
 
 
 def _rank(group: Sequence[Finding]) -> tuple[int, int, str]:
     first = group[0]
-    return (list(Kind).index(first.kind), _ORDER[first.severity], first.rule)
+    return (list(Kind).index(first.kind), first.severity.rank, first.rule)
 
 
 def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:

@@ -228,20 +228,25 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     round_from: Annotated[str | None, Says("The folder that the round was read off; null where it was given.")] = None
     hidden: Annotated[tuple[Hidden, ...], Says("Findings that somebody chose not to see.")] = ()
 
-    def exit_status(self, *, strict: bool = False) -> int:
+    def exit_status(self, *, fail_on: Severity | None = None) -> int:
         """Return 0 for accepted, 1 for rejected or against the user's own rules, 2 for not checked.
 
-        With ``strict`` any review finding is 1. What a waiver or the baseline suppresses does not count, but never
-        changes the official verdict.
+        Review findings from ``fail_on`` on are 1, too. What a waiver or the baseline suppresses does not count, but
+        never changes the official verdict.
         """
         if self.official is Verdict.NOT_CHECKED:
             return 2
         if self.official is Verdict.REJECTED:
             return 1
-        counted = [finding for finding in self.findings if finding.suppressed is None]
-        if any(f.kind is Kind.HOUSE and f.severity is Severity.ERROR for f in counted):
-            return 1
-        return int(strict and any(f.kind is Kind.REVIEW for f in counted))
+        return int(any(found.suppressed is None and found.counts(fail_on) for found in self.findings))
+
+    def review_errors(self) -> tuple[Finding, ...]:
+        """Return the review errors that nothing suppresses."""
+        return tuple(
+            found
+            for found in self.findings
+            if found.kind is Kind.REVIEW and found.severity is Severity.ERROR and found.suppressed is None
+        )
 
     def rejecting(self) -> tuple[Finding, ...]:
         """Return the official errors but those of runs that are forgiven.
@@ -272,7 +277,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """Which findings are shown, and how much; what is left out counts for nothing but the official verdict.
 
     ``select`` and ``ignore`` are rules or the start of some: ``key``, ``key.seed``, ``run.event-type``. ``only`` is the
-    kind of findings, ``severity`` the least that is shown. ``strict`` says that review findings count.
+    kind of findings, ``severity`` the least that is shown. ``fail_on`` is the least severity of
+    review findings that count.
     """
 
     select: tuple[str, ...] = ()
@@ -280,7 +286,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     only: Kind | None = None
     severity: Severity = Severity.NOTE
     detail: Detail = "usual"
-    strict: bool = False
+    fail_on: Severity | None = None
 
     def wants(self, finding: Finding) -> bool:
         """Return whether a finding is shown."""
@@ -294,10 +300,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
             return "ignore"
         if self.only is not None and finding.kind is not self.only:
             return "only"
-        return "severity" if _RANK[finding.severity] > _RANK[self.severity] else None
-
-
-_RANK = {severity: rank for rank, severity in enumerate(Severity)}
+        return "severity" if finding.severity.rank > self.severity.rank else None
 
 
 def choose(report: Report, choice: Choice) -> Report:
@@ -312,11 +315,13 @@ def hide(report: Report, by: Callable[[Finding], str | None]) -> Report:
     """
     unchecked = report.official is Verdict.NOT_CHECKED
     kept: list[Finding] = []
-    hidden = Counter({one.by: one.findings for one in report.hidden})
+    hidden: dict[str, set[tuple[object, ...]]] = {}
     for found in report.findings:
         why = None if found.rule.startswith("check.") or (unchecked and found.rejects) else by(found)
         if why is None:
             kept.append(found)
         else:
-            hidden[why] += 1
-    return msgspec.structs.replace(report, findings=tuple(kept), hidden=tuple(starmap(Hidden, hidden.items())))
+            hidden.setdefault(why, set()).add(found.defect)
+    counts = Counter({one.by: one.findings for one in report.hidden})
+    counts.update({by: len(defects) for by, defects in hidden.items()})
+    return msgspec.structs.replace(report, findings=tuple(kept), hidden=tuple(starmap(Hidden, counts.items())))

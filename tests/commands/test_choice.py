@@ -19,7 +19,7 @@ OFFICIAL, WARNING, REVIEW, NOTE = "entry.run-count", "key.eval_accuracy.target",
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A rejected organisation, with a forgiven run in another entry, a review warning and a review note."""
+    """A rejected organisation, with a forgiven run in another entry, a review error and a review note."""
     made = tree(tmp_path)
     made.add_system("rack2")
     made.add_entry("resnet", "rack2")
@@ -70,7 +70,7 @@ def test_only_and_severity_choose_findings_in_every_format(folder: Path) -> None
         (["--only", "official"], official),
         (["--only", "review"], {REVIEW, NOTE}),
         (["--only", "house"], set()),
-        (["--severity", "error"], {OFFICIAL, WARNING}),
+        (["--severity", "error"], {OFFICIAL, WARNING, REVIEW}),
         (["--severity", "warning"], everything - {NOTE}),
         (["--severity", "note"], everything),
         (["--severity", "info"], everything),  # What notes were called before.
@@ -85,17 +85,57 @@ def test_only_and_severity_choose_findings_in_every_format(folder: Path) -> None
 
 def test_a_rejected_package_shows_what_rejects_and_counts_the_rest(folder: Path) -> None:
     outcome = run("check", folder)
-    assert in_full(outcome) == {OFFICIAL}
+    assert in_full(outcome) == {OFFICIAL, REVIEW}
     text = outcome.stdout
     assert "official warnings: 2 findings: key.eval_accuracy.target 1, entry.forgiven-runs 1\n" in text
-    assert "review:            2 findings: system.placeholder 1, system.spelling 1 (-v shows all)\n" in text
+    assert "review notes:      1 finding: system.spelling 1 (-v shows all)\n" in text
     assert text.index("To fix: 1 finding") < text.index("official warnings:") < text.index("\nrejected: ")
 
 
 def test_an_accepted_package_shows_official_warnings(tmp_path: Path) -> None:
     outcome = run("check", tree(tmp_path).folder)
-    assert in_full(outcome) == {WARNING, "entry.forgiven-runs"}
-    assert "\nreview: 2 findings: system.placeholder 1, system.spelling 1 (-v shows them)\naccepted: " in outcome.stdout
+    assert in_full(outcome) == {WARNING, "entry.forgiven-runs", REVIEW}
+    verdict = "accepted, with 1 error that a reviewer will raise: 1 of 1 entries accepted"
+    assert f"\nreview notes: 1 finding: system.spelling 1 (-v shows them)\n{verdict}" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "status"),
+    [
+        ("", [], 0),
+        ("", ["--fail-on", "official"], 0),
+        ("", ["--fail-on", "error"], 1),
+        ("", ["--fail-on", "error", "--ignore", REVIEW], 0),
+        ("", ["--fail-on", "note", "--ignore", REVIEW], 1),
+        ("", ["--strict", "--ignore", REVIEW], 0),  # Notes do not count for it.
+        ("", ["--strict"], 1),
+        ('fail-on = "error"', [], 1),
+        ('fail-on = "error"', ["--no-strict"], 0),
+        ('fail-on = "official"', ["--strict"], 1),
+        ("strict = true", ["--fail-on", "official"], 0),
+        ('strict = true\nfail-on = "note"', ["--ignore", REVIEW], 1),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "system check"])
+def test_review_findings_count_from_a_severity_on(
+    command: str, settings: str, words: list[str], status: int, tmp_path: Path
+) -> None:
+    made = tree(tmp_path)
+    config = tmp_path / "own.toml"
+    config.write_text(settings)
+    path = made.folder if command == "check" else made.folder / "systems"
+    assert run(*command.split(), "--config", config, *words, path).status == status
+
+
+def test_a_finding_is_one_defect_with_its_places_in_all_counts(tmp_path: Path) -> None:
+    made = make_tree(tmp_path)
+    made.edit(lambda log: log.put("submission_org", value="Globex"), 0, 1, 2, 3, 4)
+    text = run("check", "--fail-on", "error", made.folder).stdout
+    assert "Review errors: 1 finding in 5 places\n" in text
+    assert "accepted, with 1 error that a reviewer will raise: " in text
+    assert text.endswith("; --fail-on error counts 1 review finding\n")
+    assert "hidden: 1 finding (1 by ignore)\n" in run("check", "--ignore", "cross", made.folder).stdout
+    assert "review errors: 1 finding in 5 places: cross.org 1" in run("check", "--summary", made.folder).stdout
 
 
 @pytest.mark.parametrize(
@@ -103,11 +143,12 @@ def test_an_accepted_package_shows_official_warnings(tmp_path: Path) -> None:
     [
         (["-v"], {OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW, NOTE}),
         (["--verbose", "--severity", "warning"], {OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW}),
-        (["--strict"], {OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW, NOTE}),
+        (["--strict"], {OFFICIAL, REVIEW}),
+        (["--fail-on", "note"], {OFFICIAL, REVIEW, NOTE}),
         (["--select", "system"], {REVIEW, NOTE}),
         (["--only", "review"], {REVIEW, NOTE}),
         (["--only", "official"], {OFFICIAL}),
-        (["--ignore", "entry"], set()),
+        (["--ignore", "entry"], {REVIEW}),
         (["--summary"], set()),
         (["-q"], set()),
         (["-q", "-v"], {OFFICIAL, WARNING, "entry.forgiven-runs", REVIEW, NOTE}),
@@ -122,15 +163,15 @@ def test_what_is_shown_in_full(words: list[str], shown: set[str], folder: Path) 
 def test_what_a_settings_file_selects_is_counted(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mlsub.toml").write_text('select = ["system"]\n')
     outcome = run("check", folder)
-    assert in_full(outcome) == set()
-    assert re.search(r"\nreview: +2 findings: system.placeholder 1, system.spelling 1 \(-v", outcome.stdout)
+    assert in_full(outcome) == {REVIEW}
+    assert re.search(r"\nreview notes: +1 finding: system.spelling 1 \(-v", outcome.stdout)
     assert in_full(run("check", "--select", "system.pl", folder)) == {REVIEW}
 
 
 def test_a_summary_has_tables_and_counts_and_quiet_the_verdict_alone(folder: Path) -> None:
     summary = run("check", "--summary", folder).stdout.splitlines()
     counts = [line.split(":")[0] for line in summary[summary.index(next(x for x in summary if "---" in x)) + 3 : -1]]
-    assert counts == ["to fix", "official warnings", "review"]
+    assert counts == ["to fix", "official warnings", "review errors", "review notes"]
     quiet = run("check", "--quiet", folder).stdout.splitlines()
     assert quiet == [summary[-1], *summary[len(summary) :]] or " ".join(quiet) in " ".join(summary)
     assert quiet[0].startswith("rejected: 1 of 2 entries rejected (entry.run-count); ")
@@ -164,13 +205,13 @@ def test_system_check_chooses_the_same_way(tmp_path: Path) -> None:
     file = made.description()
     missing = "system.field-missing"
     usual = run("system", "check", file)
-    assert f"[{missing}]" in usual.stdout and f"[{REVIEW}]" not in usual.stdout
-    assert "\nreview: 2 findings: system.placeholder 1, system.spelling 1 (-v shows them)\nrejected: " in usual.stdout
+    assert f"[{missing}]" in usual.stdout and f"[{REVIEW}]" in usual.stdout
+    assert "\nreview notes: 1 finding: system.spelling 1 (-v shows them)\nrejected: " in usual.stdout
     for words, rules in (
         (["-v"], {missing, REVIEW, NOTE}),
         (["--select", REVIEW], {REVIEW}),
         (["--only", "official"], {missing}),
-        (["--severity", "error", "-v"], {missing}),
+        (["--severity", "error", "-v"], {missing, REVIEW}),
         (["--quiet"], set()),
         (["--summary"], set()),
     ):
@@ -185,7 +226,7 @@ def test_system_check_chooses_the_same_way(tmp_path: Path) -> None:
     assert ({one["rule"] for one in found["findings"]}, found["official"]) == ({REVIEW, NOTE}, "rejected")
     made.describe(status="onprem")
     strict = ["system", "check", "--strict", file]
-    assert [run(*strict, *words).status for words in ([], ["--severity", "error"], ["--ignore", "system"])] == [1, 0, 0]
+    assert [run(*strict, *words).status for words in ([], ["--severity", "error"], ["--ignore", "system"])] == [1, 1, 0]
     assert run("system", "check", "--select", "system.palceholder", file).status == 2
 
 

@@ -267,7 +267,7 @@ def test_what_is_waived_or_known_is_shown_and_does_not_count(tmp_path: Path) -> 
     assert said["system.empty-value"][0] == "notice"
     assert f"waived: {reason} (" in said["system.empty-value"][1]
     levels = {one["check_name"]: one["severity"] for one in gitlab(answers["gitlab"])}
-    assert levels == {"system.empty-value": "info", "system.placeholder": "major"}
+    assert levels == {"system.empty-value": "info", "system.placeholder": "critical"}
     writing = run("check", tree.folder, "--baseline", "known.json", "--write-baseline")
     assert writing.stderr == "mlsub check: settings: mlsub.toml (strict, format, 1 waiver)\n"
     known = run("check", tree.folder, "--baseline", "known.json")

@@ -214,6 +214,15 @@ def test_a_package_of_no_known_round_is_not_sealed_unless_it_is_named(package: T
     assert archive(package, "--round", "1.0").status == 0
 
 
+def test_a_package_with_review_errors_is_not_sealed_unless_asked(package: Tree) -> None:
+    package.edit(lambda log: log.put("submission_org", value="Globex"), 0)
+    done = archive(package)
+    assert done.status == 1
+    assert done.stdout.splitlines()[-1] == "Not sealed: The package to seal has errors that a reviewer will raise"
+    assert "cross.org" in done.stdout
+    assert archive(package, "--even-with-errors").status == 0
+
+
 UNFILLED = {
     "systems/rack1.json": ('{"cooling": "TODO"}', "cooling"),
     "systems/rack1.json ": ('{"cooling": "TODO: ask", "hw_notes": "not published"}', "cooling"),

@@ -45,6 +45,7 @@ PRECEDENCE = {
         (("--select", "key", "--select", "log"), ["key", "log"]),
     ),
     "ignore": Source(None, ('["seed"]', ["seed"]), ("run.", ["run."]), (("--ignore", "key"), ["key"])),
+    "fail-on": Source("official", ('"error"', "error"), ("warning", "warning"), (("--fail-on", "note"), "note")),
     "strict": Source(False, ("true", True), ("false", False), (("--strict",), True)),
     "jobs": Source(None, ("3", 3), ("4", 4), (("--jobs", "5"), 5)),
     "executor": Source(None, None, ("local:4", "local:4"), (("--executor", "local:5"), "local:5")),

@@ -130,9 +130,9 @@ def test_what_makes_an_accepted_package_end_with_1_is_said(tmp_path: Path) -> No
     rules.write_text('title: ours\ncommon:\n  "1.0":\n    both:\n      seed: {occurs: exactly_one, above: 1001}\n')
     end = "1 of 1 system descriptions accepted"
     for words, why in {
-        ("--strict",): "; --strict counts 1 review finding",
-        ("--rules", rules): "; against your own rules: 2 errors",
-        ("--rules", rules, "--strict"): "; against your own rules: 2 errors, --strict counts 1 review finding",
+        ("--strict",): "; --fail-on warning counts 1 review finding",
+        ("--rules", rules): "; against your own rules: 1 error",
+        ("--rules", rules, "--strict"): "; against your own rules: 1 error, --fail-on warning counts 1 review finding",
         ("--rules", rules, "--ignore", "house", "--ignore", "system"): "",
         ("--strict", "--only", "official"): "",
         ("--strict", "--severity", "error"): "",

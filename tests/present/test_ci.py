@@ -61,9 +61,9 @@ def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def results(*findings: Finding, verdict: Verdict = Verdict.REJECTED, strict: bool = False) -> CiReport:
+def results(*findings: Finding, verdict: Verdict = Verdict.REJECTED, fail_on: Severity | None = None) -> CiReport:
     checked = ("systems/rack2.json", "systems/rack1.json")
-    outcome = judge_outcome(verdict, strict=strict)
+    outcome = judge_outcome(verdict, fail_on=fail_on)
     one = part("ACME (training v1.0)", findings, outcome, root="ACME", verdict=verdict, checked=checked)
     return CiReport("check", (one,))
 
@@ -106,7 +106,7 @@ def test_what_counts_is_what_the_exit_status_counts() -> None:
 
     assert outcomes(results(SEED, REVIEW, HOUSE)) == ["counts", "counts", "beside"]
     assert outcomes(results(SEED, REVIEW, HOUSE, verdict=Verdict.ACCEPTED)) == ["beside", "counts", "beside"]
-    assert outcomes(results(SEED, REVIEW, verdict=Verdict.ACCEPTED, strict=True)) == ["beside", "counts"]
+    assert outcomes(results(SEED, REVIEW, verdict=Verdict.ACCEPTED, fail_on=Severity.NOTE)) == ["beside", "counts"]
     assert outcomes(results(SEED, REVIEW, verdict=Verdict.NOT_CHECKED)) == ["not-checked", "beside"]
 
 

@@ -103,6 +103,7 @@ def test_three_names_of_one_organisation_publish_the_same_runs(tmp_path: Path) -
         "smc-dc-power/results/1xSMC-H100-SXM-80GB/resnet",
         "smc-dc-power/results/8xSMC-H100-SXM-80GB/resnet",
     ]
+    assert {one["severity"] for one in found} == {"warning"}
 
 
 PAIRS: dict[str, dict[str, list[list[str]]]] = yaml.safe_load(Path(__file__).with_name("platforms.yaml").read_text())

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from mlsub.commands.options import asks, check, check_rule_names, choice_options, require_paths
+from mlsub.commands.options import (
+    asks,
+    check,
+    check_rule_names,
+    choice_options,
+    fail_on_options,
+    require_paths,
+)
 from mlsub.commands.output import (
     CheckCommand,
     Target,
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mlsub.config.baseline import Baseline
+    from mlsub.findings import Severity
     from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
     from mlsub.submission.report import Choice, Detail, Report
@@ -109,14 +117,14 @@ def _force() -> bool:
 
 @click.command("check", cls=CheckCommand, example="mlsub check v5.1/ACME", shows_settings=True)
 @asks(rules=True, convergence=True, required=False)
-@setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
+@fail_on_options
 @choice_options(check_rules=False)
 @baseline_options
 @click.option("--show-settings", is_flag=True, help="Show each setting, its value and its source; check nothing.")
 @check_output_options("check")
 def command(
     asked: Settings,
-    strict: bool,
+    fail_on: Severity | None,
     choice: Choice,
     detail: Detail | None,
     baseline: str | None,
@@ -127,11 +135,11 @@ def command(
     """Check logs, benchmark folders, organisations' trees or folders of organisations.
 
     Nothing is written into what is checked. The verdict is that of the official checker in force for the round, and no
-    option that chooses findings changes it; a finding that is hidden does not count for --strict or --rules.
+    option that chooses findings changes it; a finding that is hidden does not count for --fail-on or --rules.
 
-    What rejects is shown in full, as are official warnings and your own rules; review findings are counted, unless
-    --verbose, --strict, --select or --only review asks for them. Settings may come from a file or MLSUB_ variables;
-    see docs/configuration.md.
+    What rejects is shown in full, as are official warnings, your own rules and review errors; other review findings are
+    counted, unless --verbose, --fail-on, --select or --only review asks for them. Settings may come from a file or
+    MLSUB_ variables; see docs/configuration.md.
 
     Exit status: 0 accepted, 1 rejected or against --rules, 2 something could not be checked.
     """
@@ -154,7 +162,7 @@ def command(
 
         check_settings()
         check_rule_names((*choice.select, *choice.ignore))
-        sys.exit(write_each(asked, target, shown_of(choice, detail, strict=strict), own.summary))
+        sys.exit(write_each(asked, target, shown_of(choice, detail, fail_on=fail_on), own.summary))
     with target.or_refused():
         check_baseline(baseline, write=write_baseline)
         reports = _unknown_rules((*choice.select, *choice.ignore), for_machines=target.for_machines)
@@ -163,14 +171,14 @@ def command(
     chosen = tuple(choose(report, choice) for report in reports)
 
     def document(*, page: bool) -> Document:
-        shown = shown_of(choice, detail, strict=strict, page=page)
+        shown = shown_of(choice, detail, fail_on=fail_on, page=page)
         return document_of(reports, shown, verdict_last=not page, settings=own.summary)
 
     target.write(
         Reports(reports=chosen, settings=str(own.loaded.file) if own.loaded else None),
         lambda: document(page=False),
         page=lambda: document(page=True),
-        results=lambda: _results(chosen, strict=strict),
+        results=lambda: _results(chosen, fail_on=fail_on),
     )
     if own.summary and target.for_ci:
         tell(f"settings: {own.summary}", "check")
@@ -179,14 +187,14 @@ def command(
                 tell(f"{label}: {words}", "check")
     if target.format != "text" or detail == "quiet":
         tell_unchecked(reports)
-    exit_with(chosen, strict=strict)
+    exit_with(chosen, fail_on=fail_on)
 
 
-def _results(reports: Sequence[Report], *, strict: bool) -> CiReport:
+def _results(reports: Sequence[Report], *, fail_on: Severity | None) -> CiReport:
     """What CI reads."""
     from mlsub.present.ci import ci_report
 
-    return ci_report("check", reports, strict=strict)
+    return ci_report("check", reports, fail_on=fail_on)
 
 
 def _unknown_rules(prefixes: tuple[str, ...], *, for_machines: bool) -> list[Report]:

@@ -87,7 +87,7 @@ def _section(report: Report, choice: Choice, *, alone: bool, verdict_last: bool)
 
 
 def _verdict(report: Report, choice: Choice, *, alone: bool) -> Text:
-    return verdict_line(report, alone=alone, counting=choose(report, choice), strict=choice.strict)
+    return verdict_line(report, alone=alone, counting=choose(report, choice), fail_on=choice.fail_on)
 
 
 def _things(report: Report, choice: Choice) -> Iterator[Block | None]:
@@ -130,7 +130,7 @@ def write_each(asked: Settings, target: Target, choice: Choice, settings: str) -
 
     def counted(reports: Iterator[Report]) -> Iterator[Report]:
         for report in reports:
-            statuses.append(choose(report, choice).exit_status(strict=choice.strict))
+            statuses.append(choose(report, choice).exit_status(fail_on=choice.fail_on))
             yield report
 
     with checking(asked) as (count, reports):

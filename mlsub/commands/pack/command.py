@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
 @click.option("--link", is_flag=True, help="Use hard links where possible instead of copies.")
 @click.option("--scaffold", is_flag=True, help="With --write, create missing files among the sources from templates.")
-@setting("--strict/--no-strict", help="Refuse to write a package with review findings.")
+@setting("--strict/--no-strict", help="Refuse to write a package with review warnings, too.")
+@click.option("--even-with-errors", is_flag=True, help="Write it although review errors are found.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it although this rule rejects; needs --reason.")
 @click.option("--reason", multiple=True, metavar="TEXT", help="Say why: one for all, or one for each --allow.")
 @asks(None, rounds=False)
@@ -42,6 +43,7 @@ def command(
     link: bool,
     scaffold: bool,
     strict: bool,
+    even_with_errors: bool,
     allow: tuple[str, ...],
     reason: tuple[str, ...],
     asked: Settings,
@@ -49,9 +51,9 @@ def command(
 ) -> None:
     """Assemble the submission that MANIFEST describes, check it, and put it in place.
 
-    Without --write, show the plan and check the package as it would be. A rejected package is not written, unless you
-    waive what rejects it. Sources are never changed. Files of DIR that pack did not write, or that were changed since,
-    are kept or named, never replaced or removed.
+    Without --write, show the plan and check the package as it would be. A package that is rejected, or has review
+    errors, is not written, unless you waive what stops it. Sources are never changed. Files of DIR that pack did not
+    write, or that were changed since, are kept or named, never replaced or removed.
 
     Exit status: 0 written, or nothing prevents it; 1 something prevents it; 2 the manifest or DIR cannot be used.
     """
@@ -72,6 +74,7 @@ def command(
             way=Way.HARD_LINK if link else Way.COPY,
             templates=scaffold,
             strict=strict,
+            even_with_errors=even_with_errors,
             waivers=waivers,
             settings=ready(asked, progress),
         )

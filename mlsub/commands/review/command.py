@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 @click.option(
     "--against", metavar="PATH", multiple=True, help="Compare with these runs too, but report only on PATH; repeatable."
 )
+@click.option("--table", metavar="FILE", help="Compare the round's results table with the logs: CSV or XLSX.")
 @choice_options(check_rules=False)
 @click.option("--rates", is_flag=True, help="Show how often each rule that compares runs applies instead.")
 @check_output_options("review")
 def command(
     asked: Settings,
     against: tuple[str, ...],
+    table: str | None,
     choice: Choice,
     detail: Detail | None,
     rates: bool,
@@ -53,6 +56,7 @@ def command(
         with progress_bar() as progress:
             settings = ready(asked, progress)
             sides = sides_of(asked.paths, settings, beside=against, skip=skipped.append)
+            sides = sides._replace(table=Path(table) if table else None)
             reading = reading_of(sides, settings)
         review = review_of(
             reading, sides, choice, lambda findings: apply_waivers_to_findings(findings, sides.root), skipped

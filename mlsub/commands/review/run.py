@@ -23,6 +23,8 @@ from mlsub.commands.review.model import (
     Review,
     ReviewedEntry,
 )
+from mlsub.commands.review.table import benchmarks_of, read_table
+from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence.reference import hyperparameters_of, reference_file
 from mlsub.convergence.statistics import cut_of
 from mlsub.findings import Finding, Severity, Verdict
@@ -45,14 +47,18 @@ from mlsub.workspace import Checked, Settings, check_places, find_places, in_one
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
 from mlsub.workspace.compared import entries_of, place_below
 
+#: What has all results of an organisation, so that a row of a results table may be without logs.
+_WHOLE = (Target.ORGANISATION, Target.ORGANISATIONS)
+
 
 class Sides(NamedTuple):
-    """Places to report on, those to compare them with, and the folder that all have in common."""
+    """Places to report on, those to compare them with, and the folder that all have in common; a results table."""
 
     found: tuple[Place, ...]
     beside: tuple[Place, ...]
     overlay: str | None
     root: Path
+    table: Path | None = None
 
     def fingerprint(self) -> bytes | None:
         """The digest of all that a review of these places rests on; None where it cannot be known."""
@@ -135,11 +141,13 @@ def reading_of(sides: Sides, settings: Settings) -> Reading:
     Raises:
         MlsubError: no log is below the paths.
     """
-    cache, places = settings.cache, (sides.found, sides.beside)
+    cache, places = settings.cache if sides.table is None else None, (sides.found, sides.beside)
     name, state = record_name("review", *places), sides.fingerprint() if cache is not None else None
     if cache is not None and state is not None and (known := cache.read("answers", name, state, Reading)):
         return known
     checked, others = read(sides, settings)
+    if sides.table is not None and len(checked) > 1:
+        raise MlsubError("A results table is of one round. Name the folder of that round.")
     reading = Reading(tuple(judge(checked, others, sides)))
     lasting = all(one.lasting for one in (*checked, *others))
     if cache is not None and state is not None and lasting and exactly(reading) is not None:
@@ -172,16 +180,32 @@ def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -
     observed = observe_runs(entries, entries_of(others, above, sides.overlay))
     for one in checked:
         results = {result.path: result for result in one.results}
+        tabled = list(_tabled(one.report, [*results.values()], sides))
         for report in by_organisation(one.report):
             listing = _listing(report, [results[entry.path] for entry in report.entries])
             rows = tuple(_entry(results[entry.path], one.report, above, listing) for entry in report.entries)
             seen = [of for row in rows for of in observed.get(row.path, ())]
             placed = [replace(f, path=place_below(above, one.report, f.path)) for f in report.findings]
+            folders = {entry.organisation for entry in report.entries}
+            placed += [found for folder, found in tabled if folder in folders]
             yield Judged(
                 organisation=_organisation(report, rows, above),
                 findings=(*placed, *(of.finding for of in seen)),
                 observations=tuple(seen),
             )
+
+
+def _tabled(report: Report, results: Sequence[Result], sides: Sides) -> Iterator[About]:
+    """Yield what is wrong with private IDs and in the results table, by the folder of the organisation."""
+    above = str(sides.root)
+    yield from audit_ids(results, lambda _, file: os.path.relpath(file, above))
+    if sides.table is None or not results:
+        return
+    rows = read_table(sides.table, benchmarks_of(get_round(results[0].usage, results[0].round, sides.overlay)))
+    name, whole = os.path.relpath(sides.table, above), all(place.target in _WHOLE for place in sides.found)
+    for folder, found in audit_table(name, rows, results, whole=whole):
+        path = found.path if found.path == name else place_below(above, report, found.path)
+        yield folder, replace(found, path=path)
 
 
 def by_organisation(report: Report) -> Iterator[Report]:

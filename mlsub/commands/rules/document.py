@@ -9,6 +9,7 @@ from mlsub.commands.rules.keys import KeyCheck, KeyLine, KeyList
 from mlsub.commands.rules.submission import SubmissionDiff, Unmet
 from mlsub.commands.rules.table import (
     BenchmarkLine,
+    EveryRule,
     OfBenchmark,
     Overview,
     RoundLine,
@@ -118,6 +119,19 @@ def ids_document(ids: RuleIds) -> doc.Document:
         doc.section("Rules that are not about one key", _rules(ids.general)),
         _more("mlsub explain RULE"),
     )
+
+
+def every_document(every: EveryRule) -> doc.Document:
+    """Every rule in a row."""
+    columns = (
+        doc.Column("rule", when_narrow="keep"),
+        doc.Column("kind", when_narrow="keep"),
+        doc.Column("severity", when_narrow="keep"),
+        doc.Column("rounds", leave_out=1),
+        doc.Column("what a finding says"),
+    )
+    rows = ((name(of.rule), of.kind.value, of.severity.value, of.rounds or "", of.title) for of in every.rules)
+    return doc.document("Rules", doc.Table(columns, tuple(rows)), _more("mlsub explain RULE"))
 
 
 def _rules(lines: Sequence[RuleLine]) -> doc.Table:

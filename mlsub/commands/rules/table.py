@@ -8,13 +8,15 @@ from typing import Any, ClassVar
 import msgspec
 
 from mlsub.divisions import DIVISIONS
-from mlsub.findings import Blocks
+from mlsub.findings import Blocks, Kind, Severity
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, usages
+from mlsub.present.explanation import explanation
+from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, spans, usages
 from mlsub.rules.aspects import ASPECTS, aspects_of
 from mlsub.rules.aspects.base import Part
 from mlsub.rules.aspects.records import AnyOf, Count, Repeated
 from mlsub.rules.catalogue import catalogue
+from mlsub.rules.explain import all_demands, rule_ids
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule, Occurs
 from mlsub.rules.phrases import rule_id
@@ -223,6 +225,46 @@ class RuleIds(OfBenchmark, frozen=True, kw_only=True):
 
     rules: tuple[RuleLine, ...]
     general: tuple[RuleLine, ...]
+
+
+class RuleFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule in one line; ``rounds`` are those that have it, null where it is of no round."""
+
+    rule: str
+    kind: Kind
+    severity: Severity
+    rounds: str | None
+    title: str
+
+
+class EveryRule(Answer, frozen=True, kw_only=True):
+    """Every rule: those of the catalogue, then the demands on the keys of logs."""
+
+    SCHEMA: ClassVar[int] = 1
+
+    rules: tuple[RuleFacts, ...]
+
+
+def every_rule() -> EveryRule:
+    """Every rule that a finding may name, but those of rule files of the user's own."""
+    found = []
+    for rule in rule_ids():
+        known = explanation(rule)
+        demands = all_demands()[rule].demands if rule in all_demands() else ()
+        rounds: dict[str, set[str]] = {}
+        for of in (of for demand in demands for of in demand.logs):
+            rounds.setdefault(of.usage, set()).add(of.name)
+        words = [f"{usage} {spans(usage, names)}" for usage, names in rounds.items()]
+        found.append(
+            RuleFacts(
+                rule=rule,
+                kind=known.kind,
+                severity=known.severity,
+                rounds=", ".join(words) or None,
+                title=known.title,
+            )
+        )
+    return EveryRule(rules=tuple(found))
 
 
 def overview(

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--no-encryption", is_flag=True, help="Write only the archive.")
 @click.option("--legacy-openssl", is_flag=True, help="Write openssl enc and a SHA-1 file; not authenticated.")
 @click.option("--even-rejected", is_flag=True, help="Seal TREE even if mlsub check rejects it or cannot check it.")
+@click.option("--even-with-errors", is_flag=True, help="Seal TREE even if mlsub check finds review errors.")
 @click.option("--even-unfilled", is_flag=True, help="Seal TREE even if templates or TODO are left in it.")
 @click.option("--dry-run", is_flag=True, help="Check whether TREE can be sealed; write nothing.")
 @click.option("--force", is_flag=True, help="Replace FILE and the files beside it; those of others are kept.")
@@ -48,6 +49,7 @@ def command(
     no_encryption: bool,
     legacy_openssl: bool,
     even_rejected: bool,
+    even_with_errors: bool,
     even_unfilled: bool,
     dry_run: bool,
     force: bool,
@@ -55,7 +57,8 @@ def command(
 ) -> None:
     """Seal TREE, a submission, in one encrypted archive with a manifest inside.
 
-    TREE is checked first: a package that is rejected, or in which something is left to fill in, is not sealed.
+    TREE is checked first: a package that is rejected, in which a reviewer would raise errors, or in which something is
+    left to fill in, is not sealed.
 
     The same tree gives the same tar, whenever and wherever it is sealed. It is encrypted in age's format, for
     recipients, each of whom can open it, or with a passphrase. Beside FILE, mlsub writes FILE.MANIFEST.sha256, for
@@ -76,7 +79,11 @@ def command(
         scanned = scan_for(tree, file, key, force=force)
         with progress_bar() as progress:
             official, found = check_tree(
-                scanned.folder, ready(asked, progress), even_rejected=even_rejected, even_unfilled=even_unfilled
+                scanned.folder,
+                ready(asked, progress),
+                even_rejected=even_rejected,
+                even_with_errors=even_with_errors,
+                even_unfilled=even_unfilled,
             )
         sealing = replace(sealing, official=official)
         if found:

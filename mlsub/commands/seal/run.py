@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -34,7 +34,7 @@ from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import find, folders, is_organisation
 from mlsub.submission.report import Report
-from mlsub.submission.templates import unfilled_in
+from mlsub.submission.templates import PLACEHOLDERS, unfilled_in
 from mlsub.workspace import Settings, check_paths
 
 #: Rules that are named of many.
@@ -138,7 +138,7 @@ def _reasons(sealing: Sealing) -> Iterator[str]:
 
 
 def check_tree(
-    tree: Path, settings: Settings, *, even_rejected: bool, even_unfilled: bool
+    tree: Path, settings: Settings, *, even_rejected: bool, even_with_errors: bool, even_unfilled: bool
 ) -> tuple[Verdict, tuple[Finding, ...]]:
     """Return the official verdict on a tree, and why it is not sealed.
 
@@ -146,14 +146,28 @@ def check_tree(
         tree: an organisation's folder, or one of organisations.
         settings: how it is checked.
         even_rejected: seal it whatever the check says.
+        even_with_errors: seal it although the check finds review errors.
         even_unfilled: seal it although somebody has to fill something in.
     """
     reports = check_paths([tree], settings)
     worst = max((report.official for report in reports), key=list(Verdict).index)
     found = [] if even_rejected else list(_rejected(tree, reports))
-    if not even_unfilled:
-        found += _unfilled(tree)
-    return worst, tuple(found)
+    unfilled = list(_unfilled(tree))
+    if not (even_rejected or even_with_errors):
+        found += _errors(tree, reports, {one.path for one in unfilled})
+    return worst, (*found, *(() if even_unfilled else unfilled))
+
+
+def _errors(tree: Path, reports: Sequence[Report], unfilled: Collection[str]) -> Iterator[Finding]:
+    """The review errors of the reports, but the placeholders of files that have a finding already."""
+    for report in reports:
+        rules = Counter(
+            found.rule
+            for found in report.review_errors()
+            if not (found.rule in PLACEHOLDERS and any(path.endswith(found.path) for path in unfilled))
+        )
+        if rules:
+            yield finding("seal.errors", tree.name, actual=first_few(rules, _SHOWN, "rule"))
 
 
 def _rejected(tree: Path, reports: Sequence[Report]) -> Iterator[Finding]:

@@ -235,7 +235,7 @@ def _days_left(deadline: date | None, today: date) -> int | None:
 
 
 def _reviews(report: Report | None) -> int:
-    return 0 if report is None else sum(each.kind is Kind.REVIEW for each in report.findings)
+    return 0 if report is None else len({each.defect for each in report.findings if each.kind is Kind.REVIEW})
 
 
 def _finished(status: Status, *, as_planned: bool) -> Status:

@@ -16,7 +16,7 @@ from mlsub.io.show import first_few, plural
 from mlsub.packing.pack import Packing
 from mlsub.packing.plan import UNFILLED, Plan
 from mlsub.submission.find import is_folder
-from mlsub.submission.templates import Unfilled, content_of, may_be_unfilled, unfilled_of
+from mlsub.submission.templates import PLACEHOLDERS, Unfilled, content_of, may_be_unfilled, unfilled_of
 from mlsub.systems.fields import is_placeholder
 
 What = Literal["description", "plan", "runs", "rejected", "fill-in", "template", "code"]
@@ -85,11 +85,13 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
         if entry.missing:
             yield _runs(entry, [plan.manifest.near(run) for run in sources[entry.entry]], plan.manifest.round.name)
     incomplete = tuple(f"results/{entry.entry}" for entry in entries if entry.missing)
-    blocking = [found for found in packed.blocking if not (undescribed and found.rule in _UNDESCRIBED)]
+    unfilled = tuple(_unfilled(plan))
+    passed_over = (*(_UNDESCRIBED if undescribed else ()), *(PLACEHOLDERS if unfilled else ()))
+    blocking = [found for found in packed.blocking if found.rule not in passed_over]
     yield from rejections(blocking, incomplete, look)
     stopping = [found for found in packed.findings[len(plan.findings) :] if found.severity is Severity.ERROR]
     yield from (Task("plan", found.path, f"{found.message} [{found.rule}]", look) for found in stopping)
-    yield from fill_in(_unfilled(plan))
+    yield from fill_in(unfilled)
     if packed.templates:
         count = len(packed.templates)
         words = f"{plural(count, 'file')} beside the code {'are' if count > 1 else 'is'} missing"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import check_rule_names, choice_options
+from mlsub.commands.options import check_rule_names, choice_options, fail_on_options
 from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_output, write_text
 from mlsub.commands.settings import apply_waivers_to_findings, setting
 from mlsub.io.errors import MlsubError
@@ -19,6 +19,7 @@ from mlsub.present import FORMATS
 
 if TYPE_CHECKING:
     from mlsub.commands.system.run import Checked
+    from mlsub.findings import Severity
     from mlsub.present.ci import CiPart
     from mlsub.present.document import Document
     from mlsub.submission.report import Choice, Detail
@@ -177,14 +178,14 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
     help="Set the round, such as 1.0; otherwise taken from the folders, or the newest.",
 )
 @setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
-@setting("--strict/--no-strict", help="Exit with 1 if there are review findings.")
+@fail_on_options
 @choice_options(check_rules=False)
 @check_output_options("system check")
 def check(
     files: tuple[str, ...],
     round_: str | None,
     usage: str | None,
-    strict: bool,
+    fail_on: Severity | None,
     choice: Choice,
     detail: Detail | None,
     target: Target,
@@ -210,10 +211,10 @@ def check(
     chosen = tuple(replace(one, findings=tuple(filter(choice.wants, one.findings))) for one in checked)
 
     def document(*, page: bool) -> Document:
-        return checks_document(checked, shown_of(choice, detail, strict=strict, page=page))
+        return checks_document(checked, shown_of(choice, detail, fail_on=fail_on, page=page))
 
     def of_one(one: Checked) -> CiPart:
-        name, outcome = f"{one.path} ({one.usage} v{one.round})", judge_outcome(one.official, strict=strict)
+        name, outcome = f"{one.path} ({one.usage} v{one.round})", judge_outcome(one.official, fail_on=fail_on)
         return part(name, one.findings, outcome, verdict=one.official, checked=[one.path])
 
     target.write(
@@ -222,7 +223,7 @@ def check(
         page=lambda: document(page=True),
         results=lambda: CiReport("system check", tuple(map(of_one, chosen))),
     )
-    sys.exit(max(report_of([one]).exit_status(strict=strict) for one in chosen))
+    sys.exit(max(report_of([one]).exit_status(fail_on=fail_on) for one in chosen))
 
 
 @command.command("capture", example="mlsub system capture --submitter ACME -o node.json")

@@ -112,6 +112,6 @@ def _checked(systems: Sequence[Checked], choice: Choice) -> doc.Section:
     rules, how = _rules(systems[0])
     report = report_of(systems)
     full, counts = answer(report, choice)
-    verdict = verdict_line(report, counting=choose(report, choice), strict=choice.strict)
+    verdict = verdict_line(report, counting=choose(report, choice), fail_on=choice.fail_on)
     blocks: tuple[doc.Block, ...] = (verdict,) if choice.detail == "quiet" else (*full, counts, verdict)
     return doc.Section((doc.Span(rules, "strong"), how), tuple(doc.said(blocks)))

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import msgspec
 
+from mlsub.findings import Severity
 from mlsub.io.show import first_few
 from mlsub.log.reading import usable_number
 from mlsub.log.trace import MAX_TIME_MS, Trace
@@ -83,6 +84,8 @@ def find_order(entry: Entry) -> Iterator[Observation]:
         "inspect.order",
         entry,
         f"{shown} {side.format(seconds(found.wait_ms))}; in time order {first_few(map(str, order), 20)}{more}",
+        # Some numbers are in no order by habit, but a day is no wait between consecutive runs.
+        severity=Severity.WARNING if longest >= thresholds().order_wait_ms else None,
         order=order[:100],
         late=list(found.numbers),
         wait_ms=found.wait_ms,

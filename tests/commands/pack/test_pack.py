@@ -255,6 +255,15 @@ def test_copies_of_runs_as_those_of_another_system_are_refused(workplace: Workpl
     assert workplace.pack(waivers=(waiver,)).written
 
 
+def test_review_errors_stop_it_unless_asked(workplace: Workplace) -> None:
+    description = workplace.folder / "rack1.json"
+    description.write_text(json.dumps({**json.loads(description.read_text()), "cooling": "TODO"}))
+    refused = workplace.pack()
+    assert [found.rule for found in refused.blocking] == ["system.placeholder"]
+    assert refused.refused and not refused.written
+    assert workplace.pack(even_with_errors=True).written
+
+
 @pytest.mark.parametrize(
     ("folder", "differs"), [("v1.0", []), ("training_v1.1", ["package.round-differs"]), ("out", [])]
 )

@@ -9,14 +9,22 @@ from itertools import pairwise
 import pytest
 
 from mlsub.commands.rules.diff import round_diff
-from mlsub.commands.rules.document import ids_document, keys_document, overview_document, round_document, table_document
+from mlsub.commands.rules.document import (
+    every_document,
+    ids_document,
+    keys_document,
+    overview_document,
+    round_document,
+    table_document,
+)
 from mlsub.commands.rules.keys import key_list
-from mlsub.commands.rules.table import Overview, overview, rule_ids_of, rule_table
+from mlsub.commands.rules.table import Overview, every_rule, overview, rule_ids_of, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.present import markdown, text
 from mlsub.present.document import Document
 from mlsub.present.envelope import Answer, answer
 from mlsub.rounds import all_rounds, find_benchmark, usages
+from mlsub.rules.explain import rule_ids
 from tests.commands.runner import answer_schema
 from tests.effort import effort
 
@@ -71,6 +79,16 @@ def test_rounds_rule_ids_and_changes(usage: str) -> None:
         valid("diff", changes)
         keys = [key.key for of in changes.benchmarks for key in of.keys]
         readable(round_document(changes), [*keys, *(key.key for key in changes.common)], quoted=None)
+
+
+def test_every_rule_has_a_line() -> None:
+    every = every_rule()
+    valid("list every", every)
+    readable(every_document(every), [of.rule for of in every.rules])
+    lines = {of.rule: (of.kind, of.severity, of.rounds) for of in every.rules}
+    assert set(lines) == set(rule_ids())
+    assert lines["run.event-type"] == ("review", "note", None)
+    assert all(rounds for rule, (_, _, rounds) in lines.items() if rule.startswith("key."))
 
 
 def test_a_document_of_another_command_does_not_pass() -> None:

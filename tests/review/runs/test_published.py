@@ -72,6 +72,20 @@ def test_runs_made_apart(found: dict[str, dict[str, list[Observation]]]) -> None
     }
 
 
+def test_a_day_between_consecutive_runs_is_a_warning(found: dict[str, dict[str, list[Observation]]]) -> None:
+    told = [
+        path.replace("/results/", "/")
+        for path, of in found["inspect.order"].items()
+        if of and of[0].finding.severity == "warning"
+    ]
+    assert sorted(told) == [
+        "hpc-v3.0/Clemson/18xR750-2xA100-PCIe-80GB/strong/openfold",
+        "v1.0/Habana/SYS-420GH-TNGR/bert",
+        "v5.1/AMD/MI300X_EPYC_9575F_pytorch_llama2_70b/llama2_70b_lora",
+        "v5.1/AMD/MI350X_EPYC_9575F_pytorch/llama2_70b_lora",
+    ]
+
+
 def test_stated_lengths_that_disagree(found: dict[str, dict[str, list[Observation]]]) -> None:
     told = {
         path.replace("/Graphcore/results/ipu-", " "): (of[0].numbers["runs"], of[0].numbers["off_ms"].values())
