@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mlsub.present.ci import CiReport
 
 TITLE = "Review"
-#: Questions that the usual text of one organisation, and of one of several, shows; lines of places of each.
+#: Questions in the usual text of one organisation, and of one of several; lines of places of each.
 _MOST, _MOST_OF_MANY, _PLACES = 5, 3, 2
 #: Facts of a question that the usual text shows.
 _SHORT = ("found", "in")
