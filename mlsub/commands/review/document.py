@@ -23,8 +23,8 @@ from mlsub.present.document import (
     section,
 )
 from mlsub.present.entries import MEANINGS
-from mlsub.present.findings import facts_of, tally
 from mlsub.present.findings import MEANINGS as SEVERITIES
+from mlsub.present.findings import facts_of, tally
 from mlsub.review.disclosure import Fact
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import Detail
