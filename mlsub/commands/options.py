@@ -8,9 +8,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
-from mlsub.commands.settings import apply_waivers, on_command_line, path_arguments, setting
+from mlsub.commands.settings import SOURCES, apply_waivers, on_command_line, path_arguments, setting
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: The options of the cache, which is opened by what the context has of them.
 _OF_CACHE = ("cache", "cache_dir", "cache_size")
-#: Where a setting may come from, what counts most first.
-_CLOSE = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 
 
 def ready(asked: Settings, progress: Progress | None = None) -> Settings:
@@ -201,7 +198,7 @@ def _settings(
 
     if jobs is not None and executor is not None:
         ctx = click.get_current_context()
-        near = [_CLOSE.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor")]
+        near = [SOURCES.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor")]
         jobs, executor = (None if near[0] > near[1] else jobs), (None if near[0] < near[1] else executor)
     options = Options(rcp, train_samples, points)
     return Settings(round, usage, jobs, overlay=rules, convergence=options, executor=executor, paths=paths)
@@ -338,26 +335,6 @@ _SEVERITY = click.option(
     default="note",
     help="Show only findings that are at least so severe.",
 )
-
-
-def fail_on_options(function: Callable[..., None]) -> Callable[..., None]:
-    """--fail-on and --strict; the function gets ``fail_on``, the least severity of review findings that count."""
-
-    @wraps(function)
-    def called(fail_on: str, strict: bool, **others: Any) -> None:
-        from mlsub.findings import Severity
-
-        ctx = click.get_current_context()
-        sources = [ctx.get_parameter_source(name) for name in ("strict", "fail_on")]
-        near = [_CLOSE.index(source) if source in _CLOSE else len(_CLOSE) for source in sources]
-        if near[0] < near[1]:
-            fail_on = "warning" if strict else "official"
-        function(fail_on=None if fail_on == "official" else Severity(fail_on), **others)
-
-    levels = click.Choice(["official", "error", "warning", "note"])
-    words = "Exit with 1 from review findings of this severity on; official: only where something is rejected."
-    fail = setting("--fail-on", type=levels, default="official", show_default=True, help=words)
-    return fail(setting("--strict/--no-strict", help="The same as --fail-on warning.")(called))
 
 
 _ONLY = click.option(

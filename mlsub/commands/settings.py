@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -27,6 +28,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _KEY, _HIDDEN, _ERROR = "mlsub.settings", "mlsub.hidden", "mlsub.settings.error"
 #: Settings on which a verdict may depend.
 _DECISIVE = ("round", "usage", "rules", "rcp", "rcp-points")
+#: Where a setting may come from, what counts most first.
+SOURCES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 _TRUE = ("1", "true", "yes", "on")
 
 
@@ -127,6 +130,26 @@ def _variable(setting: str) -> str:
 def setting(*names: str, **words: Any) -> Callable[[F], F]:
     """An option with a setting of the same name."""
     return click.option(*names, cls=Setting, **words)
+
+
+def fail_on_options(function: Callable[..., None]) -> Callable[..., None]:
+    """--fail-on and --strict; the function gets ``fail_on``, the least severity of review findings that count."""
+
+    @wraps(function)
+    def called(fail_on: str, strict: bool, **others: Any) -> None:
+        from mlsub.findings import Severity
+
+        ctx = click.get_current_context()
+        sources = [ctx.get_parameter_source(name) for name in ("strict", "fail_on")]
+        near = [SOURCES.index(source) if source in SOURCES else len(SOURCES) for source in sources]
+        if near[0] < near[1]:
+            fail_on = "warning" if strict else "official"
+        function(fail_on=None if fail_on == "official" else Severity(fail_on), **others)
+
+    levels = click.Choice(["official", "error", "warning", "note"])
+    words = "Exit with 1 from review findings of this severity on; official: only where something is rejected."
+    fail = setting("--fail-on", type=levels, default="official", show_default=True, help=words)
+    return fail(setting("--strict/--no-strict", help="The same as --fail-on warning.")(called))
 
 
 def config_options() -> list[click.Option]:

@@ -85,12 +85,12 @@ def test_waivers_and_ignores_by_path_of_other_commands(tree: Tree) -> None:
     [one] = found.document["organisations"]
     places = [place for ask in (*one["asks"], *one["notes"]) for place in ask["findings"]]
     rules = {place["rule"] for place in places}
-    for rule in rules:
+    for rule in rules - {PLACEHOLDER[0]}:
         waive(rule, "v1.0/ACME", REASON)
     assert run("review", tree.folder).status == 0
     # check does not look for what review finds, so it does not call these waivers unused.
     assert "waiver.unused" not in counted(check("v1.0"))
-    Path("mlsub.toml").write_text('[per-path-ignores]\n"v1.0" = ["inspect.", "system.", "layout."]\n')
+    Path("mlsub.toml").write_text('[per-path-ignores]\n"v1.0" = ["inspect.", "seed.", "system.", "layout."]\n')
     hidden = run("review", tree.folder)
     assert (hidden.status, hidden.stderr) == (0, f"mlsub review: hidden: {len(places)} by per-path-ignores\n")
     assert run("system", "check", tree.description(), "--strict").status == 0

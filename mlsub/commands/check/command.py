@@ -15,7 +15,6 @@ from mlsub.commands.options import (
     check,
     check_rule_names,
     choice_options,
-    fail_on_options,
     require_paths,
 )
 from mlsub.commands.output import (
@@ -27,7 +26,7 @@ from mlsub.commands.output import (
     tell_unchecked,
     write_output,
 )
-from mlsub.commands.settings import check_settings, current, setting
+from mlsub.commands.settings import check_settings, current, fail_on_options, setting
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mlsub.commands.lazy import LazyGroup
-from mlsub.commands.options import check_rule_names, choice_options, fail_on_options
+from mlsub.commands.options import check_rule_names, choice_options
 from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_output, write_text
-from mlsub.commands.settings import apply_waivers_to_findings, setting
+from mlsub.commands.settings import apply_waivers_to_findings, fail_on_options, setting
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
 
