@@ -274,8 +274,9 @@ def with_layout(package: Package, round_: Round) -> Package:
     judged = {below(package.folder, file) for file in read}
     beside = {f"{below(package.folder, entry.folder)}/{name}" for entry in package.entries for name in entry.strays}
     explained = package.explained | beside
-    listing = list_tree(package.folder)
-    review = reviewed("layout", ".", lambda: audit_layout(listing, systems, round_.usage, judged, explained))
+    listing, review = isolated("layout", ".", lambda: list_tree(package.folder), None)
+    if listing is not None:
+        review = reviewed("layout", ".", audit_layout, listing, systems, round_.usage, judged, explained)
     found = [replace(f, path=package.path if f.path == "." else package.prefix + f.path) for f in review]
     # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
     fresh = [finding for finding in found if finding.path not in known]

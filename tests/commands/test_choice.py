@@ -14,7 +14,12 @@ from tests.commands.tree import leaves
 from tests.make_tree import Tree, make_tree, spoil
 
 #: A rule of each kind and severity that :func:`tree` breaks.
-OFFICIAL, WARNING, REVIEW, NOTE = "entry.run-count", "key.eval_accuracy.target", "system.placeholder", "system.spelling"
+OFFICIAL, WARNING, REVIEW, NOTE = (
+    "entry.run-count",
+    "key.eval_accuracy.target",
+    "system.placeholder",
+    "system.name-form",
+)
 
 
 @pytest.fixture
@@ -88,7 +93,7 @@ def test_a_rejected_package_shows_what_rejects_and_counts_the_rest(folder: Path)
     assert in_full(outcome) == {OFFICIAL, REVIEW}
     text = outcome.stdout
     assert "official warnings: 2 findings: key.eval_accuracy.target 1, entry.forgiven-runs 1\n" in text
-    assert "review notes:      1 finding: system.spelling 1 (-v shows all)\n" in text
+    assert "review notes:      1 finding: system.name-form 1 (-v shows all)\n" in text
     assert text.index("To fix: 1 finding") < text.index("official warnings:") < text.index("\nrejected: ")
 
 
@@ -96,7 +101,7 @@ def test_an_accepted_package_shows_official_warnings(tmp_path: Path) -> None:
     outcome = run("check", tree(tmp_path).folder)
     assert in_full(outcome) == {WARNING, "entry.forgiven-runs", REVIEW}
     verdict = "accepted, with 1 error that a reviewer will raise: 1 of 1 entries accepted"
-    assert f"\nreview notes: 1 finding: system.spelling 1 (-v shows them)\n{verdict}" in outcome.stdout
+    assert f"\nreview notes: 1 finding: system.name-form 1 (-v shows them)\n{verdict}" in outcome.stdout
 
 
 @pytest.mark.parametrize(
@@ -164,7 +169,7 @@ def test_what_a_settings_file_selects_is_counted(folder: Path, tmp_path: Path) -
     (tmp_path / "mlsub.toml").write_text('select = ["system"]\n')
     outcome = run("check", folder)
     assert in_full(outcome) == {REVIEW}
-    assert re.search(r"\nreview notes: +1 finding: system.spelling 1 \(-v", outcome.stdout)
+    assert re.search(r"\nreview notes: +1 finding: system.name-form 1 \(-v", outcome.stdout)
     assert in_full(run("check", "--select", "system.pl", folder)) == {REVIEW}
 
 
@@ -206,7 +211,7 @@ def test_system_check_chooses_the_same_way(tmp_path: Path) -> None:
     missing = "system.field-missing"
     usual = run("system", "check", file)
     assert f"[{missing}]" in usual.stdout and f"[{REVIEW}]" in usual.stdout
-    assert "\nreview notes: 1 finding: system.spelling 1 (-v shows them)\nrejected: " in usual.stdout
+    assert "\nreview notes: 1 finding: system.name-form 1 (-v shows them)\nrejected: " in usual.stdout
     for words, rules in (
         (["-v"], {missing, REVIEW, NOTE}),
         (["--select", REVIEW], {REVIEW}),

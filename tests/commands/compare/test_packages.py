@@ -92,7 +92,7 @@ def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> Non
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
     found = document(two[0].folder, two[1].folder)
-    assert (found["command"], found["schema"], found["different"]) == ("compare packages", 5, True)
+    assert (found["command"], found["schema"], found["different"]) == ("compare packages", 6, True)
     assert found["files"]["moved"][0] == [
         "results/rack2-2021/resnet/result_0.txt",
         "results/rack2-2022/resnet/result_0.txt",

@@ -78,7 +78,7 @@ result_0.txt: run
 result_0.txt: eval_accuracy 0.7595 at 0:00:50.0, 40 epochs; target: reached
 result_0.txt: stopped: aborted after 0:10:00
 result_0.txt: error: init_start is missing [key.init_start.count]; expected at least once; found 0 times
-result_0.txt: review warning: The run was aborted before it reached its target [run.status-aborted]; line 31; \
+result_0.txt: review note: The run was aborted before it reached its target [run.status-aborted]; line 31; \
 expected success; found aborted
 result_0.txt: review warning: The first evaluation is not where the rules require it [run.eval-cadence]; line 29; \
 expected every 4 epochs, first at 1, 2, 3 or 4; found 40
@@ -132,7 +132,7 @@ SEVERAL = evaluated(value={"BBOX": 0.377, "SEGM": 0.3}, progress=7, unit="epochs
         (evaluated(measure="FID", value=90), "a: eval_accuracy FID 90; target: not in sight"),
         (SEVERAL, "a: eval_accuracy BBOX 0.377, SEGM 0.3 at 0:01:01, 7 epochs; target: not in sight"),
         (Found(at_ms=1, path="a", finding=BARE, final=True), "a: error: The log is empty [log.empty]"),
-        (Found(at_ms=1, path="a", finding=FULL, final=True), "a: review warning: A record is older "
+        (Found(at_ms=1, path="a", finding=FULL, final=True), "a: review note: A record is older "
          "[run.clock-backwards]; line 3; expected times; found 1 step"),
         (PhaseChanged(at_ms=1, path="-", phase="lost"),
          "standard input: lost: the log is gone, or ended without run_stop"),
