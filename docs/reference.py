@@ -23,6 +23,7 @@ from mlsub.commands.rules.table import Row, RuleTable, benchmark_line, package_f
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
+from mlsub.log.event import event_type
 from mlsub.present.document import (
     Block,
     Code,
@@ -41,8 +42,8 @@ from mlsub.present.explanation import explanation, explanation_blocks, explanati
 from mlsub.present.markdown import render
 from mlsub.rounds import Round, all_rounds, rounds_with, spans, usages
 from mlsub.rules.catalogue import catalogue
-from mlsub.rules.explain import all_demands, descriptions, event_type
-from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.explain import all_demands
+from mlsub.rules.load import benchmark, descriptions, rules_for
 
 REPOSITORY = Path(__file__).parents[1]
 #: Pages that the repository keeps beside docs/, by what they become.

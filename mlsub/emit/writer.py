@@ -23,12 +23,11 @@ from mlsub.io.documents import Pair
 from mlsub.judge.keys import known_keys, with_slips
 from mlsub.judge.preflight import preflight
 from mlsub.judge.rules import LogRules
-from mlsub.log.event import Event
+from mlsub.log.event import Event, before_run, event_type
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
 from mlsub.rules.aspects.records import AnyOf
 from mlsub.rules.catalogue import finding
-from mlsub.rules.explain import before_run, event_type
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
 
@@ -81,7 +80,7 @@ class Writer:
         self._seed_needed = division == CLOSED.name and round_.seeds == "required"
         self._seeds = 0
         self._known = known_keys(round_, benchmark)
-        self._unknown: dict[str, Pair] = {}
+        self._unknown: dict[str, int | None] = {}
 
     def write(self, key: str, value: Any, metadata: dict[str, Any], kind: str | None = None) -> None:
         """Judge a record, and write it where this process does; only there the rules refuse.
@@ -156,7 +155,7 @@ class Writer:
         self._rules.add((event,))
         self._seeds += event.key == "seed"
         if event.key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
-            self._unknown.setdefault(event.key, Pair(event.key, event.value, event.line))
+            self._unknown.setdefault(event.key, event.line)
         if not self._rules.in_trouble(event.key):
             return []
         return self._new(self._certain())
@@ -173,7 +172,7 @@ class Writer:
         if self._seed_needed and not self._seeds:
             message, expected = "The run does not log its seed", "a different seed for each run"
             missing.append(finding("seed.missing", self._path, message, expected=expected))
-        return self._new(iter(with_slips(missing, tuple(self._unknown.values()))))
+        return self._new(iter(with_slips(missing, self._unknown)))
 
     def _comes(self, rule: KeyRule, flaw: Flaw) -> bool:
         """Whether what is wrong is about a key that is logged later, when the clock runs."""

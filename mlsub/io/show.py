@@ -61,9 +61,9 @@ def message_line(text: str) -> str:
     return inert(plain(text))
 
 
-def plural(count: int, thing: str) -> str:
-    """Return ``1 finding``, ``2 findings``."""
-    return f"{count} {thing}{'s' * (count != 1)}"
+def plural(count: int, thing: str, things: str = "") -> str:
+    """Return ``1 finding``, ``2 findings``; with both words ``1 entry``, ``2 entries``."""
+    return f"{count} {thing if count == 1 else things or f'{thing}s'}"
 
 
 def first_few(names: Iterable[str], most: int = 10, thing: str = "") -> str:

@@ -6,19 +6,19 @@ import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from itertools import islice
 
 from msgspec.structs import replace
 
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding
 from mlsub.io.show import show
+from mlsub.log.event import before_run
 from mlsub.log.run import Run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import Count
 from mlsub.rules.catalogue import finding
-from mlsub.rules.explain import before_run, descriptions
-from mlsub.rules.load import rules_for
+from mlsub.rules.load import descriptions, rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.submission.model import LogReport
 
@@ -33,30 +33,25 @@ MOST, LONGEST = 200, 80
 _DIGITS = re.compile(r"\d+")
 
 
-class Given(Protocol):
-    """A key, its value, and its line where there is one."""
-
-    @property
-    def key(self) -> str: ...  # noqa: D102
-    @property
-    def value(self) -> Any: ...  # noqa: D102
-    @property
-    def line(self) -> int | None: ...  # noqa: D102
-
-
-class _Logged(NamedTuple):
-    key: str
-    value: Any
-    line: int | None
-
-
 def with_slips(
-    found: Sequence[Finding], unknown: Sequence[Given], logged: Container[str] = (), least: float = ALIKE
+    found: Sequence[Finding],
+    unknown: Mapping[str, int | None],
+    logged: Container[str] = (),
+    least: float = ALIKE,
 ) -> list[Finding]:
-    """Findings, those of missing keys (none ``logged``) with the unknown key that stands for each, the most alike."""
+    """Return findings, those of missing keys with the unknown key that stands for each.
+
+    Args:
+        found: what the rules say.
+        unknown: the lines of keys that no rule names, None without a file.
+        logged: keys that are not missing, whatever is wrong with them.
+        least: how much alike two keys are that mean the same.
+    """
     missing = {key: one for one in found if (key := missing_key(one)) and key not in logged}
     meant = meant_keys(unknown, missing, least)
-    return [slip(one, key, meant[key]) if (key := missing_key(one)) in meant else one for one in found]
+    return [
+        slip(one, key, meant[key], unknown[meant[key]]) if (key := missing_key(one)) in meant else one for one in found
+    ]
 
 
 def with_slips_of(run: Run, found: Sequence[Finding], round_: Round, benchmark: str) -> list[Finding]:
@@ -72,19 +67,20 @@ def audit_keys(logs: Sequence[LogReport], round_: Round, benchmark: str) -> Iter
     seen: set[str] = set()
     for log in logs:
         missing = {missing_key(one) for one in log.findings}
-        for one in _unknown(log.run, known):
-            close = [(_nearly(one.key, key), key) for key in known - log.run.lines.keys() - missing if before_run(key)]
+        for given, line in _unknown(log.run, known).items():
+            close = [(_nearly(given, key), key) for key in known - log.run.lines.keys() - missing if before_run(key)]
             best, key = max(close, default=(0.0, ""))
-            if best >= _NEARLY and one.key not in seen:
-                seen.add(one.key)
-                actual, fix = f"{show(one.key)}: {show(one.value)}", f"If {key} is meant, rename the key."
-                yield finding("run.misspelt-key", log.path, line=one.line, expected=key, actual=actual, fix=fix)
+            if best >= _NEARLY and given not in seen:
+                seen.add(given)
+                actual = f"{show(given)}: {show(log.run.hyperparameters.get(given))}"
+                fix = f"If {key} is meant, rename the key."
+                yield finding("run.misspelt-key", log.path, line=line, expected=key, actual=actual, fix=fix)
 
 
-def _unknown(run: Run, known: Collection[str]) -> list[_Logged]:
-    """The keys of a run that no benchmark and no round has, with their first records."""
+def _unknown(run: Run, known: Collection[str]) -> dict[str, int]:
+    """The keys of a run that no benchmark and no round has, with the lines of their first records."""
     keys = [key for key in run.lines if key not in known and key not in descriptions()]
-    return [_Logged(key, run.hyperparameters.get(key), run.lines[key]) for key in keys[:MOST]]
+    return {key: run.lines[key] for key in keys[:MOST]}
 
 
 def known_keys(round_: Round, benchmark: str) -> frozenset[str]:
@@ -105,15 +101,17 @@ def missing_key(found: Finding) -> str:
     return key if aspect == Count.name else ""
 
 
-def meant_keys(unknown: Sequence[Given], missing: Mapping[str, Finding], least: float = ALIKE) -> dict[str, Given]:
-    """The missing keys that unknown ones stand for, the most alike first."""
-    pairs = [(alike(one.key, key), key, one) for one in unknown[:MOST] for key in missing]
-    found: dict[str, Given] = {}
+def meant_keys(
+    unknown: Mapping[str, int | None], missing: Mapping[str, Finding], least: float = ALIKE
+) -> dict[str, str]:
+    """Return the unknown key that stands for each missing one, the most alike first."""
+    pairs = [(alike(given, key), key, given) for given in islice(unknown, MOST) for key in missing]
+    found: dict[str, str] = {}
     taken: set[str] = set()
-    for ratio, key, one in sorted(pairs, key=lambda pair: -pair[0]):
-        if ratio >= least and key not in found and one.key not in taken:
-            found[key] = one
-            taken.add(one.key)
+    for ratio, key, given in sorted(pairs, key=lambda pair: -pair[0]):
+        if ratio >= least and key not in found and given not in taken:
+            found[key] = given
+            taken.add(given)
     return found
 
 
@@ -128,6 +126,6 @@ def _nearly(given: str, key: str) -> float:
     return alike(given, key) if _DIGITS.findall(given[:LONGEST]) == _DIGITS.findall(key) else 0.0
 
 
-def slip(lacking: Finding, key: str, one: Given) -> Finding:
-    """That a key is missing, with the one that stands for it."""
-    return replace(lacking, line=one.line, actual=show(one.key), fix=f"Did you mean {key}? Rename the key.")
+def slip(lacking: Finding, key: str, given: str, line: int | None) -> Finding:
+    """Return the finding that a key is missing, with the one that stands for it."""
+    return replace(lacking, line=line, actual=show(given), fix=f"Did you mean {key}? Rename the key.")

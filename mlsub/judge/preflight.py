@@ -14,13 +14,12 @@ from mlsub.io.documents import Pair
 from mlsub.io.show import show
 from mlsub.judge.keys import ALIKE, ELSEWHERE, LONGEST, MOST, alike, known_keys, meant_keys, missing_key, rules_of, slip
 from mlsub.judge.rules import LogRules
-from mlsub.log.event import Event
+from mlsub.log.event import PLACE, Event, before_run, step_of
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
 from mlsub.rules.aspects.records import AnyOf
 from mlsub.rules.aspects.values import Metadata, Value
 from mlsub.rules.catalogue import finding
-from mlsub.rules.explain import PLACE, before_run, step_of
 from mlsub.rules.model import KeyRule
 
 _EDGES = frozenset(("init_start", "init_stop"))
@@ -63,12 +62,13 @@ def preflight(
         unknown = [one for one in usable if one.key not in names]
         judged = trial.judge(named)
         missing = {key: one for one in judged if (key := missing_key(one)) and key not in named}
-        meant = meant_keys(unknown, missing)
+        lines = {one.key: one.line for one in unknown}
+        meant = meant_keys(lines, missing)
         if not meant:
             break
         # A key that is understood may bring demands of its own: those of an optimizer, by its name.
-        slips += [slip(missing[key], key, one) for key, one in meant.items()]
-        names.update({one.key: key for key, one in meant.items()})
+        slips += [slip(missing[key], key, one, lines[one]) for key, one in meant.items()]
+        names.update({one: key for key, one in meant.items()})
     found = [
         *trial.contradicted(named),
         *slips,

@@ -36,9 +36,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What to do.
 
     ``waivers`` are those beyond the manifest's; ``force`` lets files of OUT go that pack wrote and the manifest no
-    longer names. ``templates`` are for files that the sources lack; ``strict`` refuses for review findings, too,
-    and ``even_with_errors`` not even for review errors.
-    ``partly`` checks what there is of an unsound plan, which is never written. ``settings`` say how logs are read.
+    longer names. ``templates`` are for files that the sources lack; ``strict`` refuses for review warnings, too,
+    ``even_with_errors`` writes whatever review errors there are. ``partly`` checks what there is of an unsound plan,
+    which is never written. ``settings`` say how logs are read.
     """
 
     today: date

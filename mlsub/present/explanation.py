@@ -12,7 +12,8 @@ from mlsub.present.document import Block, Cell, Column, Document, Facts, Lines, 
 from mlsub.present.envelope import Answer
 from mlsub.rounds import spans
 from mlsub.rules.catalogue import RuleInfo, catalogue
-from mlsub.rules.explain import Demand, KeyDemands, all_demands, descriptions, official_files, rule_ids
+from mlsub.rules.explain import Demand, KeyDemands, all_demands, official_files, rule_ids
+from mlsub.rules.load import descriptions
 
 _DIVISIONS = {Blocks.NONE: "no division", Blocks.CLOSED: "the Closed division", Blocks.BOTH: "both divisions"}
 _EXPECTED = (Column("expected"), Column("of"))

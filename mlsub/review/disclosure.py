@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from math import prod
 from typing import Any
@@ -14,7 +14,7 @@ from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
 from mlsub.rules.catalogue import finding
 from mlsub.submission.listing import ItemKind, Listing
-from mlsub.submission.model import Entry
+from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count
 from mlsub.systems.names import named_in
 
@@ -69,21 +69,24 @@ class Disclosure(msgspec.Struct, frozen=True, kw_only=True):
     accelerators: int | None = None
 
 
-def disclosure_of(entry: Entry, listing: Listing | None = None) -> Disclosure:
-    """Return what an entry with its logs discloses.
+def disclosure_of(
+    path: str, logs: Sequence[LogReport], accelerators: int | None, code: Sequence[str] = ()
+) -> Disclosure:
+    """Return what the runs of an entry disclose.
 
     Args:
-        entry: with its logs and its description.
-        listing: the organisation's files; without them nobody knows where the configuration lies.
+        path: of the entry.
+        logs: its logs.
+        accelerators: those of its system; None where its description does not say.
+        code: the files of the benchmark's code; without them nobody knows where the configuration lies.
     """
-    facts = {name: fact for name, key in KEYS.items() if (fact := _fact(entry, key)) is not None}
-    config = facts.get("config_file")
-    places = _places(entry, config, listing) if config is not None and listing is not None else None
-    return Disclosure(path=entry.path, config_places=places, accelerators=_accelerators(entry), **facts)
+    facts = {name: fact for name, key in KEYS.items() if (fact := _fact(logs, key)) is not None}
+    places = _places(facts["config_file"], code) if "config_file" in facts else None
+    return Disclosure(path=path, config_places=places, accelerators=accelerators, **facts)
 
 
-def _fact(entry: Entry, key: str) -> Fact | None:
-    stated = [log for log in entry.logs if key in log.run.hyperparameters]
+def _fact(logs: Sequence[LogReport], key: str) -> Fact | None:
+    stated = [log for log in logs if key in log.run.hyperparameters]
     if not stated:
         return None
     values = dict.fromkeys(show(log.run.hyperparameters[key], _LONGEST) for log in stated)
@@ -97,15 +100,15 @@ def _accelerators(entry: Entry) -> int | None:
     return prod(one or 0 for one in counts) or None
 
 
-def _code_of(entry: Entry, listing: Listing) -> list[str]:
-    """The files of a benchmark's code, wherever in its folder they lie."""
-    folder = f"benchmarks/{entry.benchmark}/"
-    files = (ItemKind.FILE, ItemKind.LINK)
+def code_of(benchmark: str, listing: Listing | None) -> list[str]:
+    """Return the files of a benchmark's code, wherever in its folder they lie."""
+    if listing is None:
+        return []
+    folder, files = f"benchmarks/{benchmark}/", (ItemKind.FILE, ItemKind.LINK)
     return [item.path for item in listing.items if item.path.startswith(folder) and item.kind in files]
 
 
-def _places(entry: Entry, config: Fact, listing: Listing) -> tuple[str, ...] | None:
-    code = _code_of(entry, listing)
+def _places(config: Fact, code: Sequence[str]) -> tuple[str, ...] | None:
     names = set(_names(config.value))
     return tuple(path for path in code if not names.isdisjoint(_spellings(path))) if code and names else None
 
@@ -127,13 +130,14 @@ def _spellings(path: str) -> tuple[str, str]:
 def audit_disclosures(entries: Iterable[Entry], listing: Listing | None) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
     for entry in entries:
-        stated = disclosure_of(entry, listing)
+        code = code_of(entry.benchmark, listing)
+        stated = disclosure_of(entry.path, entry.logs, _accelerators(entry), code)
         if stated.config_file is not None:
-            yield from _config(entry, stated, stated.config_file, listing)
+            yield from _config(entry, stated, stated.config_file, code)
         yield from _sizes(stated)
 
 
-def _config(entry: Entry, stated: Disclosure, config: Fact, listing: Listing | None) -> Iterator[Finding]:
+def _config(entry: Entry, stated: Disclosure, config: Fact, code: Sequence[str]) -> Iterator[Finding]:
     shown = show(config.value, _LONGEST)
 
     def about(rule: str, expected: str | None = None, actual: str = shown, fix: str | None = None) -> Finding:
@@ -141,8 +145,8 @@ def _config(entry: Entry, stated: Disclosure, config: Fact, listing: Listing | N
 
     if config.also:
         yield about("config.differs", actual=several([shown, *config.also], 5))
-    if stated.config_places == () and listing is not None:
-        there = [path.rpartition("/")[2] for path in _code_of(entry, listing)[:_MOST_NAMES]]
+    if stated.config_places == ():
+        there = [path.rpartition("/")[2] for path in code[:_MOST_NAMES]]
         close = get_close_matches(next(_names(config.value), ""), sorted(set(there)), 1, 0.8)
         fix = f"The code has {close[0]}; name the one that was used." if close else None
         yield about("config.missing", expected=f"a file below benchmarks/{entry.benchmark}", fix=fix)

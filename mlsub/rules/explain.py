@@ -1,4 +1,4 @@
-"""What all rule files demand by rule id, which rules there are, what each key of a log means and when it is logged."""
+"""What all rule files demand by rule id, and which rules there are."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import msgspec
 
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Blocks
-from mlsub.io.data import shipped
-from mlsub.log.event import expected_event_type
 from mlsub.rounds import Round, all_rounds, usages
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.base import Aspect
@@ -42,11 +40,6 @@ def suggestion(text: str, *, whole: bool = False) -> str | None:
 def rule_ids() -> tuple[str, ...]:
     """Every rule id, the catalogue's first."""
     return (*catalogue(), *sorted(all_demands()))
-
-
-def descriptions() -> dict[str, str]:
-    """What each key of a log means, in one line."""
-    return shipped(__file__, "keys.yaml", dict[str, str])
 
 
 def official_files(demands: Iterable[Demand]) -> Iterator[str]:
@@ -147,39 +140,3 @@ def _combinations() -> Iterator[tuple[Round, str, str]]:
     for usage in usages():
         for round_ in all_rounds(usage):
             yield from ((round_, *pair) for pair in product(round_.benchmarks, DIVISIONS))
-
-
-#: The steps of a run, and the keys that are logged there; the hyperparameters are all others.
-STEPS: dict[str, tuple[str, ...]] = {
-    "submission": (
-        *("submission_benchmark", "submission_division", "submission_org", "submission_platform"),
-        *("submission_status", "submission_poc_name", "submission_entry", "cache_clear"),
-    ),
-    "hyperparameters": (),
-    "initialisation": ("init_start", "weights_initialization", "init_stop"),
-    "run": ("run_start", "staging_start", "staging_stop"),
-    "blocks and epochs": ("block_start", "epoch_start", "epoch_stop", "block_stop", "save_model"),
-    "evaluations": (
-        *("eval_start", "eval_accuracy", "eval_error", "averaged_validation_loss", "aggregated_eval_accuracy"),
-        *("eval_stop", "eval_result"),
-    ),
-    "end": ("run_stop",),
-}
-_STEP_OF = {key: step for step, keys in STEPS.items() for key in keys}
-#: Where in a run each of those keys comes.
-PLACE = {key: place for place, key in enumerate(_STEP_OF)}
-
-
-def step_of(key: str) -> str:
-    """The step of a run at which a key is logged."""
-    return _STEP_OF.get(key, "hyperparameters")
-
-
-def before_run(key: str) -> bool:
-    """Whether a key is logged before the clock starts."""
-    return step_of(key) in ("submission", "hyperparameters", "initialisation")
-
-
-def event_type(key: str) -> str:
-    """The type of event that the official logger gives a record of this key."""
-    return expected_event_type(key) or "POINT_IN_TIME"

@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.divisions import CLOSED, OPEN, rule_families
 from mlsub.findings import Blocks
-from mlsub.io.data import load_yaml
+from mlsub.io.data import load_yaml, shipped
 from mlsub.io.problems import FileProblemsError
 from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds, usages
 from mlsub.rules.model import KeyRule, RuleSet, parse_rule
@@ -32,6 +32,11 @@ class Benchmark(msgspec.Struct, frozen=True):
     title: str
     runs: int
     forgiven: int
+
+
+def descriptions() -> dict[str, str]:
+    """Return what each key of a log means, in one line."""
+    return shipped(__file__, "keys.yaml", dict[str, str])
 
 
 @lru_cache(maxsize=2)

@@ -277,8 +277,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """Which findings are shown, and how much; what is left out counts for nothing but the official verdict.
 
     ``select`` and ``ignore`` are rules or the start of some: ``key``, ``key.seed``, ``run.event-type``. ``only`` is the
-    kind of findings, ``severity`` the least that is shown. ``fail_on`` is the least severity of
-    review findings that count.
+    kind of findings, ``severity`` the least that is shown. ``fail_on`` is the least severity of review findings that
+    count for the exit status.
     """
 
     select: tuple[str, ...] = ()

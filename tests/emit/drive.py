@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.emit import Recorder
+from mlsub.log.event import step_of
 from mlsub.rounds import get_round
-from mlsub.rules.explain import step_of
 from tests.differential.generate import Combination, Record, combinations, compliant_log, rules_of, usage_and_round
 
 #: The rounds the recorder is for.

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
+from mlsub.log.event import before_run
 from mlsub.rounds import get_round
-from mlsub.rules.explain import before_run
 from tests.differential.generate import Combination, compliant_log
 from tests.emit.adapters.common import judged, records, rejecting
 from tests.emit.digits import initialise, recorder, train

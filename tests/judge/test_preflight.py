@@ -12,8 +12,8 @@ from mlsub.findings import Finding, Severity
 from mlsub.io.documents import Pair
 from mlsub.judge.keys import ELSEWHERE
 from mlsub.judge.preflight import preflight
+from mlsub.log.event import step_of
 from mlsub.rounds import get_round
-from mlsub.rules.explain import step_of
 from tests.differential.generate import Combination, compliant_log, usage_and_round
 from tests.effort import effort
 from tests.emit.digits import HYPERPARAMETERS

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from mlsub.commands.options import (
-    asks,
-    check,
-    check_rule_names,
-    choice_options,
-    require_paths,
-)
+from mlsub.commands.options import asks, check, check_rule_names, choice_options, require_paths
 from mlsub.commands.output import (
     CheckCommand,
     Target,

@@ -15,7 +15,6 @@ from mlsub.present.findings import grouped
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue
 
-_ORDER = tuple(Severity)
 #: How a question ends: what must be mended, what is wrong by the written rules, what a reviewer would ask.
 _MENDED, _RIGHT, _EXPLAINED = "Will it be corrected?", "What is right?", "What explains it?"
 
@@ -54,7 +53,7 @@ def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) ->
                 figures=tuple(one or {} for one in known) if any(known) else (),
             )
         )
-    return sorted(asked, key=lambda ask: _ORDER.index(ask.severity))
+    return sorted(asked, key=lambda ask: ask.severity.rank)
 
 
 def _end(finding: Finding) -> str:
@@ -69,9 +68,8 @@ def _people() -> People:
 
 def fine_of(findings: Sequence[Finding], about: Organisation) -> Iterator[str]:
     """Yield what was looked at and gave nothing to ask, whatever the choice hides."""
-    asked = [one.rule for one in findings if one.severity in (Severity.ERROR, Severity.WARNING)]
-    entries = len(about.entries)
-    count = {"logs": plural(about.logs, "log"), "entries": f"{entries} {'entry' if entries == 1 else 'entries'}"}
+    asked = [one.rule for one in findings if one.severity is not Severity.NOTE]
+    count = {"logs": plural(about.logs, "log"), "entries": plural(len(about.entries), "entry", "entries")}
     for area in _people().areas:
         if not any(rule.startswith(area.rules) for rule in asked):
             yield area.words.format(**count)

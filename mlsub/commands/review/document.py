@@ -27,7 +27,7 @@ from mlsub.present.findings import MEANINGS as SEVERITIES
 from mlsub.present.findings import facts_of, tally
 from mlsub.review.disclosure import Fact
 from mlsub.rules.catalogue import finding
-from mlsub.submission.report import Detail
+from mlsub.submission.report import SCALING_TOLERANCE, Detail
 
 if TYPE_CHECKING:
     from mlsub.present.ci import CiReport
@@ -67,18 +67,14 @@ def document_of(review: Review, detail: Detail | None = None, *, page: bool = Fa
 def _result(review: Review) -> str:
     found = review.organisations
     counts = [sum(one.count(severity) for one in found) for severity in Severity]
-    size = f"{plural(len(found), 'organisation')}, {_entries(sum(len(one.entries) for one in found))}"
+    size = f"{plural(len(found), 'organisation')}, {plural(sum(len(one.entries) for one in found), 'entry', 'entries')}"
     words = ", ".join(plural(count, str(severity)) for count, severity in zip(counts, Severity, strict=True) if count)
     return f"{size}: {words or 'nothing to ask'}. None of it is an accusation."
 
 
-def _entries(count: int) -> str:
-    return f"{count} {'entry' if count == 1 else 'entries'}"
-
-
 def _overview(found: Sequence[Organisation]) -> Table:
     """One row an organisation."""
-    columns = [Column(plural(2, str(severity)).partition(" ")[2], number=True) for severity in Severity]
+    columns = [Column(f"{severity}s", number=True) for severity in Severity]
     rows: list[tuple[Cell, ...]] = [
         (
             one.name,
@@ -233,7 +229,7 @@ def _stated(fact: Fact | None) -> str:
 
 
 def _factor(entry: ReviewedEntry) -> str:
-    same = abs(entry.scaling - entry.expected_scaling) <= 1e-5 * entry.expected_scaling
+    same = abs(entry.scaling - entry.expected_scaling) <= SCALING_TOLERANCE * entry.expected_scaling
     return f"{entry.scaling:.4f}" + ("" if same else f" ({entry.expected_scaling:.4f})")
 
 
@@ -254,7 +250,7 @@ def rates_document(rates: Rates) -> Document:
     )
     return document(
         "How often each rule applies",
-        Text(f"{_entries(rates.entries)}, {rates.logs:,} {'log' if rates.logs == 1 else 'logs'}"),
+        Text(f"{plural(rates.entries, 'entry', 'entries')}, {rates.logs:,} {'log' if rates.logs == 1 else 'logs'}"),
         Table((Column("rule", when_narrow="keep"), *columns), rows),
     )
 
@@ -267,7 +263,7 @@ def results_of(review: Review) -> CiReport:
         part(
             f"{one.path} (v{one.round})",
             [found for ask in (*one.asks, *one.notes) for found in ask.findings],
-            lambda found: Outcome.COUNTS if found.severity in (Severity.ERROR, Severity.WARNING) else Outcome.BESIDE,
+            lambda found: Outcome.COUNTS if found.severity is not Severity.NOTE else Outcome.BESIDE,
             root=review.root,
             verdict=one.official,
         )

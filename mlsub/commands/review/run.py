@@ -33,14 +33,13 @@ from mlsub.io.show import show
 from mlsub.judge.result import Result
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, rcp_words, verdict_line
-from mlsub.review.disclosure import Disclosure, Fact, disclosure_of
+from mlsub.review.disclosure import Disclosure, Fact, code_of, disclosure_of
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
 from mlsub.submission.listing import Listing, list_tree
-from mlsub.submission.model import Entry
 from mlsub.submission.report import Choice, Report
 from mlsub.systems.names import namings
 from mlsub.workspace import Checked, Settings, check_places, find_places, in_one_line
@@ -270,22 +269,14 @@ def _listing(report: Report, results: Sequence[Result]) -> Listing | None:
 
 def _disclosure(result: Result, report: Report, above: str, listing: Listing | None) -> Disclosure:
     """What the runs of an entry disclose, as its paths are called here."""
-    entry = Entry(
-        path=result.path,
-        organisation=result.organisation,
-        system=result.system,
-        benchmark=result.benchmark,
-        folder=result.folder,
-        results=(),
-        logs=result.logs,
-    )
-    found = disclosure_of(entry, listing)
+    code = code_of(result.benchmark, listing)
+    found = disclosure_of(result.path, result.logs, result.accelerators_count, code)
     facts = {
         name: replace(fact, path=place_below(above, report, fact.path))
         for name in found.__struct_fields__
         if isinstance(fact := getattr(found, name), Fact)
     }
-    return replace(found, path=place_below(above, report, result.path), accelerators=result.accelerators_count, **facts)
+    return replace(found, path=place_below(above, report, result.path), **facts)
 
 
 def _hyperparameters(result: Result, report: Report, above: str) -> Iterator[Hyperparameter]:
@@ -366,8 +357,8 @@ def review_of(
         found.append(
             replace(
                 about,
-                asks=tuple(ask for ask in asked if ask.severity in (Severity.ERROR, Severity.WARNING)),
-                notes=tuple(ask for ask in asked if ask.severity not in (Severity.ERROR, Severity.WARNING)),
+                asks=tuple(ask for ask in asked if ask.severity is not Severity.NOTE),
+                notes=tuple(ask for ask in asked if ask.severity is Severity.NOTE),
                 fine=() if about.official is Verdict.NOT_CHECKED else tuple(fine_of(one.findings, about)),
                 to_read=read_by_people(about),
             )

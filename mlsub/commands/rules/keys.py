@@ -13,11 +13,11 @@ from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.documents import read_pairs
 from mlsub.judge.preflight import preflight
+from mlsub.log.event import PLACE, STEPS, event_type, step_of
 from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
-from mlsub.rules.explain import PLACE, STEPS, descriptions, event_type, step_of
-from mlsub.rules.load import rules_for
+from mlsub.rules.load import descriptions, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 
 _SEED_METADATA = ("file", "lineno")

@@ -26,7 +26,6 @@ from mlsub.workspace.compared import entries_of, place_below
 #: Rows of a table that are shown; published results stay below a hundred. What is left out is said.
 MAX_ROWS = 500
 _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "calm"}
-_NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 #: What is said of a defect below its message, as far as it has it.
 _BELOW = ("expected", "found", "source")
 #: Whose findings are those of ``mlsub review``.
@@ -72,11 +71,11 @@ def _tables(findings: Sequence[Finding], columns: Sequence[Column[Sequence[Findi
 
 
 def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[Finding]]]]:
-    for severity, name in _NAMES.items():
+    for severity in Severity:
         groups = grouped(finding for finding in findings if finding.severity is severity)
         if groups:
             left = f", of which the first {MAX_ROWS} are shown" if len(groups) > MAX_ROWS else ""
-            yield count_text(len(groups), name) + left, groups
+            yield count_text(len(groups), severity.value) + left, groups
 
 
 def _counts(findings: Sequence[Finding]) -> str:

@@ -7,8 +7,8 @@ import pytest
 from docs.reference import keys_with_pages
 from mlsub.commands.rules.keys import KeyLine, descriptions, key_list
 from mlsub.divisions import DIVISIONS
+from mlsub.log.event import STEPS, event_type
 from mlsub.rounds import all_rounds, get_round, usages
-from mlsub.rules.explain import STEPS, event_type
 
 
 def line(benchmark: str, round_: str, key: str, division: str = "closed", usage: str = "training") -> KeyLine:
