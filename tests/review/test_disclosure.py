@@ -125,6 +125,8 @@ def test_all_runs_name_one_configuration() -> None:
 def test_sizes_divide_the_accelerators(sizes: dict[str, Any], rule: str | None, actual: str | None) -> None:
     found = list(audit_disclosures([entry(sizes)], None))
     assert [(one.rule, one.actual) for one in found] == ([(rule, actual)] if rule else [])
+    of_sizes = {one.expected for one in found if one.rule == "disclosure.parallelism"}
+    assert of_sizes <= {"a divisor of 16 accelerators"}, "two nodes of eight"
 
 
 def test_what_an_entry_discloses_is_there_with_its_places() -> None:
