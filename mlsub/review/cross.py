@@ -195,7 +195,7 @@ def audit_submitters(entries: Sequence[Entry]) -> Iterator[Finding]:
 
 def _status(entry: Entry, logged: str) -> tuple[str, ...] | None:
     stated = entry.description.text("status") if entry.description else ""
-    # In the early rounds systems in a cloud were "available", too; where a system in preview stands is another question.
+    # In the early rounds systems in a cloud were "available", too; a preview may stand anywhere.
     if not stated or stated.lower() in {"available", "preview"} or (known := category(stated)) is None:
         return None
     return ("cross.status", stated) if not logged or category(logged) not in (known, None) else None
