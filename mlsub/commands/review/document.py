@@ -203,7 +203,7 @@ _DISCLOSED = {
     "linear": ("linear", "precision of linear layers"),
     "attention": ("attn", "precision of attention"),
     "communication": ("comm", "precision of communication"),
-    "config_file": ("config in its code", "config file"),
+    "config_file": ("config", "config file"),
 }
 
 
@@ -215,21 +215,19 @@ def disclosure(found: Sequence[Organisation], *, full: bool) -> Block | None:
         return Text("No entry discloses more than its batch size.") if rows else None
     stated = [name for name in _DISCLOSED if any(getattr(entry.disclosure, name) for *_, entry in told)]
     several = len(found) > 1
-    heads = ("organisation", "system", "benchmark") if several else ("#",)
     cells = tuple(
         (
-            *((one.name, entry.system, entry.benchmark) if several else (str(number),)),
+            *((f"{one.name} {number}", entry.benchmark) if several else (str(number),)),
             *(_disclosed(entry, name) for name in stated),
         )
         for one, number, entry in told
     )
-    columns = [Column(name, when_narrow="shorten") for name in heads] + [Column(_DISCLOSED[name][0]) for name in stated]
+    columns = map(Column, (*(("entry", "benchmark") if several else ("#",)), *(_DISCLOSED[name][0] for name in stated)))
     left, silent = len(rows) - len(told), [words for name, (_, words) in _DISCLOSED.items() if name not in stated]
     lacking = f"No entry discloses {', '.join(silent)}. " if silent else ""
     if left:
         lacking += f"{plural(left, 'entry discloses', 'entries disclose')} no more than the batch size."
-    table = Table(tuple(columns), cells, key=1 if several else 0)
-    return section("Disclosed", table, Text(lacking) if lacking else None)
+    return section("Disclosed", Table(tuple(columns), cells), Text(lacking) if lacking else None)
 
 
 def _disclosed(entry: ReviewedEntry, name: str) -> str:
