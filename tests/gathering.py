@@ -17,4 +17,4 @@ def gather(paths: Sequence[str], settings: Settings, beside: Sequence[str] = ())
 
 
 def _results(found: Sequence[Checked], sides: Sides) -> list[Result]:
-    return [result for one in found for result in one.at(str(sides.root)).results]
+    return [result for one in found for result in one.at(str(sides.root)).results if result.logs]

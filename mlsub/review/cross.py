@@ -35,6 +35,8 @@ _COUNT = re.compile(r"(?<![a-z0-9])(?:\d{1,6} ?[x×] ?(?=[a-z0-9]))+")
 _TRADEMARK = re.compile(r"\((?:r|tm|c)\)|[®™©]")
 _WORD = re.compile(r"[a-z]+\d*[a-z]*|(?<!\d)\d++[a-z]+\d*")
 _NO_WORD = "submission_platform has no word in common with the system's folder, name, accelerator or processor"
+#: The key of which an empty value is asked about.
+_STATUS = "submission_status"
 #: The path of a log and a digest of its times.
 Print = tuple[str, bytes]
 
@@ -43,14 +45,15 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
     """Yield disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
-    answers: dict[tuple[str, ...], list[tuple[str, str, tuple[str, ...]]]] = {}  # Its logs say much the same.
+    answers: dict[tuple[str | None, ...], list[tuple[str, str, tuple[str, ...]]]] = {}  # Its logs say much the same.
     for log in (log for log in entry.logs if log.run.timeline.events):
         values = map(log.run.identity.get, _CHECKS)
-        logged = tuple([readable(value[:200]) if isinstance(value, str) else "" for value in values])
+        logged = tuple([readable(value[:200]) if isinstance(value, str) else None for value in values])
         if logged not in answers:
             asked = zip(_CHECKS.items(), logged, strict=True)
             # A placeholder has its own finding.
-            found = ((key, one, check(entry, one)) for (key, check), one in asked if one and not is_placeholder(one))
+            known = ((key, check, one) for (key, check), one in asked if one or (one is not None and key == _STATUS))
+            found = ((key, one, check(entry, one)) for key, check, one in known if not is_placeholder(one))
             answers[logged] = [(key, one, odd) for key, one, odd in found if odd is not None]
         for key, one, (rule, expected, *message) in answers[logged]:
             # A platform is free text: one that names no accelerator is only unusual.
@@ -192,10 +195,10 @@ def audit_submitters(entries: Sequence[Entry]) -> Iterator[Finding]:
 
 def _status(entry: Entry, logged: str) -> tuple[str, ...] | None:
     stated = entry.description.text("status") if entry.description else ""
-    # In the early rounds systems in a cloud were "available", too.
-    if not stated or stated.lower() == "available" or (known := category(stated)) is None:
+    # In the early rounds systems in a cloud were "available", too; a preview may stand anywhere.
+    if not stated or stated.lower() in {"available", "preview"} or (known := category(stated)) is None:
         return None
-    return None if category(logged) in (known, None) else ("cross.status", stated)
+    return ("cross.status", stated) if not logged or category(logged) not in (known, None) else None
 
 
 def _division(entry: Entry, logged: str) -> tuple[str, ...] | None:
@@ -226,7 +229,7 @@ _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
     "submission_division": _division,
     "submission_platform": _platform,
     "submission_benchmark": _benchmark,
-    "submission_status": _status,
+    _STATUS: _status,
 }
 
 

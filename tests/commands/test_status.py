@@ -209,6 +209,16 @@ def test_a_rejected_package_names_what_rejects_it(tmp_path: Path) -> None:
     assert [kind for kind, _ in kinds(answer(tree.folder.parent))] == [kind for kind, _ in kinds(done)]
 
 
+def test_what_seal_stops_at_is_left_to_do(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("submission_platform", value="SUBMISSION_PLATFORM_PLACEHOLDER"), 0, 1)
+    done = answer(tree.folder)
+    assert (done.status, done.document["state"], done.document["official"]) == (1, "unfinished", "accepted")
+    assert [task["words"] for task in done.document["tasks"]] == [
+        "Records contain a placeholder [run.placeholder] (2 places)"
+    ]
+
+
 def test_a_part_of_a_package_and_a_round_of_several(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     make_tree(tmp_path, org="Zeta")

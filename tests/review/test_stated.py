@@ -32,7 +32,9 @@ def test_the_submitter_is_the_folder(submitter: str, expected: list[tuple[str, s
     ("logged", "stated", "found"),
     [
         ("onprem", "Available cloud", True),
-        ("cloud", "Preview", True),
+        ("", "Available on-premise", True),
+        ("preview", "Available on-premise", True),
+        ("cloud", "Preview", False),
         ("onprem", "Available on-premise", False),
         ("preview", "Preview", False),
         ("whatever", "Preview", False),

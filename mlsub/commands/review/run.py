@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -13,9 +12,9 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
+from mlsub.commands.review.hyperparameters import hyperparameters
 from mlsub.commands.review.model import (
     Frequency,
-    Hyperparameter,
     LeftOut,
     Named,
     Organisation,
@@ -25,14 +24,13 @@ from mlsub.commands.review.model import (
 )
 from mlsub.commands.review.table import benchmarks_of, read_table
 from mlsub.commands.review.table_rules import About, audit_ids, audit_table
-from mlsub.convergence.reference import hyperparameters_of, reference_file
 from mlsub.convergence.statistics import cut_of
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.show import show
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, rcp_words, verdict_line
 from mlsub.review.disclosure import code_of, disclosure_of
+from mlsub.review.runs.changes import paired
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue
@@ -174,18 +172,21 @@ def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -
     """Yield each organisation with all that was found in it."""
     above = str(sides.root)
     placed = [one.at(above).results for one in checked]
-    beside = [result for one in others for result in one.at(above).results]
-    observed = observe_runs([result for results in placed for result in results], beside)
+    entries = [result for results in placed for result in results if result.logs]
+    against = [result for one in others for result in one.at(above).results if result.logs]
+    observed = observe_runs(entries, against)
+    befores = {entry.path: before for before, entry in paired([*against, *entries])}
     for one, results in zip(checked, placed, strict=True):
         tabled = list(_tabled(results, sides))
         for report in by_organisation(one.report):
             folders = {entry.organisation for entry in report.entries}
             own = [result for result in results if result.organisation in folders]
             listing = _listing(own)
+            rows = tuple(_entry(result, befores.get(result.path), listing) for result in own)
             seen = [of for result in own for of in observed.get(result.path, ())]
             found = (*report.at(above).findings, *(found for folder, found in tabled if folder in folders))
             yield Judged(
-                organisation=_organisation(report, tuple(_entry(result, listing) for result in own), above),
+                organisation=_organisation(report, rows, above),
                 findings=(*found, *(of.finding for of in seen)),
                 observations=tuple(seen),
             )
@@ -262,22 +263,10 @@ def _listing(results: Sequence[Result]) -> Listing | None:
         return None
 
 
-def _hyperparameters(result: Result) -> Iterator[Hyperparameter]:
-    """The hyperparameters that the reference states, as the first run has them."""
-    file, size = reference_file(result.usage, result.rules.ruleset, result.benchmark), result.rcp.batch_size
-    if file is None or size is None or not result.logs:
-        return
-    log = result.logs[0]
-    with suppress(MlsubError):
-        for name, value in hyperparameters_of(file, size).items():
-            stated = log.run.hyperparameters
-            own = show(stated[name]) if name in stated else None
-            yield Hyperparameter(name, own, show(value), log.path, log.run.lines.get(name))
-
-
-def _entry(result: Result, listing: Listing | None) -> ReviewedEntry:
+def _entry(result: Result, before: Result | None, listing: Listing | None) -> ReviewedEntry:
     mean, limit = result.rcp.mean, result.rcp.minimum
     code = code_of(result.benchmark, listing)
+    size, found = hyperparameters(result, before) if result.logs else (None, ())
     return ReviewedEntry(
         path=result.path,
         system=result.system,
@@ -293,7 +282,9 @@ def _entry(result: Result, listing: Listing | None) -> ReviewedEntry:
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out(result)),
         disclosure=disclosure_of(result.path, result.logs, result.accelerators_count, code),
-        hyperparameters=tuple(_hyperparameters(result)),
+        hyperparameters=found,
+        reference_batch_size=size,
+        before=before.path if before else None,
     )
 
 

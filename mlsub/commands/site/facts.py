@@ -128,7 +128,7 @@ def add_forensics(checked: Sequence[Checked]) -> Iterator[Checked]:
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
     above = os.path.commonpath(roots) if roots else ""
 
-    found = observe_runs([result for one in checked for result in one.at(above).results])
+    found = observe_runs([result for one in checked for result in one.at(above).results if result.logs])
     for one in checked:
         findings = [
             replace(of.finding, path=entry.path, line=None)

@@ -26,7 +26,7 @@ from mlsub.rules.load import benchmark
 from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report
-from mlsub.submission.templates import Unfilled, unfilled_in
+from mlsub.submission.templates import PLACEHOLDERS, Unfilled, unfilled_in
 from mlsub.workspace import AS_FOUND, Settings, check_paths, in_one_line
 
 #: As mlsub seal names its files beside a package.
@@ -158,6 +158,8 @@ def status_of_package(path: Path, settings: Settings, today: date) -> Status:
         )
     entries, look = dict(_entries(report)), shlex.join(["mlsub", "check", str(path)])
     incomplete = [path for path, entry in entries.items() if entry.missing]
+    left = tuple(_left_in(place))
+    errors = [found for found in report.review_errors() if not (left and found.rule in PLACEHOLDERS)]
     near = manifest_near(place)
     deadline = None if near is None else _day(near.deadline)
     status = Status(
@@ -175,8 +177,8 @@ def status_of_package(path: Path, settings: Settings, today: date) -> Status:
         entries=tuple(entries.values()),
         tasks=(
             *(_missing(entry, path) for entry in entries.values() if entry.missing),
-            *rejections(deciding(report), incomplete, look),
-            *fill_in(_left_in(place), path),
+            *rejections([*deciding(report), *errors], incomplete, look),
+            *fill_in(left, path),
         ),
         review=_reviews(report),
         next=look,

@@ -45,7 +45,13 @@ class _Change(msgspec.Struct, frozen=True):
 
 
 def find_changes(entries: Sequence[Result]) -> Iterator[Observation]:
-    """Yield entries beside the same submitter's entry of the round before, among those at hand."""
+    """Yield what changed since the entries of the round before."""
+    for before, entry in paired(entries):
+        yield from _observed(before, entry)
+
+
+def paired(entries: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
+    """Yield each entry that goes on from one of the round before at hand, behind that one."""
     groups: dict[tuple[str, str, str], list[Result]] = {}
     for entry in entries:
         groups.setdefault((entry.usage, entry.organisation_name, entry.benchmark_name), []).append(entry)
@@ -53,7 +59,7 @@ def find_changes(entries: Sequence[Result]) -> Iterator[Observation]:
         for entry in group:
             before = _before(entry, group)
             if before is not None:
-                yield from _observed(before, entry)
+                yield before, entry
 
 
 def _before(entry: Result, group: Sequence[Result]) -> Result | None:

@@ -41,10 +41,9 @@ def observe_runs(entries: Sequence[Result], against: Sequence[Result] = ()) -> d
     """Return what the detectors find of each entry, by its path, in the order of the catalogue.
 
     Args:
-        entries: those to report on.
+        entries: those to report on, each with its logs.
         against: those to compare them with besides; findings on these alone are left out.
     """
-    entries, against = ([entry for entry in of if entry.logs] for of in (entries, against))
     found: dict[str, list[Observation]] = {entry.path: [] for entry in entries}
     for entry in entries:
         for of_entry in OF_ENTRY:
