@@ -13,7 +13,6 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
 from mlsub.log.reading import usable_number
-from mlsub.log.trace import Trace
 from mlsub.rules.catalogue import finding
 from mlsub.submission.listing import ItemKind, Listing
 from mlsub.submission.model import Entry, LogReport
@@ -89,7 +88,7 @@ def disclosure_of(
     return Disclosure(path=path, config_places=places, accelerators=accelerators, **facts)
 
 
-def fact_of(logs: Sequence[LogReport | Trace], key: str) -> Fact | None:
+def fact_of(logs: Sequence[LogReport], key: str) -> Fact | None:
     """Return what runs state of a key; None where none does."""
     stated = [log for log in logs if key in log.run.hyperparameters]
     if not stated:

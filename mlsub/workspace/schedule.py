@@ -25,7 +25,7 @@ from mlsub.workspace.logs import Job, LogReading, cut, judge_logs, most_in_one, 
 from mlsub.workspace.places import Progress, Settings
 
 if TYPE_CHECKING:
-    from mlsub.judge.result import Result
+    from mlsub.submission.result import Result
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class Checked(msgspec.Struct, frozen=True):
 
     ``reports`` has one report; none for single logs, whose ``logs`` are always there, those of a package if wanted.
     ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``reused`` counts the logs that the
-    cache knew.
+    cache knew; ``overlay`` is the user's own rule file that all was judged by.
     """
 
     reports: tuple[Report, ...] = ()
@@ -41,6 +41,7 @@ class Checked(msgspec.Struct, frozen=True):
     crashed: tuple[Finding, ...] = ()
     logs: tuple[LogReport, ...] = ()
     reused: int = 0
+    overlay: str | None = None
 
     @property
     def report(self) -> Report:
@@ -51,9 +52,16 @@ class Checked(msgspec.Struct, frozen=True):
     @property
     def results(self) -> tuple[Result, ...]:
         """The results of the entries, with their logs."""
-        from mlsub.judge.result import results_of
+        from mlsub.submission.result import results_of
 
-        return results_of(self.report, self.logs)
+        return results_of(self.report, self.logs, self.overlay)
+
+    def at(self, above: str) -> Checked:
+        """Return the report and its logs with paths relative to a folder above its root."""
+        report = self.report.at(above)
+        return msgspec.structs.replace(
+            self, reports=(report,), logs=tuple(log.at(self.report.path_below(above, log.path)) for log in self.logs)
+        )
 
     @property
     def lasting(self) -> bool:

@@ -14,7 +14,7 @@ from mlsub.judge.keys import ELSEWHERE, known_keys
 from mlsub.log.event import step_of
 from mlsub.present.document import Block, Cell, Column, Facts, Section, Span, Table, Text, section
 from mlsub.review.disclosure import KEYS, fact_of, show_fact, show_value
-from mlsub.review.runs.model import Entry
+from mlsub.submission.result import Result
 
 #: Lines of a table beside its rows.
 _HEAD = 5
@@ -46,25 +46,21 @@ class _Side(NamedTuple):
         return "=" if text == self.reference[name] else Span(text, "note")
 
 
-def hyperparameters(
-    entry: Entry, before: Entry | None, batch_size: float | None
-) -> tuple[float | None, tuple[Hyperparameter, ...]]:
+def hyperparameters(entry: Result, before: Result | None) -> tuple[float | None, tuple[Hyperparameter, ...]]:
     """Return the batch size of the reference in force, and what it, an entry and that of the round before state.
 
     Args:
         entry: with the runs whose values they are.
         before: that of the round before.
-        batch_size: of the entry.
     """
-    benchmark = entry.known_benchmark or entry.benchmark
-    size, stated = _reference(entry, benchmark, batch_size)
-    names = {name for name in known_keys(entry.round, benchmark) if step_of(name) == "hyperparameters"}
+    size, stated = _reference(entry)
+    names = {name for name in known_keys(entry.rules, entry.benchmark) if step_of(name) == "hyperparameters"}
     optimizer = show_value(stated.get("optimizer", stated.get("opt_name")))
     reference = {_called(name, optimizer, names): value for name, value in stated.items()}
     known = sorted((names | reference.keys()) - _LEFT_OUT)
-    earlier = before.traces if before else ()
+    earlier = before.logs if before else ()
     found = (
-        Hyperparameter(name, fact_of(entry.traces, name), reference.get(name), fact_of(earlier, name)) for name in known
+        Hyperparameter(name, fact_of(entry.logs, name), reference.get(name), fact_of(earlier, name)) for name in known
     )
     return size, tuple(of for of in found if (of.value, of.reference, of.before) != (None, None, None))
 
@@ -74,9 +70,9 @@ def _called(name: str, optimizer: str, names: Collection[str]) -> str:
     return next((one for one in (f"{optimizer}_{name}", name, _CALLED.get(name, "")) if one in names), name)
 
 
-def _reference(entry: Entry, benchmark: str, batch_size: float | None) -> tuple[float | None, Mapping[str, Any]]:
+def _reference(entry: Result) -> tuple[float | None, Mapping[str, Any]]:
     """The hyperparameters of the reference in force, its batch size among them, and that size."""
-    file = reference_file(entry.round.usage, entry.round.ruleset, benchmark)
+    file, batch_size = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark), entry.rcp.batch_size
     try:
         size, found = hyperparameters_of(file, batch_size) if file and batch_size is not None else (None, {})
     except MlsubError:
