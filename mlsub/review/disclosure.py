@@ -12,6 +12,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
+from mlsub.log.reading import usable_number
 from mlsub.rules.catalogue import finding
 from mlsub.submission.listing import Listing
 from mlsub.submission.model import Entry, LogReport
@@ -34,7 +35,9 @@ KEYS = {
 }
 #: Nodes and accelerators of each, as the names of configurations have them: config_MI325X_08x08x32.sh.
 _SCALE = re.compile(r"(?<![0-9a-zA-Z])0{0,4}(\d{1,5})x0{0,3}(\d{1,4})(?=x|[^0-9a-zA-Z]|$)")
-_LONGEST, _MOST_NAMES, _MOST_VALUES = 200, 1_000, 3
+#: A number as text, and from where on a number is not written out.
+_NUMBER, _LARGE = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,2})?"), 1e15
+_LONGEST, _MOST_NAMES, _MOST_VALUES, _MOST_NUMBERS = 200, 1_000, 3, 12
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -96,8 +99,18 @@ def fact_of(logs: Sequence[LogReport], key: str) -> Fact | None:
 
 
 def show_value(value: Any) -> str:
-    """Return a value as a table has it; numbers that are equal are equal texts."""
-    return f"{value:.12g}" if isinstance(value, float) else show(value, 60).strip('"')
+    """Return a value as a table has it: numbers alone and in lists as the same text where they are equal."""
+    if isinstance(value, list) and len(value) <= _MOST_NUMBERS:
+        return f"[{', '.join(map(_shown, value))}]"
+    return _shown(value)
+
+
+def _shown(value: Any) -> str:
+    """A number in seven digits, as a single-precision one has them; also one that is written as text."""
+    number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else usable_number(value)
+    if number is None or abs(number) >= _LARGE:
+        return show(value, 60).strip('"')
+    return str(int(number)) if number == int(number) else f"{number:.7g}"
 
 
 def show_fact(fact: Fact) -> str:
