@@ -233,6 +233,7 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
     names = {log.organisation for log in report.logs} | {entry.organisation for entry in report.entries}
     name = names.pop() if len(names) == 1 and "" not in names else os.path.basename(report.root)  # noqa: PTH119
     inside = any(log.path.startswith(f"{name}/") for log in report.logs)
+    lines = {(found.path, found.actual): found.line for found in report.findings if found.rule.startswith("system.")}
     return Organisation(
         name=name,
         organisation_name=organisation(name),
@@ -244,7 +245,7 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
         logs=len(report.logs),
         entries=rows,
         names=tuple(
-            Named(report.path_below(above, system.path), naming)
+            Named(report.path_below(above, system.path), naming, lines.get((system.path, naming.written)))
             for system in report.systems
             if system.facts is not None
             for naming in namings(msgspec.structs.asdict(system.facts))

@@ -144,6 +144,15 @@ def test_a_round_has_names_and_disclosure_over_all(tmp_path: Path) -> None:
     assert " ".join(part(text, "Names").splitlines()[-1].split()[1:]) == "AMD EPYC Rome 7742 AMD EPYC 7742 Best, ACME"
 
 
+def test_each_name_that_is_not_right_has_its_line(tmp_path: Path) -> None:
+    made = make_tree(tmp_path)
+    made.add_system(host_processor_model_name="AMD EPYC Rome 7742")
+    [one] = run("review", made.folder, "--format", "json").document["organisations"]
+    [name] = [of for of in one["names"] if of["naming"]["field"] == "host_processor_model_name"]
+    lines = (made.folder / name["path"]).read_text().splitlines()
+    assert "AMD EPYC Rome 7742" in lines[name["line"] - 1]
+
+
 @published
 def test_a_round_discloses_over_all_its_organisations() -> None:
     text = run("review", CORPUS.parent / "v6.0-sample", "--round", "6.0").stdout
