@@ -327,7 +327,8 @@ def _times(run: RunPower, start: float | None, stop: float | None) -> Iterator[F
         stop: its ``run_stop``.
     """
     paced = [node for node in run.nodes if node.readings]
-    slow = [(node.name, _interval_ms(node), _rate(node)) for node in paced if _interval_ms(node) > INTERVAL_MS * SLACK]
+    intervals = [(node, ms) for node in paced if (ms := _interval_ms(node)) > INTERVAL_MS * SLACK]
+    slow = [(node.name, ms, f"every {ms / 1000:.2f} s ({node.readings} readings)") for node, ms in intervals]
     yield from _worst(run, "power.sampling", slow)
     few = [(node.name, -node.readings, str(node.readings)) for node in paced if node.readings < LEAST]
     yield from _worst(run, "power.few-readings", few, expected=f"at least {LEAST} readings")
@@ -365,10 +366,6 @@ def _estimates(run: RunPower, start: float, stop: float) -> Iterator[Finding]:
 def _interval_ms(node: Node) -> float:
     """The usual interval in ms: the median, or the mean where a good part of the intervals is longer."""
     return max(node.median_ms, node.usual_ms)
-
-
-def _rate(node: Node) -> str:
-    return f"every {_interval_ms(node) / 1000:.2f} s ({node.readings} readings)"
 
 
 def _worst_gap_ms(node: Node, start: float | None, stop: float | None) -> float:
