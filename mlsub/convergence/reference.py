@@ -113,8 +113,8 @@ def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tu
 
 
 @lru_cache(maxsize=64)
-def hyperparameters_of(file: Path, batch_size: float) -> dict[str, Any]:
-    """The reference's own hyperparameters at a batch size, or else at the next smaller one; empty where none is said.
+def hyperparameters_of(file: Path, batch_size: float) -> tuple[float | None, dict[str, Any]]:
+    """The reference's own hyperparameters at a batch size, or else at the next smaller one, and which; none without.
 
     Raises:
         MlsubError: the file is none of this format.
@@ -123,8 +123,8 @@ def hyperparameters_of(file: Path, batch_size: float) -> dict[str, Any]:
         one for one in _records(file).values() if isinstance(one, dict) and isinstance(one.get("Hyperparams"), dict)
     ]
     sized = [(size, one) for one in known if (size := usable_number(one.get("BS"))) is not None and size <= batch_size]
-    found: dict[str, Any] = max(sized, key=lambda one: one[0])[1]["Hyperparams"] if sized else {}
-    return found
+    size, record = max(sized, key=lambda one: one[0], default=(None, {"Hyperparams": {}}))
+    return size, record["Hyperparams"]
 
 
 @lru_cache(maxsize=64)

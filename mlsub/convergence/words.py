@@ -64,7 +64,7 @@ def about(
         yield finding(
             "rcp.insufficient-convergence",
             entry.path,
-            actual=f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}",
+            actual=f"{len(failed)} of {len(names)} did not converge{(failed and f': {several(failed, 10)}') or ''}",
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
         yield from _compared(entry, rcp, doubt, forced=forced)

@@ -12,6 +12,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
+from mlsub.log.trace import Trace
 from mlsub.rules.catalogue import finding
 from mlsub.submission.listing import ItemKind, Listing
 from mlsub.submission.model import Entry, LogReport
@@ -34,7 +35,7 @@ KEYS = {
 }
 #: Nodes and accelerators of each, as the names of configurations have them: config_MI325X_08x08x32.sh.
 _SCALE = re.compile(r"(?<![0-9a-zA-Z])0{0,4}(\d{1,5})x0{0,3}(\d{1,4})(?=x|[^0-9a-zA-Z]|$)")
-_LONGEST, _MOST_NAMES = 200, 1_000
+_LONGEST, _MOST_NAMES, _MOST_VALUES = 200, 1_000, 3
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -80,18 +81,30 @@ def disclosure_of(
         accelerators: those of its system; None where its description does not say.
         code: the files of the benchmark's code; without them nobody knows where the configuration lies.
     """
-    facts = {name: fact for name, key in KEYS.items() if (fact := _fact(logs, key)) is not None}
+    facts = {name: fact for name, key in KEYS.items() if (fact := fact_of(logs, key)) is not None}
     places = _places(facts["config_file"], code) if "config_file" in facts else None
     return Disclosure(path=path, config_places=places, accelerators=accelerators, **facts)
 
 
-def _fact(logs: Sequence[LogReport], key: str) -> Fact | None:
+def fact_of(logs: Sequence[LogReport | Trace], key: str) -> Fact | None:
+    """Return what runs state of a key; None where none does."""
     stated = [log for log in logs if key in log.run.hyperparameters]
     if not stated:
         return None
     values = dict.fromkeys(show(log.run.hyperparameters[key], _LONGEST) for log in stated)
     run = stated[0].run
     return Fact(run.hyperparameters[key], stated[0].path, run.lines.get(key), tuple(values)[1:])
+
+
+def show_value(value: Any) -> str:
+    """Return a value as a table has it; numbers that are equal are equal texts."""
+    return f"{value:.12g}" if isinstance(value, float) else show(value, 60).strip('"')
+
+
+def show_fact(fact: Fact) -> str:
+    """Return what runs state, each value once."""
+    values = [show_value(fact.value), *(also.strip('"') for also in fact.also)]
+    return " or ".join(values[:_MOST_VALUES]) + (" …" if len(values) > _MOST_VALUES else "")
 
 
 def _accelerators(entry: Entry) -> int | None:

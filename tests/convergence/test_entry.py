@@ -186,6 +186,20 @@ def test_a_defect_is_one_clear_finding(name: str, tmp_path: Path) -> None:
     assert found.result.verdict in ("fail", "missing")
 
 
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        (resnet(SLOW, SLOW), "0 of 2 did not converge"),
+        (
+            resnet(*[SLOW] * 5, status="aborted")[:3],
+            "3 of 3 did not converge: result_0.txt, result_1.txt, result_2.txt",
+        ),
+    ],
+)
+def test_what_did_not_converge_is_named(runs: list[Any], said: str, tmp_path: Path) -> None:
+    assert [f.actual for f in entry(tmp_path, runs, "3.0").findings] == [said]
+
+
 def test_two_batch_sizes_are_named_with_their_files(tmp_path: Path) -> None:
     found = entry(tmp_path, [*resnet(*[SLOW] * 4), log_of("resnet", 2048, SLOW)], "3.0")
     (finding,) = found.findings

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mlsub.commands.review.hyperparameters import hyperparameters_sections
 from mlsub.commands.review.model import Ask, Organisation, Rates, Review, ReviewedEntry
 from mlsub.findings import Severity, Verdict
-from mlsub.io.show import first_few, plural, show
+from mlsub.io.show import first_few, plural
 from mlsub.present.document import (
     Block,
     Cell,
@@ -15,6 +16,7 @@ from mlsub.present.document import (
     Document,
     Facts,
     Items,
+    Lines,
     Section,
     Span,
     Table,
@@ -25,7 +27,7 @@ from mlsub.present.document import (
 from mlsub.present.entries import MEANINGS
 from mlsub.present.findings import MEANINGS as SEVERITIES
 from mlsub.present.findings import facts_of, tally
-from mlsub.review.disclosure import Fact
+from mlsub.review.disclosure import show_fact
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import SCALING_TOLERANCE, Detail
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 TITLE = "Review"
 #: Questions in the usual text of one organisation, and of one of several; lines of places of each.
 _MOST, _MOST_OF_MANY, _PLACES = 5, 3, 2
+#: Organisations or systems that have a name.
+_WHO = 3
 #: Facts of a question that the usual text shows.
 _SHORT = ("found", "in")
 _NAMES = {"fix": "would settle it"}
@@ -54,11 +58,11 @@ def document_of(review: Review, detail: Detail | None = None, *, page: bool = Fa
         return Document(TITLE, (result,), bare=True)
     full = detail == "full" or (page and detail is None)
     most = None if full else _MOST if len(found) == 1 else _MOST_OF_MANY
-    sections = (_organisation(one, most, full=full, summary=detail == "summary") for one in found)
+    alone, summary = len(found) == 1, detail == "summary"
     return document(
         TITLE,
-        _overview(found) if len(found) > 1 else None,
-        *sections,
+        *(() if alone else (_overview(found), *_tables(found, full=full))),
+        *(_organisation(one, most, full=full, summary=summary, alone=alone) for one in found),
         section("Could not be read", Items(review.unread)),
         result,
     )
@@ -89,7 +93,12 @@ def _overview(found: Sequence[Organisation]) -> Table:
     return Table((*first, *columns, Column("verdict", when_narrow="keep")), tuple(rows))
 
 
-def _organisation(one: Organisation, most: int | None, *, full: bool, summary: bool) -> Section:
+def _tables(found: Sequence[Organisation], *, full: bool) -> tuple[Block | None, ...]:
+    """What is compared over all organisations: names and disclosure."""
+    return section("Names", names_table(found, full=full)), disclosure(found, full=full)
+
+
+def _organisation(one: Organisation, most: int | None, *, full: bool, summary: bool, alone: bool) -> Section:
     rules = f", {one.usage} v{one.round}" if one.round else ""
     asked = [ask for ask in one.asks if ask.findings[0].suppressed is None]
     shown = () if summary else asked[:most]
@@ -100,9 +109,8 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
         Text(_verdict(one)),
         section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
         entries_table(one.entries),
-        section("Names", names_table((one,), full=full)),
-        section("Disclosed", disclosure_table(one.entries, full=full)),
-        section("Hyperparameters", hyperparameters_table(one.entries)) if full else None,
+        *(_tables((one,), full=full) if alone else ()),
+        *(hyperparameters_sections(one.entries, full=full) if alone or full else ()),
         section("Notes", *(_question(number, ask, full=True) for number, ask in enumerate(one.notes, 1)))
         if full
         else Text(f"notes: {_tally(one.notes)} (-v shows them)")
@@ -141,96 +149,99 @@ def _question(number: int, ask: Ask, *, full: bool) -> Section:
 def entries_table(entries: Sequence[ReviewedEntry]) -> Table:
     """One row an entry: minutes, scaling factor, how far above the limit of convergence, and runs left out."""
     scaled = any(entry.scaling != 1 or entry.expected_scaling != 1 for entry in entries)
+    judged = any(entry.official is not Verdict.ACCEPTED for entry in entries)
     columns = (
+        Column("#", number=True),
         Column("system", when_narrow="shorten"),
         Column("benchmark", when_narrow="keep"),
         Column("division", leave_out=2),
-        Column("runs", number=True, leave_out=1),
-        Column("left out", number=True),
+        Column("runs", number=True),
         Column("minutes", number=True),
         *[Column("factor", number=True)] * scaled,
-        Column("RCP", when_narrow="keep"),
-        Column("margin", number=True),
-        Column("verdict", when_narrow="keep"),
+        Column("RCP margin", when_narrow="keep"),
+        *[Column("verdict", when_narrow="keep", leave_out=1)] * judged,
     )
     rows: list[tuple[Cell, ...]] = [
         (
+            str(number),
             entry.system,
             entry.benchmark,
             (entry.division or "-")[:20],
-            str(entry.runs),
-            str(len(entry.left_out)),
+            f"{entry.runs - len(entry.left_out)}/{entry.runs}",
             "-" if entry.minutes is None else f"{entry.minutes:.3f}",
             *[_factor(entry)] * scaled,
-            entry.rcp,
-            "-" if entry.margin_percent is None else f"{entry.margin_percent:+.2f} %",
-            Span(entry.official.value, MEANINGS[entry.official]),
+            entry.rcp + ("" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%"),
+            *[Span(entry.official.value, MEANINGS[entry.official])] * judged,
         )
-        for entry in entries
+        for number, entry in enumerate(entries, 1)
     ]
-    return Table(columns, tuple(rows))
+    return Table(columns, tuple(rows), key=1)
 
 
 def names_table(found: Sequence[Organisation], *, full: bool) -> Table:
-    """One row a name of a system that should be written otherwise, or each: as it is, and as it should be."""
-    columns = Column("field", when_narrow="shorten"), Column("as written"), Column("as it should be")
-    names = (named.naming for one in found for named in one.names)
-    rows: dict[tuple[Cell, ...], None] = {
-        (of.field, of.written, "" if of.how == "right" else of.wanted or "not known"): None
-        for of in names
-        if full or of.how == "spelling"
-    }
-    return Table(columns, tuple(rows))
+    """One row a name that should be written otherwise, or each: as written, as it should be, and where."""
+    where: dict[tuple[str, str, str], dict[str, None]] = {}
+    for one in found:
+        for path, of in ((named.path, named.naming) for named in one.names):
+            if full or of.how == "spelling":
+                key = (of.field, of.written, "" if of.how == "right" else of.wanted or "not known")
+                system = path.rpartition("/")[2].removesuffix(".json")
+                where.setdefault(key, {})[one.name if len(found) > 1 else system] = None
+    who = "organisations" if len(found) > 1 else "systems"
+    columns = Column("field", when_narrow="shorten"), Column("as written"), Column("as it should be"), Column(who)
+    return Table(columns, tuple((*key, first_few(names, _WHO)) for key, names in where.items()))
 
 
-#: What is disclosed beside the batch size, as a table calls it.
+#: What is disclosed, as a table and as a sentence call it.
 _DISCLOSED = {
-    "batch_size": "batch",
-    "micro_batch_size": "micro",
-    "tensor": "TP",
-    "pipeline": "PP",
-    "context": "CP",
-    "expert": "EP",
-    "linear": "linear",
-    "attention": "attention",
-    "communication": "comm.",
-    "config_file": "config",
+    "batch_size": ("batch", "batch size"),
+    "micro_batch_size": ("micro", "micro batch size"),
+    "tensor": ("TP", "tensor parallelism"),
+    "pipeline": ("PP", "pipeline parallelism"),
+    "context": ("CP", "context parallelism"),
+    "expert": ("EP", "expert parallelism"),
+    "linear": ("linear", "precision of linear layers"),
+    "attention": ("attn", "precision of attention"),
+    "communication": ("comm", "precision of communication"),
+    "config_file": ("config", "config file"),
 }
 
 
-def disclosure_table(entries: Sequence[ReviewedEntry], *, full: bool) -> Table:
-    """One row an entry that discloses more than its batch size: batch, parallel sizes, precisions and configuration."""
-    shown = [one for one in entries if full or one.disclosure.linear or one.disclosure.tensor]
-    stated = [name for name in _DISCLOSED if any(getattr(one.disclosure, name) for one in shown)]
-    columns = [Column(_DISCLOSED[name], when_narrow="fold", leave_out=int(name == "config_file")) for name in stated]
-    rows: list[tuple[Cell, ...]] = [
-        (one.system, one.benchmark, *(_stated(getattr(one.disclosure, name)) for name in stated)) for one in shown
-    ]
-    first = Column("system", when_narrow="shorten"), Column("benchmark", when_narrow="keep")
-    return Table((*first, *columns), tuple(rows if stated else ()))
-
-
-def hyperparameters_table(entries: Sequence[ReviewedEntry]) -> Table:
-    """One row a hyperparameter of the reference that the first run of an entry does not have just so."""
-    names = ("system", "benchmark", "hyperparameter", "value", "reference")
-    rows: list[tuple[Cell, ...]] = [
-        (one.system, one.benchmark, of.name, of.value, of.reference)
-        for one in entries
-        for of in one.hyperparameters
-        if of.value is not None and of.value.removesuffix(".0") != of.reference.removesuffix(".0")
-    ]
-    return Table(
-        tuple(Column(name, when_narrow="shorten" if name == "system" else "fold") for name in names), tuple(rows)
+def disclosure(found: Sequence[Organisation], *, full: bool) -> Block | None:
+    """One row an entry: batch, parallel sizes, precisions and configuration, as far as any entry discloses them."""
+    rows = [(one, number, entry) for one in found for number, entry in enumerate(one.entries, 1)]
+    told = [row for row in rows if full or any(getattr(row[2].disclosure, name) for name in [*_DISCLOSED][1:])]
+    if not told:
+        return Text("No entry discloses more than its batch size.") if rows else None
+    stated = [name for name in _DISCLOSED if any(getattr(entry.disclosure, name) for *_, entry in told)]
+    several = len(found) > 1
+    cells = tuple(
+        (
+            *((f"{one.name} {number}", entry.benchmark) if several else (str(number),)),
+            *(_disclosed(entry, name) for name in stated),
+        )
+        for one, number, entry in told
     )
+    columns = map(Column, (*(("entry", "benchmark") if several else ("#",)), *(_DISCLOSED[name][0] for name in stated)))
+    left, silent = len(rows) - len(told), [words for name, (_, words) in _DISCLOSED.items() if name not in stated]
+    lacking = f"No entry discloses {', '.join(silent)}. " if silent else ""
+    if left:
+        lacking += f"{plural(left, 'entry discloses', 'entries disclose')} no more than the batch size."
+    return section("Disclosed", Table(tuple(columns), cells), Text(lacking) if lacking else None)
 
 
-def _stated(fact: Fact | None) -> str:
-    return "-" if fact is None else show(fact.value, 60).strip('"') + (" *" if fact.also else "")
+def _disclosed(entry: ReviewedEntry, name: str) -> str:
+    """What an entry discloses; of its configuration where it lies in the benchmark's code, where that is there."""
+    fact, places = getattr(entry.disclosure, name), entry.disclosure.config_places
+    if fact is None or name != "config_file" or places is None:
+        return show_fact(fact) if fact else ""
+    inside = [path.removeprefix(f"benchmarks/{entry.benchmark}/") for path in places]
+    return first_few(inside, 1) if inside else f"{show_fact(fact)}: not there"
 
 
-def _factor(entry: ReviewedEntry) -> str:
+def _factor(entry: ReviewedEntry) -> Cell:
     same = abs(entry.scaling - entry.expected_scaling) <= SCALING_TOLERANCE * entry.expected_scaling
-    return f"{entry.scaling:.4f}" + ("" if same else f" ({entry.expected_scaling:.4f})")
+    return f"{entry.scaling:.4f}" if same else Lines((f"{entry.scaling:.4f}", f"({entry.expected_scaling:.4f})"))
 
 
 def _to_read(one: Organisation, *, full: bool) -> Block | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.present.envelope import Answer
-from mlsub.review.disclosure import Disclosure
+from mlsub.review.disclosure import Disclosure, Fact
 from mlsub.systems.names import Naming
 
 
@@ -36,17 +36,21 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 
 class Hyperparameter(msgspec.Struct, frozen=True):
-    """A value that the first run with one states, as text, and that of the reference at its batch size, or below."""
+    """What an entry states, that of the round before, and the reference; None where one does not state it."""
 
     name: str
-    value: str | None
-    reference: str
-    path: str
-    line: int | None
+    value: Fact | None
+    reference: Any
+    before: Fact | None = None
 
 
 class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry. ``margin_percent`` is the mean above the limit of the convergence test, None where it has no mean."""
+    """One entry.
+
+    ``margin_percent`` is the mean above the limit of the convergence test, None where it has no mean. ``before`` is the
+    path of the same submitter's entry of the round before, where it is at hand. ``reference_batch_size`` is that of the
+    reference's hyperparameters: the entry's, or the next smaller one with data.
+    """
 
     path: str
     system: str
@@ -63,6 +67,8 @@ class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...]
     disclosure: Disclosure
     hyperparameters: tuple[Hyperparameter, ...] = ()
+    reference_batch_size: float | None = None
+    before: str | None = None
 
 
 class Named(msgspec.Struct, frozen=True):

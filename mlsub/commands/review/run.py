@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -13,9 +12,9 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
+from mlsub.commands.review.hyperparameters import hyperparameters
 from mlsub.commands.review.model import (
     Frequency,
-    Hyperparameter,
     LeftOut,
     Named,
     Organisation,
@@ -25,17 +24,16 @@ from mlsub.commands.review.model import (
 )
 from mlsub.commands.review.table import benchmarks_of, read_table
 from mlsub.commands.review.table_rules import About, audit_ids, audit_table
-from mlsub.convergence.reference import hyperparameters_of, reference_file
 from mlsub.convergence.statistics import cut_of
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.show import show
 from mlsub.judge.result import Result
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, rcp_words, verdict_line
 from mlsub.review.disclosure import Disclosure, Fact, code_of, disclosure_of
+from mlsub.review.runs.changes import paired
 from mlsub.review.runs.detect import observe_runs
-from mlsub.review.runs.model import Observation
+from mlsub.review.runs.model import Entry, Observation
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
@@ -176,13 +174,16 @@ def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -
     """Yield each organisation with all that was found in it."""
     above = str(sides.root)
     entries = entries_of(checked, above, sides.overlay)
-    observed = observe_runs(entries, entries_of(others, above, sides.overlay))
+    against = entries_of(others, above, sides.overlay)
+    observed = observe_runs(entries, against)
+    befores = {entry.path: before for before, entry in paired([*against, *entries])}
+    traced = {entry.path: (entry, befores.get(entry.path)) for entry in entries}
     for one in checked:
         results = {result.path: result for result in one.results}
         tabled = list(_tabled(one.report, [*results.values()], sides))
         for report in by_organisation(one.report):
             listing = _listing(report, [results[entry.path] for entry in report.entries])
-            rows = tuple(_entry(results[entry.path], one.report, above, listing) for entry in report.entries)
+            rows = tuple(_entry(results[entry.path], one.report, above, listing, traced) for entry in report.entries)
             seen = [of for row in rows for of in observed.get(row.path, ())]
             placed = [replace(f, path=place_below(above, one.report, f.path)) for f in report.findings]
             folders = {entry.organisation for entry in report.entries}
@@ -279,25 +280,18 @@ def _disclosure(result: Result, report: Report, above: str, listing: Listing | N
     return replace(found, path=place_below(above, report, result.path), **facts)
 
 
-def _hyperparameters(result: Result, report: Report, above: str) -> Iterator[Hyperparameter]:
-    """The hyperparameters that the reference states, as the first run has them."""
-    of, size = get_round(result.usage, result.round), result.rcp.batch_size
-    file = reference_file(of.usage, of.ruleset, result.benchmark)
-    if file is None or size is None or not result.logs:
-        return
-    log = result.logs[0]
-    with suppress(MlsubError):
-        for name, value in hyperparameters_of(file, size).items():
-            stated = log.run.hyperparameters
-            own = show(stated[name]) if name in stated else None
-            path = place_below(above, report, log.path)
-            yield Hyperparameter(name, own, show(value), path, log.run.lines.get(name))
-
-
-def _entry(result: Result, report: Report, above: str, listing: Listing | None) -> ReviewedEntry:
-    mean, limit = result.rcp.mean, result.rcp.minimum
+def _entry(
+    result: Result,
+    report: Report,
+    above: str,
+    listing: Listing | None,
+    traced: Mapping[str, tuple[Entry, Entry | None]],
+) -> ReviewedEntry:
+    mean, limit, path = result.rcp.mean, result.rcp.minimum, place_below(above, report, result.path)
+    runs, before = traced.get(path, (None, None))
+    size, found = hyperparameters(runs, before, result.rcp.batch_size) if runs else (None, ())
     return ReviewedEntry(
-        path=place_below(above, report, result.path),
+        path=path,
         system=result.system,
         benchmark=result.benchmark,
         benchmark_name=result.benchmark_name,
@@ -311,7 +305,9 @@ def _entry(result: Result, report: Report, above: str, listing: Listing | None) 
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out(result, report, above)),
         disclosure=_disclosure(result, report, above, listing),
-        hyperparameters=tuple(_hyperparameters(result, report, above)),
+        hyperparameters=found,
+        reference_batch_size=size,
+        before=before.path if before else None,
     )
 
 

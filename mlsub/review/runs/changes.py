@@ -45,7 +45,13 @@ class _Change(msgspec.Struct, frozen=True):
 
 
 def find_changes(entries: Sequence[Entry]) -> Iterator[Observation]:
-    """Yield entries beside the same submitter's entry of the round before, among those at hand."""
+    """Yield what changed since the entries of the round before."""
+    for before, entry in paired(entries):
+        yield from _observed(before, entry)
+
+
+def paired(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
+    """Yield each entry that goes on from one of the round before at hand, behind that one."""
     groups: dict[tuple[str, str, str], list[Entry]] = {}
     for entry in entries:
         groups.setdefault((entry.round.usage, organisation(entry.organisation), entry.held.benchmark), []).append(entry)
@@ -53,7 +59,7 @@ def find_changes(entries: Sequence[Entry]) -> Iterator[Observation]:
         for entry in group:
             before = _before(entry, group)
             if before is not None:
-                yield from _observed(before, entry)
+                yield before, entry
 
 
 def _before(entry: Entry, group: Sequence[Entry]) -> Entry | None:

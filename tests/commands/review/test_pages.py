@@ -1,0 +1,125 @@
+"""What a review shows beside its questions: hyperparameters, disclosure and names, of one organisation and over all."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.runner import answer_schema, run
+from tests.corpus import CORPUS
+from tests.make_tree import make_tree
+from tests.review.runs.build import at, every, put, write_tree
+
+published = pytest.mark.skipif(not (CORPUS.parent / "v6.0-sample").is_dir(), reason="published logs are not there")
+
+
+def part(text: str, title: str) -> str:
+    """The text from a heading to the next blank line, set back to the margin."""
+    lines = text.splitlines()
+    start = next(n for n, line in enumerate(lines) if line.strip() == title)
+    end = next((n for n in range(start, len(lines)) if not lines[n]), len(lines))
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    return "\n".join(line[indent:] for line in lines[start:end]) + "\n"
+
+
+def against(tmp_path: Path) -> tuple[Path, str, Path]:
+    old = write_tree(tmp_path / "old", every(lambda made: put(made, "opt_base_learning_rate", 0.0002)))
+    new = write_tree(tmp_path / "new", {3: lambda made: put(made, "opt_base_learning_rate", 0.5)}, round_="v2.0")
+    return new, "--against", old
+
+
+def test_hyperparameters_beside_the_reference_and_the_round_before(tmp_path: Path) -> None:
+    text = run("review", *against(tmp_path)).stdout
+    *table, words, _, other, where = part(text, "Hyperparameters of bert").splitlines(keepends=True)
+    assert words.startswith("  1 other is the same everywhere. Only the reference states gradient_accumulation_steps,")
+    assert other.endswith(" start_warmup_step.\n")
+    assert "".join((*table, where)) == (
+        "Hyperparameters of bert\n"
+        "  hyperparameter          reference at 3072  1             1 before\n"
+        "  -----------------------------------------------------------------\n"
+        "  opt_base_learning_rate  0.002              0.002 or 0.5  0.0002\n"
+        "  1 before: old/v1.1/ACME/results/rack1/bert\n"
+    )
+
+
+def test_each_hyperparameter_has_its_file_and_line(tmp_path: Path) -> None:
+    outcome = run("review", *against(tmp_path), "--format", "json")
+    answer_schema("review").validate(outcome.document)
+    [entry] = outcome.document["organisations"][0]["entries"]
+    folder = "v1.1/ACME/results/rack1/bert"
+    assert (entry["before"], entry["reference_batch_size"]) == (f"old/{folder}", 3072)
+    rate = next(of for of in entry["hyperparameters"] if of["name"] == "opt_base_learning_rate")
+    line = 9
+    assert rate == {
+        "name": "opt_base_learning_rate",
+        "reference": 0.002,
+        "value": {
+            "value": 0.002,
+            "path": "new/v2.0/ACME/results/rack1/bert/result_0.txt",
+            "line": line,
+            "also": ["0.5"],
+        },
+        "before": {"value": 0.0002, "path": f"old/{folder}/result_0.txt", "line": line, "also": []},
+    }
+
+
+def test_every_hyperparameter_with_v_and_none_where_all_agree(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path)
+    assert "Hyperparameters" not in run("review", tree).stdout
+    assert part(run("review", tree, "-v").stdout, "Hyperparameters of bert").splitlines()[3:5] == [
+        "  global_batch_size       3072               =",
+        "  opt_base_learning_rate  0.002              =",
+    ]
+
+
+def disclosing(made: list[dict[str, Any]], **values: Any) -> None:
+    """Log keys behind the batch size."""
+    batch = made[at(made, "global_batch_size")]
+    made[at(made, "opt_name") : at(made, "opt_name")] = [
+        {**batch, "key": key, "value": of} for key, of in values.items()
+    ]
+
+
+def test_what_is_disclosed_and_where_the_configuration_lies(tmp_path: Path) -> None:
+    values = {"tensor_parallelism": 2, "config_filename": "config_a.sh", "lowest_numerical_precision_in_linear": "fp8"}
+    other = {**values, "lowest_numerical_precision_in_linear": "bf16"}
+    changes = {**every(lambda made: disclosing(made, **values)), 4: lambda made: disclosing(made, **other)}
+    tree = write_tree(tmp_path, changes)
+    (tree / "systems").mkdir()
+    (tree / "systems" / "rack1.json").write_text("{}")
+    text = run("review", tree, "--severity", "error").stdout
+    assert part(text, "Disclosed") == (
+        "Disclosed\n"
+        "  #  batch  TP  linear       config\n"
+        "  --------------------------------------\n"
+        "  1  3072   2   fp8 or bf16  config_a.sh\n"
+        "  No entry discloses micro batch size, pipeline parallelism, context parallelism, expert parallelism, "
+        "precision of\n"
+        "  attention, precision of communication.\n"
+    )
+    code = tree / "benchmarks" / "bert" / "implementations" / "ours"
+    code.mkdir(parents=True)
+    (code / "run_and_time.sh").write_text("\n")
+    assert "config_a.sh: not there\n" in run("review", tree).stdout
+    (code / "config_a.sh").write_text("\n")
+    assert "fp8 or bf16  implementations/ours/config_a.sh\n" in run("review", tree).stdout
+
+
+def test_a_round_has_names_and_disclosure_over_all(tmp_path: Path) -> None:
+    made = make_tree(tmp_path)
+    made.add_system(host_processor_model_name="AMD EPYC Rome 7742")
+    shutil.copytree(made.folder, made.folder.parent / "Best")
+    text = run("review", made.folder.parent, "--severity", "error").stdout
+    assert text.count("\nNames\n") == text.count("no more than") + text.count("No entry discloses") == 1
+    assert " ".join(part(text, "Names").splitlines()[-1].split()[1:]) == "AMD EPYC Rome 7742 AMD EPYC 7742 Best, ACME"
+
+
+@published
+def test_a_round_discloses_over_all_its_organisations() -> None:
+    text = run("review", CORPUS.parent / "v6.0-sample", "--round", "6.0").stdout
+    lines = [line.split() for line in part(text, "Disclosed").splitlines()]
+    assert ["AMD", "2", "llama2_70b_lora", "8", "1", "1", "1", "1", "1", "config_MI355X_1x8x1.sh"] in lines
+    assert "3 entries disclose no more than the batch size.\n" in text
