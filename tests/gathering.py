@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlsub.commands.review.run import read, sides_of
-from mlsub.review.runs.model import Entry
-from mlsub.workspace import Settings
-from mlsub.workspace.compared import entries_of
+from mlsub.commands.review.run import Sides, read, sides_of
+from mlsub.submission.result import Result
+from mlsub.workspace import Checked, Settings
 
 
-def gather(paths: Sequence[str], settings: Settings, beside: Sequence[str] = ()) -> tuple[list[Entry], list[Entry]]:
+def gather(paths: Sequence[str], settings: Settings, beside: Sequence[str] = ()) -> tuple[list[Result], list[Result]]:
     """The entries below some paths, and those below some others, their logs read."""
     sides = sides_of(paths, settings, beside)
     found, others = read(sides, settings)
-    return entries_of(found, str(sides.root)), entries_of(others, str(sides.root))
+    return _results(found, sides), _results(others, sides)
+
+
+def _results(found: Sequence[Checked], sides: Sides) -> list[Result]:
+    return [result for one in found for result in one.at(str(sides.root)).results if result.logs]

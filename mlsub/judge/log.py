@@ -19,7 +19,7 @@ from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
 from mlsub.log.reader import RecordCutter, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.run import Run, RunFold
-from mlsub.log.trace import IntervalFold, TraceFold
+from mlsub.log.trace import IntervalFold, Trace, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import AnyOf, Count
@@ -172,7 +172,7 @@ class LogJudge(LogReader):
         """The report on a log that cannot be read, or not to its end."""
         found = finding("log.unreadable", self._path, f"The log cannot be read: {error}")
         report = self._report((found,), compliant=False, undecodable=True)
-        return msgspec.structs.replace(report, trace=None, intervals=None)
+        return msgspec.structs.replace(report, trace=Trace(), intervals=None)
 
     def _nothing_to_judge(self) -> list[Finding]:
         """Why there is no record: an empty file, a wide encoding, or none."""
@@ -205,7 +205,7 @@ class LogJudge(LogReader):
             minutes=self._minutes(run),
             run=run,
             findings=(*findings, *review),
-            trace=self._trace.finish() if self._trace is not None else None,
+            trace=self._trace.finish() if self._trace is not None else Trace(),
             intervals=self._intervals.finish() if self._intervals is not None else None,
         )
 

@@ -14,7 +14,6 @@ from mlsub.io.data import blake2b
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
-from mlsub.log.run import Run
 
 #: The intervals by their names, and by the key of each edge: the interval, and whether the edge is its start.
 KINDS = ("block", "epoch", "eval")
@@ -126,7 +125,7 @@ class KeyMark(msgspec.Struct, frozen=True, array_like=True):
     values: str
 
 
-class Traced(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """What one log shows besides its run.
 
     ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``stated_s`` the length of the
@@ -148,19 +147,6 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     times: str = ""
     marks: int = 0
     keys: dict[str, KeyMark] = {}
-
-
-class Trace(Traced, frozen=True, kw_only=True, array_like=True):
-    """One log read for forensics: its run, and what else it shows; ``unreadable`` says why it cannot be read."""
-
-    path: str
-    run: Run
-    unreadable: str | None = None
-
-
-def trace_of(path: str, run: Run, traced: Traced) -> Trace:
-    """Return a log for forensics, made of the results of its folds."""
-    return Trace(path=path, run=run, **{name: getattr(traced, name) for name in Traced.__struct_fields__})
 
 
 class _Marking:
@@ -328,11 +314,11 @@ class TraceFold:
             lengths.append(time_ms - opened[0])
             lines.append(opened[1])
 
-    def finish(self) -> Traced:
+    def finish(self) -> Trace:
         """Return what the events leave."""
         self._take()
         intervals = {name: Lengths(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
-        return Traced(
+        return Trace(
             last_ms=self._latest if self._stopped else None,
             stated_s=self._stated[0],
             stated_as=self._stated[1],

@@ -17,6 +17,8 @@ from mlsub.submission.report import Choice, Detail, Report, choose
 
 #: Defects of one rule shown on a terminal, and lines of places of each; pages and JSON have them all.
 MAX_DEFECTS, MAX_PLACES = 50, 10
+#: Files in one row, and lines of a file; what is left out is counted.
+MAX_FILES, MAX_LINES = 20, 10
 MEANINGS: dict[Severity, Meaning] = {Severity.ERROR: "bad", Severity.WARNING: "note", Severity.NOTE: "plain"}
 #: Rules whose findings are counted.
 _COUNTED = 20
@@ -165,14 +167,19 @@ def label_of(first: Finding, block: Findings) -> str:
     return f"forgiven {label}" if block.forgiven and first.rejects else label
 
 
-def facts_of(group: Sequence[Finding], most: int | None = MAX_PLACES) -> Iterator[tuple[str, Cell]]:
-    """What there is to know of a defect: expected, found, in (its places, in so many lines at most), fix, source."""
+def facts_of(
+    group: Sequence[Finding], most: int | None = MAX_PLACES, most_files: int = MAX_FILES
+) -> Iterator[tuple[str, Cell]]:
+    """What there is to know of a defect: expected, found, in (its places), fix, source.
+
+    ``most`` are the lines of places, None for all, and ``most_files`` the files in one.
+    """
     first, found = group[0], {finding.actual for finding in group}
     if first.expected is not None:
         yield "expected", first.expected
     if len(found) == 1 and first.actual is not None:
         yield "found", first.actual
-    places = list(rows(group, own=len(found) > 1, whole=most is None))
+    places = list(rows(group, own=len(found) > 1, whole=most is None, most_files=most_files))
     shown = places[:most]
     more = sum(row.left_out for row in shown) + sum(row.findings for row in places[len(shown) :])
     yield "in", Lines((*(row.words for row in shown), *([f"and {plural(more, 'more place')}"] if more else [])))
@@ -188,8 +195,6 @@ def why_suppressed(by: Suppression) -> str:
     return f"{by.reason} ({f'until {by.until}; ' if by.until else ''}{by.source})"
 
 
-#: Files in one row, and lines of a file; what is left out is counted.
-MAX_FILES, MAX_LINES = 20, 10
 #: Names and runs of numbers between two brackets; where there are more, the others have brackets of their own.
 MAX_PARTS = 40
 #: What was found stands behind each file up to this length; where it is longer, each has a row of its own.
@@ -227,13 +232,14 @@ class _Item(NamedTuple):
     files: int
 
 
-def rows(findings: Iterable[Finding], *, own: bool, whole: bool = False) -> Iterator[Row]:
+def rows(findings: Iterable[Finding], *, own: bool, whole: bool = False, most_files: int = MAX_FILES) -> Iterator[Row]:
     """Where findings are: a row a folder, or one for folders that have all in common but one part of their names.
 
     Args:
         findings: the same defect in all its places.
         own: say of each place what was found there.
         whole: leave nothing out.
+        most_files: so many in a row at most, unless ``whole``.
     """
     known = [(*_split(finding.path), finding.line, finding.actual if own else None) for finding in findings]
     most = None if whole else MAX_PARTS
@@ -247,7 +253,7 @@ def rows(findings: Iterable[Finding], *, own: bool, whole: bool = False) -> Iter
         alike.setdefault((_items(files, most), found), []).append(folder)
     for (items, found), names in alike.items():
         for pattern, count in _folders(names, most):
-            yield _row(pattern, count, items, found, whole=whole)
+            yield _row(pattern, count, items, found, None if whole else most_files)
 
 
 def _split(path: str) -> tuple[str, str]:
@@ -265,8 +271,8 @@ def _items(files: Mapping[_File, Iterable[int | None]], most: int | None) -> tup
     )
 
 
-def _row(folder: str, folders: int, items: Sequence[_Item], found: str | None, *, whole: bool) -> Row:
-    most_files, most_lines = (None, None) if whole else (MAX_FILES, MAX_LINES)
+def _row(folder: str, folders: int, items: Sequence[_Item], found: str | None, most_files: int | None) -> Row:
+    most_lines = None if most_files is None else MAX_LINES
     words: list[str | Span] = []
     alone = len(items) == 1
     if folder:

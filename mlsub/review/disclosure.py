@@ -12,9 +12,9 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
-from mlsub.log.trace import Trace
+from mlsub.log.reading import usable_number
 from mlsub.rules.catalogue import finding
-from mlsub.submission.listing import ItemKind, Listing
+from mlsub.submission.listing import Listing
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count
 from mlsub.systems.names import named_in
@@ -35,7 +35,9 @@ KEYS = {
 }
 #: Nodes and accelerators of each, as the names of configurations have them: config_MI325X_08x08x32.sh.
 _SCALE = re.compile(r"(?<![0-9a-zA-Z])0{0,4}(\d{1,5})x0{0,3}(\d{1,4})(?=x|[^0-9a-zA-Z]|$)")
-_LONGEST, _MOST_NAMES, _MOST_VALUES = 200, 1_000, 3
+#: A number as text, and from where on a number is not written out.
+_NUMBER, _LARGE = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,2})?"), 1e15
+_LONGEST, _MOST_NAMES, _MOST_VALUES, _MOST_NUMBERS = 200, 1_000, 3, 12
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -86,7 +88,7 @@ def disclosure_of(
     return Disclosure(path=path, config_places=places, accelerators=accelerators, **facts)
 
 
-def fact_of(logs: Sequence[LogReport | Trace], key: str) -> Fact | None:
+def fact_of(logs: Sequence[LogReport], key: str) -> Fact | None:
     """Return what runs state of a key; None where none does."""
     stated = [log for log in logs if key in log.run.hyperparameters]
     if not stated:
@@ -97,8 +99,18 @@ def fact_of(logs: Sequence[LogReport | Trace], key: str) -> Fact | None:
 
 
 def show_value(value: Any) -> str:
-    """Return a value as a table has it; numbers that are equal are equal texts."""
-    return f"{value:.12g}" if isinstance(value, float) else show(value, 60).strip('"')
+    """Return a value as a table has it: numbers alone and in lists as the same text where they are equal."""
+    if isinstance(value, list) and len(value) <= _MOST_NUMBERS:
+        return f"[{', '.join(map(_shown, value))}]"
+    return _shown(value)
+
+
+def _shown(value: Any) -> str:
+    """A number in seven digits, as a single-precision one has them; also one that is written as text."""
+    number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else usable_number(value)
+    if number is None or abs(number) >= _LARGE:
+        return show(value, 60).strip('"')
+    return str(int(number)) if number == int(number) else f"{number:.7g}"
 
 
 def show_fact(fact: Fact) -> str:
@@ -113,12 +125,9 @@ def _accelerators(entry: Entry) -> int | None:
     return prod(one or 0 for one in counts) or None
 
 
-def code_of(benchmark: str, listing: Listing | None) -> list[str]:
-    """Return the files of a benchmark's code, wherever in its folder they lie."""
-    if listing is None:
-        return []
-    folder, files = f"benchmarks/{benchmark}/", (ItemKind.FILE, ItemKind.LINK)
-    return [item.path for item in listing.items if item.path.startswith(folder) and item.kind in files]
+def code_of(benchmark: str, code: Iterable[str]) -> list[str]:
+    """Return the files of a benchmark's code among those of an organisation, wherever in its folder they lie."""
+    return [path for path in code if path.startswith(f"benchmarks/{benchmark}/")]
 
 
 def _places(config: Fact, code: Sequence[str]) -> tuple[str, ...] | None:
@@ -142,8 +151,9 @@ def _spellings(path: str) -> tuple[str, str]:
 
 def audit_disclosures(entries: Iterable[Entry], listing: Listing | None) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
+    files = listing.code if listing else ()
     for entry in entries:
-        code = code_of(entry.benchmark, listing)
+        code = code_of(entry.benchmark, files)
         stated = disclosure_of(entry.path, entry.logs, _accelerators(entry), code)
         if stated.config_file is not None:
             yield from _config(entry, stated, stated.config_file, code)

@@ -11,7 +11,7 @@ from mlsub.findings import Finding
 from mlsub.io.data import reduced
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
-from mlsub.log.trace import Intervals, Traced
+from mlsub.log.trace import Intervals, Trace
 from mlsub.rounds import Round
 from mlsub.submission.find import below
 from mlsub.submission.listing import Listing
@@ -28,8 +28,8 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
     ``compliant`` is the official verdict; ``undecodable`` whether a record stops the official parser; ``minutes``
     the time to train, from records the official parser misses where it sees none. ``crash`` is where the official
-    compliance checker ends in a traceback, so that the whole package gets no verdict. ``trace`` and
-    ``intervals`` are there where they were asked for, and the log can be read.
+    compliance checker ends in a traceback, so that the whole package gets no verdict. ``trace`` is
+    empty, and ``intervals`` are not there, where they were not asked for or the log cannot be read.
     """
 
     path: str
@@ -42,7 +42,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     run: Run
     findings: tuple[Finding, ...]
     crash: Crash | None = None
-    trace: Traced | None = None
+    trace: Trace = Trace()
     intervals: Intervals | None = None
 
     def __reduce__(self) -> str | tuple[Any, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from itertools import starmap
 from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.systems.fields import SystemFacts
@@ -228,6 +230,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     round_from: Annotated[str | None, Says("The folder that the round was read off; null where it was given.")] = None
     hidden: Annotated[tuple[Hidden, ...], Says("Findings that somebody chose not to see.")] = ()
 
+    def path_below(self, above: str, path: str = ".") -> str:
+        """Return one of its paths relative to a folder above its root."""
+        return os.path.relpath(os.path.join(self.root, path), above)  # noqa: PTH118
+
+    def at(self, above: str) -> Report:
+        """Return the report with paths relative to a folder above its root."""
+        moved = {
+            name: tuple(replace(one, path=self.path_below(above, one.path)) for one in getattr(self, name))
+            for name in ("logs", "entries", "systems", "without_logs", "findings")
+        }
+        return replace(self, root=above, **moved)
+
     def exit_status(self, *, fail_on: Severity | None = None) -> int:
         """Return 0 for accepted, 1 for rejected or against the user's own rules, 2 for not checked.
 
@@ -324,4 +338,4 @@ def hide(report: Report, by: Callable[[Finding], str | None]) -> Report:
             hidden.setdefault(why, set()).add(found.defect)
     counts = Counter({one.by: one.findings for one in report.hidden})
     counts.update({by: len(defects) for by, defects in hidden.items()})
-    return msgspec.structs.replace(report, findings=tuple(kept), hidden=tuple(starmap(Hidden, counts.items())))
+    return replace(report, findings=tuple(kept), hidden=tuple(starmap(Hidden, counts.items())))

@@ -19,7 +19,7 @@ from mlsub.review.runs.detect import observe_runs
 from tests.corpus import CORPUS
 from tests.judging import report_on
 from tests.log.pushing import push
-from tests.review.runs.build import at, entry, records, trace_of
+from tests.review.runs.build import at, entry, log_of, read_log, records
 
 CLEAN = entry(runs=5)
 
@@ -44,9 +44,10 @@ _events = st.builds(
 
 def test_the_facts_of_a_clean_run() -> None:
     made = records(0)
-    trace = trace_of(made)
+    log = log_of(made)
+    trace = log.trace
     blocks = sum(record["key"] == "block_start" for record in made)
-    assert trace.run.duration_ms == made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
+    assert log.run.duration_ms == made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
     assert trace.last_ms == made[-2]["time_ms"]
     assert len(trace.blocks.lengths) == len(trace.evals.lengths) == blocks
     assert all(60_000 <= length < 60_500 for length in trace.blocks.lengths)
@@ -58,7 +59,7 @@ def test_the_facts_of_a_clean_run() -> None:
 
 
 def test_a_run_without_a_stop_has_no_last_record() -> None:
-    assert trace_of(records(0)[:-1]).last_ms is None
+    assert log_of(records(0)[:-1]).trace.last_ms is None
 
 
 def test_the_timed_region_starts_anew_with_run_start() -> None:
@@ -66,13 +67,13 @@ def test_the_timed_region_starts_anew_with_run_start() -> None:
     again = made[:15] + [
         record | {"time_ms": record["time_ms"] + 10_000_000} for record in made[at(made, "run_start") :]
     ]
-    assert trace_of(again).times == trace_of(made).times
+    assert log_of(again).trace.times == log_of(made).trace.times
 
 
 def test_what_follows_run_stop_is_no_part_of_the_region() -> None:
     made = records(0)
     late: list[dict[str, Any]] = [{"time_ms": 1e13, "key": "eval_accuracy", "value": 0.9, "metadata": None}]
-    assert trace_of(made + late).last_ms == trace_of(made).last_ms
+    assert log_of(made + late).trace.last_ms == log_of(made).trace.last_ms
 
 
 @given(st.lists(_events, max_size=40))
@@ -80,10 +81,11 @@ def test_no_record_breaks_the_fold_or_a_detector(events: list[Event]) -> None:
     tally, fold = Tally(), TraceFold()
     run = RunFold(tally)
     push(events, run, fold, tally=tally)
-    trace = module.trace_of("v1.1/ACME/results/rack1/bert/result_0.txt", run.finish(), fold.finish())
+    trace = fold.finish()
     assert trace.last_ms is None or math.isfinite(trace.last_ms)
     assert all(math.isfinite(gap.longest_ms) for gap in trace.gaps)
-    observe_runs([msgspec.structs.replace(CLEAN, traces=(trace, *CLEAN.traces))])
+    log = read_log("v1.1/ACME/results/rack1/bert/result_0.txt", run.finish(), trace)
+    observe_runs([msgspec.structs.replace(CLEAN, logs=(log, *CLEAN.logs))])
 
 
 @given(st.lists(_events, max_size=40), st.integers(1, 5))
@@ -129,6 +131,5 @@ def test_the_last_record_of_a_published_log() -> None:
     place = "v1.1/Graphcore/results/ipu-pod16-POPART-closed/bert/result_0.txt"
     report = report_on(CORPUS / place, "training", "1.1", place, trace=True)
     run, trace = report.run, report.trace
-    assert trace is not None
     assert run.timeline.run_stop == (trace.last_ms or 0) + 181_959
     assert trace.stated_as == "TTT"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from mlsub.findings import Verdict
-from mlsub.judge.result import Result, results_of
 from mlsub.present.tables import Row
 from mlsub.submission.report import EnergyResult, EntryResult, LogResult, RcpResult, Report, ScoreResult, SystemResult
+from mlsub.submission.result import Result, results_of
 from mlsub.systems.fields import SystemFacts
 
 UNTESTED = RcpResult(verdict="not-required", how="open-division")

@@ -25,12 +25,12 @@ from mlsub.commands.audit.places import RoundFolder, folder_of, product
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import USUAL
 from mlsub.io.errors import MlsubError
-from mlsub.judge.result import Result as Entry
 from mlsub.log.run import Run
 from mlsub.review.runs.stretch import stretch_of_lengths
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result as Entry
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import category
 from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs
@@ -205,7 +205,7 @@ def _facts(result: Result, folder: Path, checked: Sequence[Checked]) -> Facts | 
 
 
 def _of_entry(result: Result, entry: Entry) -> Facts:
-    division, round_ = entry.division_name, get_round(result.usage, result.round)
+    division, round_ = entry.division_name, entry.rules
     if result.division is not None and division is not None and result.division != division:
         reason = f"the file says division {result.division}, the system description {division}"
         return _missing(result, entry.folder, reason)

@@ -21,11 +21,11 @@ from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import first_few
-from mlsub.judge.result import Result
 from mlsub.log.changes import agreed_values, fields
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
+from mlsub.submission.result import Result
 from mlsub.workspace import Settings
 
 #: The batch size in its forms: what one is free to change.

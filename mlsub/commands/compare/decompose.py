@@ -18,8 +18,8 @@ from operator import itemgetter
 import msgspec
 
 from mlsub.commands.compare.model import EntrySide, Part
-from mlsub.judge.result import Result
 from mlsub.log.trace import Intervals, Span
+from mlsub.submission.result import Result
 
 _MINUTE = 60_000
 #: Less training than this is none.

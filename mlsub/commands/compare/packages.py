@@ -14,11 +14,11 @@ from mlsub.commands.compare.reading import Reading, comparable, read_side, runs_
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
-from mlsub.judge.result import Result
 from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.submission.find import Target, organisation
 from mlsub.submission.listing import Item, ItemKind, list_tree
 from mlsub.submission.report import SystemResult
+from mlsub.submission.result import Result
 from mlsub.systems.fields import SystemFacts
 from mlsub.workspace import Settings
 

@@ -11,12 +11,12 @@ import msgspec
 from mlsub.commands.compare.model import Side
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.judge.result import Result
 from mlsub.log.run import Run
 from mlsub.rounds import get_round
 from mlsub.rounds.benchmarks import Compatible, Held
 from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import EntryResult, Report, SystemResult
+from mlsub.submission.result import Result
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings, check_with_logs
 

@@ -23,7 +23,6 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, show
-from mlsub.judge.result import Result
 from mlsub.log.changes import Change
 from mlsub.review.cross import digest_of
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
@@ -31,6 +30,7 @@ from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import find
 from mlsub.submission.model import DECIDING
+from mlsub.submission.result import Result
 from mlsub.workspace import Settings
 
 #: The first round in which a description has to be the same to the letter.

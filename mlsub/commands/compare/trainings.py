@@ -17,12 +17,12 @@ from mlsub.commands.compare.words import answer
 from mlsub.convergence.algorithm import unit_of_counts, unit_words
 from mlsub.convergence.verdict import progress_of
 from mlsub.io.errors import MlsubError
-from mlsub.judge.result import Result
 from mlsub.log.changes import agreed, agreed_values, fields, hyperparameters
 from mlsub.log.reading import usable_number
-from mlsub.rounds import Round, get_round
+from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
 from mlsub.workspace import Settings
 
 #: A smaller number counts nothing.
@@ -227,7 +227,7 @@ def _is_named(result: Result, wanted: list[str]) -> bool:
 
 def measure(result: Result) -> Training:
     """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
-    round_ = get_round(result.usage, result.round)
+    round_ = result.rules
     counted = _counted(result, round_)
     points, unit = _points(result, round_)
     work = _all_known(points[n] for n in counted)

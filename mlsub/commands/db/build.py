@@ -18,10 +18,10 @@ from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
-from mlsub.judge.result import round_key
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
 from mlsub.submission.find import Place, Target, organisations
+from mlsub.submission.result import round_key
 from mlsub.workspace import Settings, check_apart, find_places, in_one_line
 from mlsub.workspace.cache import scan_tree
 

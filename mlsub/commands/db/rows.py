@@ -15,12 +15,12 @@ from mlsub.divisions import division_meant
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import readable
-from mlsub.judge.result import Result, round_key
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import SystemResult
+from mlsub.submission.result import Result, round_key
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import SystemFacts, category
 from mlsub.systems.names import chip_of

@@ -16,7 +16,7 @@ from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue
 
 #: How a question ends: what must be mended, what is wrong by the written rules, what a reviewer would ask.
-_MENDED, _RIGHT, _EXPLAINED = "Will it be corrected?", "What is right?", "What explains it?"
+_MENDED, _RIGHT, _EXPLAINED = " Will it be corrected?", " What is right?", " What explains it?"
 
 
 class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,7 +47,7 @@ def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) ->
                 rule=first.rule,
                 kind=first.kind,
                 severity=first.severity,
-                question=f"{first.message.rstrip('.')}. {_end(first)}",
+                question=f"{first.message.rstrip('.')}.{_end(first)}",
                 why=info.why.strip() if info else "",
                 findings=tuple(group),
                 figures=tuple(one or {} for one in known) if any(known) else (),
@@ -57,9 +57,10 @@ def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) ->
 
 
 def _end(finding: Finding) -> str:
-    if finding.kind is Kind.OFFICIAL:
-        return _MENDED
-    return _RIGHT if finding.severity is Severity.ERROR else _EXPLAINED
+    """What is asked; a note asks nothing."""
+    if finding.severity is not Severity.ERROR:
+        return _EXPLAINED if finding.severity is Severity.WARNING else ""
+    return _MENDED if finding.kind is Kind.OFFICIAL else _RIGHT
 
 
 def _people() -> People:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mlsub.commands.review.hyperparameters import hyperparameters_sections
+from mlsub.commands.review.hyperparameters import hyperparameters_tables
 from mlsub.commands.review.model import Ask, Organisation, Rates, Review, ReviewedEntry
 from mlsub.findings import Severity, Verdict
 from mlsub.io.show import first_few, plural
@@ -26,7 +26,7 @@ from mlsub.present.document import (
 )
 from mlsub.present.entries import MEANINGS
 from mlsub.present.findings import MEANINGS as SEVERITIES
-from mlsub.present.findings import facts_of, tally
+from mlsub.present.findings import SUPPRESSED, facts_of, tally
 from mlsub.review.disclosure import show_fact
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import SCALING_TOLERANCE, Detail
@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from mlsub.present.ci import CiReport
 
 TITLE = "Review"
-#: Questions in the usual text of one organisation, and of one of several; lines of places of each.
-_MOST, _MOST_OF_MANY, _PLACES = 5, 3, 2
-#: Organisations or systems that have a name.
-_WHO = 3
-#: Facts of a question that the usual text shows.
-_SHORT = ("found", "in")
+#: Questions in the usual text of one organisation, and of one of several; lines of places, and files in each.
+_MOST, _MOST_OF_MANY, _PLACES, _FILES = 4, 3, 1, 1
+#: Lines of questions and hyperparameters in the usual text, and of a question.
+_ROOM, _EACH = 28, 5
+#: Organisations or entries that have a name.
+_WHO = 10
+#: Facts of a question, in their order, and those that the usual text shows; an expectation longer than this is none.
+_FACTS, _USUAL, _SHORT = ("expected", "found", "in", *SUPPRESSED.values(), "why", "source", "fix"), ("found", "in"), 40
 _NAMES = {"fix": "would settle it"}
 
 
@@ -103,6 +105,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
     asked = [ask for ask in one.asks if ask.findings[0].suppressed is None]
     shown = () if summary else asked[:most]
     left = asked[len(shown) :]
+    room = None if full else _ROOM - _EACH * len(shown)
     questions = (_question(number, ask, full=full) for number, ask in enumerate(shown, 1))
     more = Text(f"{'and ' if shown else ''}{_tally(left)} (-v shows all)") if left else None
     blocks: tuple[Block | None, ...] = (
@@ -110,7 +113,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
         section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
         entries_table(one.entries),
         *(_tables((one,), full=full) if alone else ()),
-        *(hyperparameters_sections(one.entries, full=full) if alone or full else ()),
+        *(hyperparameters_tables(one.entries, room) if alone or full else ()),
         section("Notes", *(_question(number, ask, full=True) for number, ask in enumerate(one.notes, 1)))
         if full
         else Text(f"notes: {_tally(one.notes)} (-v shows them)")
@@ -133,10 +136,12 @@ def _tally(asks: Sequence[Ask]) -> str:
 
 
 def _question(number: int, ask: Ask, *, full: bool) -> Section:
-    facts = dict(facts_of(ask.findings, None if full else _PLACES))
-    if ask.why:
-        facts = {**{k: v for k, v in facts.items() if k != "fix"}, "why": ask.why, "fix": facts.get("fix", "")}
-    names = [name for name in facts if facts[name] and (full or name in _SHORT)]
+    facts = dict(facts_of(ask.findings) if full else facts_of(ask.findings, _PLACES, _FILES))
+    expected, found = facts.get("expected"), facts.get("found")
+    if not full and isinstance(expected, str) and isinstance(found, str) and len(expected) <= _SHORT:
+        facts["found"] = f"{found}; expected {expected}"
+    facts["why"] = ask.why
+    names = [name for name in (_FACTS if full else _USUAL) if facts.get(name)]
     title = (
         f"{number}. ",
         Span(str(ask.severity), SEVERITIES[ask.severity]),
@@ -179,40 +184,47 @@ def entries_table(entries: Sequence[ReviewedEntry]) -> Table:
 
 
 def names_table(found: Sequence[Organisation], *, full: bool) -> Table:
-    """One row a name that should be written otherwise, or each: as written, as it should be, and where."""
+    """One row a name that should be written otherwise, with ``full`` also in another form or not known."""
     where: dict[tuple[str, str, str], dict[str, None]] = {}
     for one in found:
         for path, of in ((named.path, named.naming) for named in one.names):
-            if full or of.how == "spelling":
-                key = (of.field, of.written, "" if of.how == "right" else of.wanted or "not known")
-                system = path.rpartition("/")[2].removesuffix(".json")
-                where.setdefault(key, {})[one.name if len(found) > 1 else system] = None
-    who = "organisations" if len(found) > 1 else "systems"
+            if of.how == "spelling" or (full and of.how != "right"):
+                key = (of.field, of.written, of.wanted or "not known")
+                for who in [one.name] if len(found) > 1 else _entries_of(path, one):
+                    where.setdefault(key, {})[who] = None
+    who = "organisations" if len(found) > 1 else "entries"
     columns = Column("field", when_narrow="shorten"), Column("as written"), Column("as it should be"), Column(who)
     return Table(columns, tuple((*key, first_few(names, _WHO)) for key, names in where.items()))
 
 
-#: What is disclosed, as a table and as a sentence call it.
+def _entries_of(path: str, one: Organisation) -> list[str]:
+    """The numbers of the entries of a system, by the path of its description; its name where it has none."""
+    system = path.rpartition("/")[2].removesuffix(".json")
+    return [str(number) for number, entry in enumerate(one.entries, 1) if entry.system == system] or [system]
+
+
+#: What is disclosed, as a table calls it.
 _DISCLOSED = {
-    "batch_size": ("batch", "batch size"),
-    "micro_batch_size": ("micro", "micro batch size"),
-    "tensor": ("TP", "tensor parallelism"),
-    "pipeline": ("PP", "pipeline parallelism"),
-    "context": ("CP", "context parallelism"),
-    "expert": ("EP", "expert parallelism"),
-    "linear": ("linear", "precision of linear layers"),
-    "attention": ("attn", "precision of attention"),
-    "communication": ("comm", "precision of communication"),
-    "config_file": ("config", "config file"),
+    "batch_size": "batch",
+    "micro_batch_size": "micro batch",
+    "tensor": "TP",
+    "pipeline": "PP",
+    "context": "CP",
+    "expert": "EP",
+    "linear": "linear",
+    "attention": "attention",
+    "communication": "comm",
+    "config_file": "config",
 }
 
 
 def disclosure(found: Sequence[Organisation], *, full: bool) -> Block | None:
     """One row an entry: batch, parallel sizes, precisions and configuration, as far as any entry discloses them."""
     rows = [(one, number, entry) for one in found for number, entry in enumerate(one.entries, 1)]
-    told = [row for row in rows if full or any(getattr(row[2].disclosure, name) for name in [*_DISCLOSED][1:])]
+    told = [row for row in rows if any(getattr(row[2].disclosure, name) for name in [*_DISCLOSED][1:])]
     if not told:
         return Text("No entry discloses more than its batch size.") if rows else None
+    told = rows if full else told
     stated = [name for name in _DISCLOSED if any(getattr(entry.disclosure, name) for *_, entry in told)]
     several = len(found) > 1
     cells = tuple(
@@ -222,12 +234,12 @@ def disclosure(found: Sequence[Organisation], *, full: bool) -> Block | None:
         )
         for one, number, entry in told
     )
-    columns = map(Column, (*(("entry", "benchmark") if several else ("#",)), *(_DISCLOSED[name][0] for name in stated)))
-    left, silent = len(rows) - len(told), [words for name, (_, words) in _DISCLOSED.items() if name not in stated]
-    lacking = f"No entry discloses {', '.join(silent)}. " if silent else ""
-    if left:
-        lacking += f"{plural(left, 'entry discloses', 'entries disclose')} no more than the batch size."
-    return section("Disclosed", Table(tuple(columns), cells), Text(lacking) if lacking else None)
+    columns = map(Column, (*(("entry", "benchmark") if several else ("#",)), *(_DISCLOSED[name] for name in stated)))
+    silent = [head for name, head in _DISCLOSED.items() if name not in stated]
+    notes = [f"No entry discloses {', '.join(silent)}."] if silent else []
+    if left := len(rows) - len(told):
+        notes.append(f"{plural(left, 'entry discloses', 'entries disclose')} no more than the batch size.")
+    return section("Disclosed", Table(tuple(columns), cells), Text(" ".join(notes)) if notes else None)
 
 
 def _disclosed(entry: ReviewedEntry, name: str) -> str:
@@ -248,7 +260,11 @@ def _to_read(one: Organisation, *, full: bool) -> Block | None:
     if not one.to_read:
         return None
     if full:
-        return section("Not for a program", Facts(tuple((name, "; ".join(of)) for name, of in one.to_read.items())))
+        texts = [*one.to_read.values()]
+        every = [text for text in texts[0] if len(texts) > 1 and all(text in of for of in texts)]
+        own = {name: [text for text in of if text not in every] for name, of in one.to_read.items()}
+        facts = tuple((name, "; ".join(of)) for name, of in {**own, "each": every}.items() if of)
+        return section("Not for a program", Facts(facts))
     return Text(f"Not for a program: the code of {first_few(one.to_read)} beside the reference (-v says what).")
 
 

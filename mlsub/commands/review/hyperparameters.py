@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -12,10 +12,22 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import plural
 from mlsub.judge.keys import ELSEWHERE, known_keys
 from mlsub.log.event import step_of
-from mlsub.present.document import Cell, Column, Facts, Section, Span, Table, Text, section
+from mlsub.present.document import Block, Cell, Column, Facts, Section, Span, Table, Text, section
 from mlsub.review.disclosure import KEYS, fact_of, show_fact, show_value
-from mlsub.review.runs.model import Entry
+from mlsub.submission.result import Result
 
+#: Lines of a table beside its rows.
+_HEAD = 5
+#: Keys of rules that the data of references call otherwise.
+_CALLED = {
+    "batchnorm_groupsize": "batchnorm_group_size",
+    "lora_r": "lora_rank",
+    "max_steps": "opt_learning_rate_training_steps",
+    "model_eva_ema_factor": "model_eval_ema_factor",
+    "opt_gradient_accumulation_steps": "gradient_accumulation_steps",
+    "opt_max_grad_norm": "opt_gradient_clip_norm",
+    "optimizer": "opt_name",
+}
 #: What no one chooses, and what a disclosure has; batch size and accumulation belong to both.
 _LEFT_OUT = {*ELSEWHERE, *KEYS.values()} - {KEYS["batch_size"], KEYS["accumulation"]}
 
@@ -34,30 +46,33 @@ class _Side(NamedTuple):
         return "=" if text == self.reference[name] else Span(text, "note")
 
 
-def hyperparameters(
-    entry: Entry, before: Entry | None, batch_size: float | None
-) -> tuple[float | None, tuple[Hyperparameter, ...]]:
+def hyperparameters(entry: Result, before: Result | None) -> tuple[float | None, tuple[Hyperparameter, ...]]:
     """Return the batch size of the reference in force, and what it, an entry and that of the round before state.
 
     Args:
         entry: with the runs whose values they are.
         before: that of the round before.
-        batch_size: of the entry.
     """
-    benchmark = entry.known_benchmark or entry.benchmark
-    size, reference = _reference(entry, benchmark, batch_size)
-    names = [name for name in known_keys(entry.round, benchmark) if step_of(name) == "hyperparameters"]
-    known = sorted({*names, *reference} - _LEFT_OUT)
-    earlier = before.traces if before else ()
+    size, stated = _reference(entry)
+    names = {name for name in known_keys(entry.rules, entry.benchmark) if step_of(name) == "hyperparameters"}
+    optimizer = show_value(stated.get("optimizer", stated.get("opt_name")))
+    reference = {_called(name, optimizer, names): value for name, value in stated.items()}
+    known = sorted((names | reference.keys()) - _LEFT_OUT)
+    earlier = before.logs if before else ()
     found = (
-        Hyperparameter(name, fact_of(entry.traces, name), reference.get(name), fact_of(earlier, name)) for name in known
+        Hyperparameter(name, fact_of(entry.logs, name), reference.get(name), fact_of(earlier, name)) for name in known
     )
     return size, tuple(of for of in found if (of.value, of.reference, of.before) != (None, None, None))
 
 
-def _reference(entry: Entry, benchmark: str, batch_size: float | None) -> tuple[float | None, Mapping[str, Any]]:
+def _called(name: str, optimizer: str, names: Collection[str]) -> str:
+    """The key of the rules for a hyperparameter of the reference; its own name where they have none."""
+    return next((one for one in (f"{optimizer}_{name}", name, _CALLED.get(name, "")) if one in names), name)
+
+
+def _reference(entry: Result) -> tuple[float | None, Mapping[str, Any]]:
     """The hyperparameters of the reference in force, its batch size among them, and that size."""
-    file = reference_file(entry.round.usage, entry.round.ruleset, benchmark)
+    file, batch_size = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark), entry.rcp.batch_size
     try:
         size, found = hyperparameters_of(file, batch_size) if file and batch_size is not None else (None, {})
     except MlsubError:
@@ -65,41 +80,52 @@ def _reference(entry: Entry, benchmark: str, batch_size: float | None) -> tuple[
     return size, found if size is None else {KEYS["batch_size"]: size, **found}
 
 
-def hyperparameters_sections(entries: Sequence[ReviewedEntry], *, full: bool) -> Iterator[Section | None]:
+def hyperparameters_tables(entries: Sequence[ReviewedEntry], room: int | None) -> Iterator[Block | None]:
     """Yield a table for each benchmark: values of the reference, of entries, by their numbers, and of the round before.
 
     Args:
         entries: of one organisation.
-        full: with the hyperparameters that are the same everywhere.
+        room: lines of all tables, and what does not fit is counted; None for all, with what is the same everywhere.
     """
     by_benchmark: dict[str, dict[int, ReviewedEntry]] = {}
     for number, entry in enumerate(entries, 1):
         if entry.hyperparameters:
             by_benchmark.setdefault(entry.benchmark_name, {})[number] = entry
+    counted = []
     for benchmark, of in by_benchmark.items():
-        yield _section(benchmark, of, full=full)
+        found, rows = _section(benchmark, of, full=room is None)
+        if room is None or rows + _HEAD <= room:
+            room = None if room is None else room - rows - _HEAD
+            yield found
+        elif rows:
+            counted.append(f"{rows} of {benchmark}")
+    if counted:
+        yield Text(f"hyperparameters that differ: {', '.join(counted)} (-v shows them).")
 
 
-def _section(benchmark: str, entries: Mapping[int, ReviewedEntry], *, full: bool) -> Section | None:
+def _section(benchmark: str, entries: Mapping[int, ReviewedEntry], *, full: bool) -> tuple[Section | None, int]:
+    """The table of a benchmark, and how many rows it has."""
     references, sides = _references(entries), _sides(entries)
     columns = [*references, *sides]
     names = sorted({name for one in columns for name in one.texts})
-    unlogged = [name for name in names if not any(name in one.texts for one in sides)]
+    logged = {name for one in sides for name in one.texts}
+    unlogged = {name: text for one in references for name, text in one.texts.items() if name not in logged}
     alike = [name for name in names if len({*_values(name, sides), *_values(name, references, "")} - {""}) == 1]
     shown = [name for name in names if name not in unlogged and (full or name not in alike)]
     rows = tuple((name, *(one.cell(name) for one in columns)) for name in shown)
     if len(columns) < 2 or not (rows or full):
-        return None
+        return None, 0
     notes = [
         f"{plural(len(alike), 'other is', 'others are')} the same everywhere." if alike and not full else "",
-        f"Only the reference states {', '.join(unlogged)}." if unlogged else "",
+        f"Only the reference states {', '.join(map(' '.join, unlogged.items()))}." if unlogged and full else "",
     ]
-    return section(
+    found = section(
         f"Hyperparameters of {benchmark}",
         Table((Column("hyperparameter", when_narrow="keep"), *(Column(one.head) for one in columns)), rows),
         Text(" ".join(filter(None, notes))) if any(notes) else None,
         Facts(tuple((f"{number} before", one.before) for number, one in entries.items() if one.before)),
     )
+    return found, len(rows)
 
 
 def _values(name: str, sides: Sequence[_Side], without: str = "-") -> Iterator[str]:

@@ -67,7 +67,7 @@ class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...]
     disclosure: Disclosure
     hyperparameters: tuple[Hyperparameter, ...] = ()
-    reference_batch_size: float | None = None
+    reference_batch_size: int | float | None = None
     before: str | None = None
 
 

@@ -27,22 +27,19 @@ from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence.statistics import cut_of
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.judge.result import Result
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, rcp_words, verdict_line
-from mlsub.review.disclosure import Disclosure, Fact, code_of, disclosure_of
+from mlsub.review.disclosure import code_of, disclosure_of
 from mlsub.review.runs.changes import paired
 from mlsub.review.runs.detect import observe_runs
-from mlsub.review.runs.model import Entry, Observation
-from mlsub.rounds import get_round
+from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
-from mlsub.submission.listing import Listing, list_tree
 from mlsub.submission.report import Choice, Report
+from mlsub.submission.result import Result
 from mlsub.systems.names import namings
 from mlsub.workspace import Checked, Settings, check_places, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
-from mlsub.workspace.compared import entries_of, place_below
 
 #: What has all results of an organisation, so that a row of a results table may be without logs.
 _WHOLE = (Target.ORGANISATION, Target.ORGANISATIONS)
@@ -173,39 +170,35 @@ def read(sides: Sides, settings: Settings) -> tuple[list[Checked], list[Checked]
 def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -> Iterator[Judged]:
     """Yield each organisation with all that was found in it."""
     above = str(sides.root)
-    entries = entries_of(checked, above, sides.overlay)
-    against = entries_of(others, above, sides.overlay)
+    placed = [one.at(above).results for one in checked]
+    entries = [result for results in placed for result in results if result.logs]
+    against = [result for one in others for result in one.at(above).results if result.logs]
     observed = observe_runs(entries, against)
     befores = {entry.path: before for before, entry in paired([*against, *entries])}
-    traced = {entry.path: (entry, befores.get(entry.path)) for entry in entries}
-    for one in checked:
-        results = {result.path: result for result in one.results}
-        tabled = list(_tabled(one.report, [*results.values()], sides))
+    for one, results in zip(checked, placed, strict=True):
+        tabled = list(_tabled(results, sides))
         for report in by_organisation(one.report):
-            listing = _listing(report, [results[entry.path] for entry in report.entries])
-            rows = tuple(_entry(results[entry.path], one.report, above, listing, traced) for entry in report.entries)
-            seen = [of for row in rows for of in observed.get(row.path, ())]
-            placed = [replace(f, path=place_below(above, one.report, f.path)) for f in report.findings]
             folders = {entry.organisation for entry in report.entries}
-            placed += [found for folder, found in tabled if folder in folders]
+            own = [result for result in results if result.organisation in folders]
+            rows = tuple(_entry(result, befores.get(result.path), one.code) for result in own)
+            seen = [of for result in own for of in observed.get(result.path, ())]
+            found = (*report.at(above).findings, *(found for folder, found in tabled if folder in folders))
             yield Judged(
                 organisation=_organisation(report, rows, above),
-                findings=(*placed, *(of.finding for of in seen)),
+                findings=(*found, *(of.finding for of in seen)),
                 observations=tuple(seen),
             )
 
 
-def _tabled(report: Report, results: Sequence[Result], sides: Sides) -> Iterator[About]:
+def _tabled(results: Sequence[Result], sides: Sides) -> Iterator[About]:
     """Yield what is wrong with private IDs and in the results table, by the folder of the organisation."""
     above = str(sides.root)
     yield from audit_ids(results, lambda _, file: os.path.relpath(file, above))
     if sides.table is None or not results:
         return
-    rows = read_table(sides.table, benchmarks_of(get_round(results[0].usage, results[0].round, sides.overlay)))
+    rows = read_table(sides.table, benchmarks_of(results[0].rules))
     name, whole = os.path.relpath(sides.table, above), all(place.target in _WHOLE for place in sides.found)
-    for folder, found in audit_table(name, rows, results, whole=whole):
-        path = found.path if found.path == name else place_below(above, report, found.path)
-        yield folder, replace(found, path=path)
+    yield from audit_table(name, rows, results, whole=whole)
 
 
 def by_organisation(report: Report) -> Iterator[Report]:
@@ -241,7 +234,7 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
     return Organisation(
         name=name,
         organisation_name=organisation(name),
-        path=place_below(above, report, name if inside else "."),
+        path=report.path_below(above, name if inside else "."),
         usage=report.usage,
         round=report.round,
         official=report.official,
@@ -249,7 +242,7 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
         logs=len(report.logs),
         entries=rows,
         names=tuple(
-            Named(place_below(above, report, system.path), naming)
+            Named(report.path_below(above, system.path), naming)
             for system in report.systems
             if system.facts is not None
             for naming in namings(msgspec.structs.asdict(system.facts))
@@ -257,41 +250,12 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
     )
 
 
-def _listing(report: Report, results: Sequence[Result]) -> Listing | None:
-    """The organisation's files, where a run names the file of its configuration."""
-    named = any("config_filename" in log.run.hyperparameters for result in results for log in result.logs)
-    if not named or results[0].description_path is None:
-        return None
-    try:
-        return list_tree(Path(report.root, results[0].description_path).parent.parent)
-    except OSError:
-        return None
-
-
-def _disclosure(result: Result, report: Report, above: str, listing: Listing | None) -> Disclosure:
-    """What the runs of an entry disclose, as its paths are called here."""
-    code = code_of(result.benchmark, listing)
-    found = disclosure_of(result.path, result.logs, result.accelerators_count, code)
-    facts = {
-        name: replace(fact, path=place_below(above, report, fact.path))
-        for name in found.__struct_fields__
-        if isinstance(fact := getattr(found, name), Fact)
-    }
-    return replace(found, path=place_below(above, report, result.path), **facts)
-
-
-def _entry(
-    result: Result,
-    report: Report,
-    above: str,
-    listing: Listing | None,
-    traced: Mapping[str, tuple[Entry, Entry | None]],
-) -> ReviewedEntry:
-    mean, limit, path = result.rcp.mean, result.rcp.minimum, place_below(above, report, result.path)
-    runs, before = traced.get(path, (None, None))
-    size, found = hyperparameters(runs, before, result.rcp.batch_size) if runs else (None, ())
+def _entry(result: Result, before: Result | None, code: Mapping[str, Sequence[str]]) -> ReviewedEntry:
+    mean, limit = result.rcp.mean, result.rcp.minimum
+    files = code_of(result.benchmark, code.get(result.organisation, ()))
+    size, found = hyperparameters(result, before) if result.logs else (None, ())
     return ReviewedEntry(
-        path=path,
+        path=result.path,
         system=result.system,
         benchmark=result.benchmark,
         benchmark_name=result.benchmark_name,
@@ -303,25 +267,24 @@ def _entry(
         expected_scaling=result.score.expected_scaling,
         rcp=rcp_words(result.rcp),
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
-        left_out=tuple(_left_out(result, report, above)),
-        disclosure=_disclosure(result, report, above, listing),
+        left_out=tuple(_left_out(result)),
+        disclosure=disclosure_of(result.path, result.logs, result.accelerators_count, files),
         hyperparameters=found,
         reference_batch_size=size,
         before=before.path if before else None,
     )
 
 
-def _left_out(result: Result, report: Report, above: str) -> Iterator[LeftOut]:
+def _left_out(result: Result) -> Iterator[LeftOut]:
     """The runs that the score leaves out: those that do not count, and the fastest and slowest of the others."""
     counted = []
     for log in result.logs:
-        path = place_below(above, report, log.path)
         if not log.run.converged:
-            yield LeftOut(path, "not converged")
+            yield LeftOut(log.path, "not converged")
         elif not log.compliant:
-            yield LeftOut(path, "noncompliant")
+            yield LeftOut(log.path, "noncompliant")
         elif log.minutes is not None:
-            counted.append((log.minutes, path))
+            counted.append((log.minutes, log.path))
     cut, ranked = cut_of(result.benchmark), [path for _, path in sorted(counted)]
     slow = max(0, cut - (len(result.logs) - len(counted)))
     if len(ranked) > cut + slow:

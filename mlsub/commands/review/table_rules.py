@@ -16,10 +16,10 @@ from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.read import read_text
 from mlsub.io.show import readable
-from mlsub.judge.result import Result
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.ids import shipped_ids
+from mlsub.submission.result import Result
 from mlsub.systems.fields import shown
 
 #: The file of the result summarizer in the folder of a system's results, and the key in it.

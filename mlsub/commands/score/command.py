@@ -110,8 +110,8 @@ def _deliver(reports: Sequence[Report], target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     from mlsub.commands.score.document import document_of, status_notes
     from mlsub.findings import Verdict
-    from mlsub.judge.result import results_of
     from mlsub.present.entries import missing_results
+    from mlsub.submission.result import results_of
 
     if target.format == "json":
         from mlsub.present.entries import Reports

@@ -20,12 +20,12 @@ from mlsub.commands.site.results import Results, Site, build_rounds
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
-from mlsub.judge.result import round_key
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
 from mlsub.score.records import Records
 from mlsub.submission.ids import Ids, shipped_ids
+from mlsub.submission.result import round_key
 from mlsub.workspace import AS_FOUND, Checked, Settings
 from mlsub.workspace.executors import run_here
 

@@ -91,7 +91,7 @@ def command(
         _tell_astray(ids, known, checked)
     audits = _audit(files, asked, checked)
     if inspected:
-        checked = list(add_forensics(checked, settings.overlay))
+        checked = list(add_forensics(checked))
     with progress_bar("writing pages") as progress:
         more = [claims_page(audits)] if audits else []
         shown = replace(settings, progress=progress)

@@ -21,7 +21,6 @@ from mlsub.submission.model import LogReport
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
 from mlsub.workspace import Checked
-from mlsub.workspace.compared import entries_of, place_below
 
 #: Rows of a table that are shown; published results stay below a hundred. What is left out is said.
 MAX_ROWS = 500
@@ -120,25 +119,21 @@ _OF_FORENSICS: tuple[Column[Sequence[Finding]], ...] = (
 )
 
 
-def add_forensics(checked: Sequence[Checked], overlay: str | None = None) -> Iterator[Checked]:
+def add_forensics(checked: Sequence[Checked]) -> Iterator[Checked]:
     """Yield the reports with what ``mlsub review`` finds of each of their entries; verdicts stay what they are.
 
     Args:
-        checked: reports of all that is compared, whose logs were read with
-            :class:`mlsub.log.trace.Traced`.
-        overlay: a checked overlay file.
+        checked: reports of all that is compared, whose logs were read with their :class:`mlsub.log.trace.Trace`.
     """
     roots = [os.path.abspath(one.report.root) for one in checked if one.report.entries]  # noqa: PTH100  (links stay)
     above = os.path.commonpath(roots) if roots else ""
 
-    found = {
-        path: [one.finding for one in of] for path, of in observe_runs(entries_of(checked, above, overlay)).items()
-    }
+    found = observe_runs([result for one in checked for result in one.at(above).results if result.logs])
     for one in checked:
         findings = [
-            replace(finding, path=entry.path, line=None)
+            replace(of.finding, path=entry.path, line=None)
             for entry in one.report.entries
-            for finding in found.get(place_below(above, one.report, entry.path), ())
+            for of in found.get(one.report.path_below(above, entry.path), ())
         ]
         yield replace(one, reports=(replace(one.report, findings=(*one.report.findings, *findings)),))
 

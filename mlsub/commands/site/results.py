@@ -16,11 +16,11 @@ from mlsub.commands.site.page import MAX_NAME, clean, number_text
 from mlsub.convergence.margin import benchmark_held
 from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Finding, Verdict
-from mlsub.judge.result import Result, results_of
 from mlsub.rounds import Round, get_round
 from mlsub.submission.find import counted
 from mlsub.submission.ids import Ids, ResultIds
 from mlsub.submission.report import Report
+from mlsub.submission.result import Result, results_of, round_age
 from mlsub.workspace import Checked
 
 #: Where pages about what results share lie; things whose addresses are the same have one page.
@@ -51,9 +51,9 @@ NO_ACCELERATOR = "no known accelerator"
 class SiteResult(Result, frozen=True, kw_only=True):
     """A result with its page, those about what it shares with others (from the root of the site), and its MLPerf ID.
 
-    ``rules`` are those of its round, ``tested_as`` is the benchmark whose reference and target hold for it. Names are
-    fit to be shown: ``system_name`` and ``submitter`` are those of folders where no description has them, and
-    ``division_name`` is ``other`` where neither description nor logs say.
+    ``tested_as`` is the benchmark whose reference and target hold for it. Names are fit to be shown: ``system_name``
+    and ``submitter`` are those of folders where no description has them, and ``division_name`` is ``other`` where
+    neither description nor logs say.
     """
 
     href: str
@@ -66,7 +66,6 @@ class SiteResult(Result, frozen=True, kw_only=True):
     submitter: str
     system_name: str
     tested_as: str
-    rules: Round
     ids: ResultIds | None = None
 
     @property
@@ -94,11 +93,6 @@ class SiteResult(Result, frozen=True, kw_only=True):
     def comparable_rounds(self) -> tuple[str, ...]:
         """The rounds that it may be compared with, its own included."""
         return self.compatible_rounds or (self.round,)
-
-    @property
-    def age(self) -> tuple[int, ...]:
-        """What rounds of one usage are put in order by: 4.1 before 10.0."""
-        return _age(self.round)
 
     @property
     def in_minutes(self) -> str:
@@ -258,7 +252,8 @@ def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> l
 
 def _build_round(one: Checked, rules: Round, ids: Ids, taken: set[str]) -> SiteRound:
     logs = sorted(one.logs, key=lambda log: counted(log.path))
-    results = Results(_build_result(found, one.report, rules, ids, taken) for found in results_of(one.report, logs))
+    found = results_of(one.report, logs, rules.overlay)
+    results = Results(_build_result(result, one.report, rules, ids, taken) for result in found)
     owned = {id(finding) for result in results for finding in result.findings}
     rest = tuple(finding for finding in one.report.findings if id(finding) not in owned)
     return SiteRound(rules=rules, report=one.report, results=results, rest=rest)
@@ -279,7 +274,6 @@ def _build_result(found: Result, report: Report, rules: Round, ids: Ids, taken: 
         # By the name that its description gives it: rounds name folders anew.
         system_href=_href(SYSTEMS, found.organisation_name, system),
         tested_as=benchmark_held(report, found, rules),
-        rules=rules,
         ids=ids.of(found.usage, found.round, found.organisation, found.system, found.benchmark, found.division),
     )
 
@@ -297,11 +291,7 @@ def division_of(result: Result) -> str:
 def _came_out(one: SiteRound) -> tuple[str, str, tuple[int, ...]]:
     """Return what rounds are put in order by: the day on which they came out; those without one come last."""
     day = one.results[0].publication_date if one.results else None
-    return day.isoformat() if day else "9999", one.rules.usage, _age(one.rules.name)
-
-
-def _age(round_name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", round_name))
+    return day.isoformat() if day else "9999", one.rules.usage, round_age(one.rules.name)
 
 
 def _interest(results: Results) -> tuple[int, tuple[int, ...], int, str]:

@@ -14,9 +14,9 @@ from mlsub.io.show import first_few, plural
 from mlsub.log.changes import hyperparameters
 from mlsub.log.reading import usable_number
 from mlsub.review.cadence import grouped
-from mlsub.review.runs.model import Entry, Observation, observe, reached, score_of, seconds
+from mlsub.review.runs.model import Observation, observe, reached, runs_started, score_of, seconds
 from mlsub.review.runs.pace import pauses_of
-from mlsub.submission.find import organisation
+from mlsub.submission.result import Result
 
 #: Keys by which a training is tuned; what else they log (names of hosts, sizes of a cache) is not part of it.
 _TUNED = re.compile(
@@ -44,17 +44,17 @@ class _Change(msgspec.Struct, frozen=True):
     words: str
 
 
-def find_changes(entries: Sequence[Entry]) -> Iterator[Observation]:
+def find_changes(entries: Sequence[Result]) -> Iterator[Observation]:
     """Yield what changed since the entries of the round before."""
     for before, entry in paired(entries):
         yield from _observed(before, entry)
 
 
-def paired(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
+def paired(entries: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
     """Yield each entry that goes on from one of the round before at hand, behind that one."""
-    groups: dict[tuple[str, str, str], list[Entry]] = {}
+    groups: dict[tuple[str, str, str], list[Result]] = {}
     for entry in entries:
-        groups.setdefault((entry.round.usage, organisation(entry.organisation), entry.held.benchmark), []).append(entry)
+        groups.setdefault((entry.usage, entry.organisation_name, entry.benchmark_name), []).append(entry)
     for group in groups.values():
         for entry in group:
             before = _before(entry, group)
@@ -62,13 +62,13 @@ def paired(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
                 yield before, entry
 
 
-def _before(entry: Entry, group: Sequence[Entry]) -> Entry | None:
+def _before(entry: Result, group: Sequence[Result]) -> Result | None:
     """The entry of the nearest earlier round with the same division, as many accelerators, and the nearest name."""
-    kind = entry.division, entry.scaling_type
-    earlier = [e for e in group if e.round_order < entry.round_order and (e.division, e.scaling_type) == kind]
-    for round_ in sorted({e.round_order for e in earlier}, reverse=True):
-        of_round = [e for e in earlier if e.round_order == round_ and _as_many(e, entry)]
-        same = [e for e in of_round if entry.accelerators is not None and e.accelerators == entry.accelerators]
+    kind = entry.division_name, entry.scaling_type
+    earlier = [e for e in group if e.age < entry.age and (e.division_name, e.scaling_type) == kind]
+    for round_ in sorted({e.age for e in earlier}, reverse=True):
+        of_round = [e for e in earlier if e.age == round_ and _as_many(e, entry)]
+        same = [e for e in of_round if entry.accelerators_count and _accelerators(e) == _accelerators(entry)]
         systems = {e.system: e for e in same or of_round}
         name = entry.system if entry.system in systems else _alike(entry.system, list(systems))
         if name is not None or len(same) == 1:
@@ -76,9 +76,14 @@ def _before(entry: Entry, group: Sequence[Entry]) -> Entry | None:
     return None
 
 
-def _as_many(one: Entry, other: Entry) -> bool:
+def _as_many(one: Result, other: Result) -> bool:
     """Whether two systems have as many accelerators, or a description does not say, so that names tell sizes apart."""
-    return one.accelerators is None or other.accelerators is None or one.accelerators[1] == other.accelerators[1]
+    counts = one.accelerators_count, other.accelerators_count
+    return not all(counts) or counts[0] == counts[1]
+
+
+def _accelerators(entry: Result) -> tuple[str | None, int | None]:
+    return entry.accelerator_name or entry.accelerator_model_name, entry.accelerators_count
 
 
 def _alike(name: str, others: Sequence[str]) -> str | None:
@@ -97,9 +102,9 @@ def _bare(name: str) -> str:
     return re.sub(r"(?<!\d)\d++\.\d++(?:\.\d++)*+", "", name)
 
 
-def _observed(before: Entry, entry: Entry) -> Iterator[Observation]:
+def _observed(before: Result, entry: Result) -> Iterator[Observation]:
     changes = [*_tuned(before, entry), *_trained(before, entry), *_pauses(before, entry)]
-    if not any(change.words for change in changes) or before.runs_started & entry.runs_started:
+    if not any(change.words for change in changes) or runs_started(before) & runs_started(entry):
         return
     changes += _pace(before, entry)
     old, new = score_of(before), score_of(entry)
@@ -120,9 +125,9 @@ def _observed(before: Entry, entry: Entry) -> Iterator[Observation]:
     )
 
 
-def _tuned(before: Entry, entry: Entry) -> Iterator[_Change]:
+def _tuned(before: Result, entry: Result) -> Iterator[_Change]:
     """Optimizer, schedule and batch size, as most runs of either side logged them."""
-    for change in hyperparameters([t.run for t in before.traces], [t.run for t in entry.traces]):
+    for change in hyperparameters([t.run for t in before.logs], [t.run for t in entry.logs]):
         if _TUNED.fullmatch(change.name) and not _is_alike(change.old, change.new):
             both = change.old is not None and change.new is not None
             words = f"{change.name} {change.old} to {change.new}" if both else ""
@@ -139,7 +144,7 @@ def _is_alike(old: Any, new: Any) -> bool:
     return bool(values[0] == values[1]) or (small >= 1 and large > _OTHER_UNIT * small)
 
 
-def _trained(before: Entry, entry: Entry) -> Iterator[_Change]:
+def _trained(before: Result, entry: Result) -> Iterator[_Change]:
     """How far the runs trained, in the median."""
     old, new = _median_place(before), _median_place(entry)
     if old is None or new is None or not _comparable(old, new) or not _beyond_chance(before, entry):
@@ -148,11 +153,11 @@ def _trained(before: Entry, entry: Entry) -> Iterator[_Change]:
     yield _Change(f"trained {what}", old[1], new[1], f"{what} {grouped(old[1])} to {grouped(new[1])}")
 
 
-def _beyond_chance(before: Entry, entry: Entry) -> bool:
+def _beyond_chance(before: Result, entry: Result) -> bool:
     """Whether two entries trained for lengths whose means differ by more than their runs explain."""
     means, errors = [], []
     for one in (before, entry):
-        found = [far[1] for trace in one.traces if trace.run.converged and (far := reached(trace)) is not None]
+        found = [far[1] for log in one.logs if log.run.converged and (far := reached(log)) is not None]
         means.append(statistics.fmean(found))
         errors.append(statistics.pvariance(found) / len(found))
     return abs(means[0] - means[1]) > _STANDARD_ERRORS * math.sqrt(sum(errors))
@@ -163,13 +168,13 @@ def _comparable(old: tuple[str, float], new: tuple[str, float]) -> bool:
     return old[0] == new[0] and max(old[1], new[1]) < _SAME_UNIT * min(old[1], new[1])
 
 
-def _median_place(entry: Entry) -> tuple[str, float] | None:
-    found = [far for trace in entry.traces if trace.run.converged and (far := reached(trace)) is not None]
+def _median_place(entry: Result) -> tuple[str, float] | None:
+    found = [far for log in entry.logs if log.run.converged and (far := reached(log)) is not None]
     names = {name for name, _ in found}
     return (names.pop(), statistics.median_low(place for _, place in found)) if len(names) == 1 else None
 
 
-def _pauses(before: Entry, entry: Entry) -> Iterator[_Change]:
+def _pauses(before: Result, entry: Result) -> Iterator[_Change]:
     old, new = pauses_of(before), pauses_of(entry)
     for kind in sorted(old.keys() | new.keys()):
         (a_share, a), (b_share, b) = old.get(kind, (0.0, 0.0)), new.get(kind, (0.0, 0.0))
@@ -178,7 +183,7 @@ def _pauses(before: Entry, entry: Entry) -> Iterator[_Change]:
             yield _Change(name, a / 1000, b / 1000, f"{name} {seconds(a)} to {seconds(b)}")
 
 
-def _pace(before: Entry, entry: Entry) -> Iterator[_Change]:
+def _pace(before: Result, entry: Result) -> Iterator[_Change]:
     """How much faster the training itself got, by the lengths of epochs or blocks: what software and hardware gave."""
     places = _median_place(before), _median_place(entry)
     old, new = _training_pace(before), _training_pace(entry)
@@ -189,12 +194,12 @@ def _pace(before: Entry, entry: Entry) -> Iterator[_Change]:
     yield _Change("pace of training", 1.0, new / old, f"training itself {new / old:.3f} times as fast")
 
 
-def _training_pace(entry: Entry) -> float | None:
+def _training_pace(entry: Result) -> float | None:
     """Progress a second of training, in the median of the runs; None where epochs or blocks do not show it."""
     paces = []
-    for trace in entry.traces:
-        trained = sum(trace.blocks.lengths) or sum(trace.epochs.lengths)
-        far = reached(trace)
+    for log in entry.logs:
+        trained = sum(log.trace.blocks.lengths) or sum(log.trace.epochs.lengths)
+        far = reached(log)
         if trained > 1000 and far is not None and far[0] != "step_num":
             paces.append(far[1] / trained * 1000)
-    return statistics.median(paces) if len(paces) > len(entry.traces) / 2 else None
+    return statistics.median(paces) if len(paces) > len(entry.logs) / 2 else None

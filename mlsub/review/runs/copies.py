@@ -10,10 +10,12 @@ from mlsub.findings import Severity
 from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, plural, readable, show
 from mlsub.log.reading import usable_number
-from mlsub.log.trace import KeyMark, Trace
+from mlsub.log.trace import KeyMark
 from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
-from mlsub.review.runs.model import Entry, Observation, name_of, observe, seconds, thresholds
+from mlsub.review.runs.model import Observation, observe, runs_started, seconds, thresholds
 from mlsub.submission.find import organisation
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
 _LEAST_KEYS = 3
@@ -24,7 +26,7 @@ MAX_USERS = 100
 _CONSTANTS = {1234, 4321, 12345, 123456, 1234567, 12345678, 123456789, 1337, 31337, 2718, 3141, 31415, 314159, 271828}
 
 
-def is_same_run(one: Trace, other: Trace) -> bool:
+def is_same_run(one: LogReport, other: LogReport) -> bool:
     """Return whether two logs are of one run.
 
     They have equal start and stop, and equal times of the records of most keys; or all their evaluations at the same
@@ -38,20 +40,20 @@ def is_same_run(one: Trace, other: Trace) -> bool:
         return False
     if (ours.run_start, ours.run_stop) != (theirs.run_start, theirs.run_stop):
         return False
-    common = one.keys.keys() & other.keys.keys() - {"run_start", "run_stop"}
-    equal = sum(one.keys[key].times == other.keys[key].times for key in common)
+    common = one.trace.keys.keys() & other.trace.keys.keys() - {"run_start", "run_stop"}
+    equal = sum(one.trace.keys[key].times == other.trace.keys[key].times for key in common)
     return equal >= _LEAST_KEYS and 2 * equal > len(common)
 
 
-def changes(log: Trace, original: Trace) -> Iterator[str]:
+def changes(log: LogReport, original: LogReport) -> Iterator[str]:
     """Yield what is not the same in two logs of one run, in words, by keys."""
     starts = log.run.timeline.run_start, original.run.timeline.run_start
     by = starts[0] - starts[1] if starts[0] is not None and starts[1] is not None else 0
-    moved = by != 0 and log.times == original.times
+    moved = by != 0 and log.trace.times == original.trace.times
     if moved:
         yield f"all times moved by {seconds(by)}"
-    for key in sorted(log.keys.keys() | original.keys.keys()):
-        ours, theirs = log.keys.get(key, _NONE), original.keys.get(key, _NONE)
+    for key in sorted(log.trace.keys.keys() | original.trace.keys.keys()):
+        ours, theirs = log.trace.keys.get(key, _NONE), original.trace.keys.get(key, _NONE)
         more = ours.count - theirs.count
         name = readable(key)
         if more:
@@ -63,17 +65,17 @@ def changes(log: Trace, original: Trace) -> Iterator[str]:
             yield f"other times of {name}"
 
 
-def is_found_by_check(log: Trace, original: Trace) -> bool:
+def is_found_by_check(log: LogReport, original: LogReport) -> bool:
     """Return whether mlsub check reports two logs of a round as the same, by number and times of the records."""
-    evaluations = [[(e.time_ms, e.value) for e in trace.run.evaluations] for trace in (log, original)]
+    evaluations = [[(e.time_ms, e.value) for e in one.run.evaluations] for one in (log, original)]
     return log.run.timeline == original.run.timeline and repr(evaluations[0]) == repr(evaluations[1])
 
 
 class _Log(NamedTuple):
     """A log and the entry it is of."""
 
-    entry: Entry
-    trace: Trace
+    entry: Result
+    report: LogReport
 
 
 #: How the logs are like others, where they are not equal to them.
@@ -81,26 +83,26 @@ _LIKE = {"inspect.same-run": "with the times of logs"}
 Pairs = list[tuple[_Log, _Log]]
 
 
-def find_copies(entries: Sequence[Entry]) -> Iterator[Observation]:
+def find_copies(entries: Sequence[Result]) -> Iterator[Observation]:
     """Yield logs that agree with a log of the same entry, or of an entry named before."""
-    logs = [_Log(entry, trace) for entry in entries for trace in entry.traces]
+    logs = [_Log(entry, log) for entry in entries for log in entry.logs]
     for pairs in _together(*(_alike(logs, mark) for mark in (_edges, _moments, _course))):
         yield from _same_runs(pairs)
     for pairs in _alike(logs, _evaluations):
         yield from _same_evaluations([pair for pair in pairs if not _one_run(*pair)])
-    for pairs in _alike(logs, lambda trace: trace.times if trace.marks >= thresholds().copy_marks else None):
-        others = [(a, b) for a, b in pairs if _evaluations(a.trace) != _evaluations(b.trace) and not _one_run(a, b)]
+    for pairs in _alike(logs, lambda log: log.trace.times if log.trace.marks >= thresholds().copy_marks else None):
+        others = [(a, b) for a, b in pairs if _evaluations(a.report) != _evaluations(b.report) and not _one_run(a, b)]
         if others:
             yield _copied("inspect.same-times", others)
     yield from _same_samples(entries)
 
 
-def _alike(logs: Sequence[_Log], mark: Callable[[Trace], Hashable | None]) -> Collection[Pairs]:
+def _alike(logs: Sequence[_Log], mark: Callable[[LogReport], Hashable | None]) -> Collection[Pairs]:
     """Each log with the first of the same mark, by pairs of entries."""
     first: dict[Hashable, _Log] = {}
     found: dict[tuple[int, int], Pairs] = {}
     for log in logs:
-        key = mark(log.trace)
+        key = mark(log.report)
         original = first.setdefault(key, log) if key is not None else log
         if original is not log:
             found.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
@@ -112,29 +114,29 @@ def _together(*found: Collection[Pairs]) -> Collection[Pairs]:
     first: dict[int, tuple[_Log, _Log]] = {}
     for pairs in found:
         for pair in (pair for of in pairs for pair in of if _one_run(*pair)):
-            first.setdefault(id(pair[0].trace), pair)
+            first.setdefault(id(pair[0].report), pair)
     together: dict[tuple[int, int], Pairs] = {}
     for log, original in first.values():
         together.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
     return together.values()
 
 
-def _moments(trace: Trace) -> tuple[float, ...] | None:
+def _moments(log: LogReport) -> tuple[float, ...] | None:
     """When a run was evaluated (ms); None where chance could make two alike."""
-    times = tuple(evaluation.time_ms for evaluation in trace.run.evaluations)
+    times = tuple(evaluation.time_ms for evaluation in log.run.evaluations)
     return times if len(set(times)) >= thresholds().copy_evaluations else None
 
 
-def _course(trace: Trace) -> tuple[str, bytes] | None:
+def _course(log: LogReport) -> tuple[str, bytes] | None:
     """The times of a run from its start on, and its evaluations; None where chance could make two alike."""
-    logged = _evaluations(trace)
-    return (trace.times, logged) if logged is not None and trace.marks >= thresholds().copy_marks else None
+    logged = _evaluations(log)
+    return (log.trace.times, logged) if logged is not None and log.trace.marks >= thresholds().copy_marks else None
 
 
-def _evaluations(trace: Trace) -> bytes | None:
+def _evaluations(log: LogReport) -> bytes | None:
     """A fingerprint of the sequence of evaluations; None where chance could make two alike."""
     limits = thresholds()
-    values = [e.value for e in trace.run.evaluations]
+    values = [e.value for e in log.run.evaluations]
     if len(values) < limits.copy_evaluations or not _has_digits(values, limits.copy_digits):
         return None
     return blake2b(text_of(values, 1 << 20), digest_size=16).digest()
@@ -158,13 +160,13 @@ def _digits(shown: str) -> str:
     return "".join(c for c in shown.partition("e")[0] if c.isdigit()).strip("0")
 
 
-def _edges(trace: Trace) -> tuple[float, float] | None:
-    start, stop = trace.run.timeline.run_start, trace.run.timeline.run_stop
+def _edges(log: LogReport) -> tuple[float, float] | None:
+    start, stop = log.run.timeline.run_start, log.run.timeline.run_stop
     return None if start is None or stop is None else (start, stop)
 
 
 def _one_run(log: _Log, original: _Log) -> bool:
-    return is_same_run(log.trace, original.trace)
+    return is_same_run(log.report, original.report)
 
 
 def _same_runs(pairs: Pairs) -> Iterator[Observation]:
@@ -172,16 +174,16 @@ def _same_runs(pairs: Pairs) -> Iterator[Observation]:
     others = [
         (log, original)
         for log, original in pairs
-        if log.entry.round != original.entry.round or not is_found_by_check(log.trace, original.trace)
+        if log.entry.round_key != original.entry.round_key or not is_found_by_check(log.report, original.report)
     ]
     if not others:
         return
-    made = {log.trace.path: list(changes(log.trace, original.trace)) for log, original in others}
+    made = {log.report.path: list(changes(log.report, original.report)) for log, original in others}
     counted = Counter(change for of in made.values() for change in of)
     words = [f"{change} in {count}" for change, count in counted.items()]
     more = f"; {first_few(words, 6)} of them" if words else "; no record added or removed"
     entry, other = others[0][0].entry, others[0][1].entry
-    again = entry.round != other.round and organisation(entry.organisation) == organisation(other.organisation)
+    again = entry.round_key != other.round_key and organisation(entry.organisation) == organisation(other.organisation)
     severity = None if again else Severity.WARNING  # A result may be submitted to a later round by whoever made it.
     message = _message(list(made.values()))
     yield _copied("inspect.same-run", others, more, message=message, severity=severity, changes=made)
@@ -213,7 +215,7 @@ def _same_evaluations(pairs: Pairs) -> Iterator[Observation]:
 
 
 def _equal_seeds(log: _Log, original: _Log) -> bool:
-    seeds = [{seed.value for seed in of.trace.run.seeds if not seed.error} for of in (log, original)]
+    seeds = [{seed.value for seed in of.report.run.seeds if not seed.error} for of in (log, original)]
     return bool(seeds[0] & seeds[1])
 
 
@@ -224,62 +226,62 @@ def _joined(words: Sequence[str]) -> str:
 
 def _copied(rule: str, pairs: Pairs, more: str = "", **numbers: Any) -> Observation:
     entry, other = pairs[0][0].entry, pairs[0][1].entry
-    names = [f"{name_of(a.trace)} = {name_of(b.trace)}" for a, b in pairs]
+    names = [f"{a.report.name} = {b.report.name}" for a, b in pairs]
     like = _LIKE.get(rule, "equal to logs")
     where = "of the same entry" if entry is other else f"of {other.path}"
     return observe(
         rule,
         entry,
-        f"{len(pairs)} of {len(entry.traces)} logs {like} {where}: {first_few(names, 3)}{more}",
+        f"{len(pairs)} of {len(entry.logs)} logs {like} {where}: {first_few(names, 3)}{more}",
         other=other.path,
-        logs=[[a.trace.path, b.trace.path] for a, b in pairs],
+        logs=[[a.report.path, b.report.path] for a, b in pairs],
         **numbers,
     )
 
 
-def _same_samples(entries: Sequence[Entry]) -> Iterator[Observation]:
+def _same_samples(entries: Sequence[Result]) -> Iterator[Observation]:
     """(seed, trained samples) pairs of one entry that another has too, where the samples are measured by each run."""
-    first: dict[tuple[str, int, float], tuple[Entry, Trace]] = {}
+    first: dict[tuple[str, int, float], tuple[Result, LogReport]] = {}
     for entry in entries:
-        found: dict[int, list[tuple[Trace, Entry, Trace, tuple[str, int, float]]]] = {}
-        for trace, pair in _measured_pairs(entry):
-            owner, original = first.setdefault(pair, (entry, trace))
-            copied = _evaluations(trace) == _evaluations(original) or is_same_run(trace, original)
+        found: dict[int, list[tuple[LogReport, Result, LogReport, tuple[str, int, float]]]] = {}
+        for log, pair in _measured_pairs(entry):
+            owner, original = first.setdefault(pair, (entry, log))
+            copied = _evaluations(log) == _evaluations(original) or is_same_run(log, original)
             if owner is not entry and not copied:
-                found.setdefault(id(owner), []).append((trace, owner, original, pair))
+                found.setdefault(id(owner), []).append((log, owner, original, pair))
         for alike in found.values():
             if len(alike) < thresholds().copy_pairs:
                 continue
-            shown = [f"{name_of(t)} = {name_of(o)} (seed {p[1]}, {p[2]:,.0f} samples)" for t, _, o, p in alike]
+            shown = [f"{t.name} = {o.name} (seed {p[1]}, {p[2]:,.0f} samples)" for t, _, o, p in alike]
             yield observe(
                 "inspect.same-samples",
                 entry,
-                f"{len(alike)} of {len(entry.traces)} runs as in {alike[0][1].path}: {first_few(shown, 3)}",
+                f"{len(alike)} of {len(entry.logs)} runs as in {alike[0][1].path}: {first_few(shown, 3)}",
                 other=alike[0][1].path,
                 pairs=len(alike),
             )
 
 
-def _measured_pairs(entry: Entry) -> list[tuple[Trace, tuple[str, int, float]]]:
-    samples = {trace.path: usable_number(trace.run.hyperparameters.get("train_samples")) for trace in entry.traces}
+def _measured_pairs(entry: Result) -> list[tuple[LogReport, tuple[str, int, float]]]:
+    samples = {log.path: usable_number(log.run.hyperparameters.get("train_samples")) for log in entry.logs}
     measured = {value for value in samples.values() if value is not None}
     if len(measured) < 3:
         return []  # The size of the data set, which all runs share.
     drawn = seeds_of(entry)
     return [
-        (trace, (entry.benchmark, trace.run.seeds[0].value, float(value)))
-        for trace in entry.traces
-        if (value := samples[trace.path]) is not None
-        and trace.run.seeds
-        and not trace.run.seeds[0].error
-        and trace.run.seeds[0].value in drawn
+        (log, (entry.benchmark, log.run.seeds[0].value, float(value)))
+        for log in entry.logs
+        if (value := samples[log.path]) is not None
+        and log.run.seeds
+        and not log.run.seeds[0].error
+        and log.run.seeds[0].value in drawn
     ]
 
 
 # Seeds
 
 
-def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
+def find_shared_seeds(entries: Sequence[Result]) -> Iterator[Observation]:
     """Yield entries most of whose seeds an earlier round or another organisation uses; check reports others."""
     limits = thresholds()
     seeds = [seeds_of(entry) for entry in entries]
@@ -312,18 +314,18 @@ def find_shared_seeds(entries: Sequence[Entry]) -> Iterator[Observation]:
             )
 
 
-def _before(other: Entry, entry: Entry) -> bool:
+def _before(other: Result, entry: Result) -> bool:
     """Whether an entry is of an earlier round, or of another organisation of the same; and of other runs."""
-    if other.round.usage != entry.round.usage or other.runs_started & entry.runs_started:
+    if other.usage != entry.usage or runs_started(other) & runs_started(entry):
         return False  # The same runs once more have a finding of their own.
     if other.round == entry.round:
         return other.organisation < entry.organisation
-    return other.round_order < entry.round_order
+    return other.age < entry.age
 
 
-def seeds_of(entry: Entry) -> set[int]:
+def seeds_of(entry: Result) -> set[int]:
     """Return the seeds of an entry that another one has not by chance alone."""
-    found = {s.value for trace in entry.traces for s in trace.run.seeds[:SEEDS_OF_A_LOG] if not s.error}
+    found = {s.value for log in entry.logs for s in log.run.seeds[:SEEDS_OF_A_LOG] if not s.error}
     return {seed for seed in found if not _is_usual(seed, found)}
 
 

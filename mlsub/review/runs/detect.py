@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.copies import find_copies, find_shared_seeds
-from mlsub.review.runs.model import Entry, Observation
+from mlsub.review.runs.model import Observation
 from mlsub.review.runs.numbers import find_holes, find_jumps, find_order, find_stated_time, find_throughput
 from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pauses, find_slow_intervals
-from mlsub.review.runs.quality import find_met_earlier, find_small_spread, find_stops_below
+from mlsub.review.runs.quality import find_ends, find_small_spread
 from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rules.catalogue import catalogue
+from mlsub.submission.result import Result
 
-OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (
+OF_ENTRY: tuple[Callable[[Result], Iterator[Observation]], ...] = (
     find_stretch,
-    find_stops_below,
+    find_ends,
     find_stated_time,
     find_jumps,
     find_gaps,
@@ -27,9 +28,8 @@ OF_ENTRY: tuple[Callable[[Entry], Iterator[Observation]], ...] = (
     find_slow_intervals,
     find_pace,
     find_long_init,
-    find_met_earlier,
 )
-ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
+ACROSS: tuple[Callable[[Sequence[Result]], Iterator[Observation]], ...] = (
     find_overlap,
     find_copies,
     find_shared_seeds,
@@ -37,11 +37,11 @@ ACROSS: tuple[Callable[[Sequence[Entry]], Iterator[Observation]], ...] = (
 )
 
 
-def observe_runs(entries: Sequence[Entry], against: Sequence[Entry] = ()) -> dict[str, list[Observation]]:
+def observe_runs(entries: Sequence[Result], against: Sequence[Result] = ()) -> dict[str, list[Observation]]:
     """Return what the detectors find of each entry, by its path, in the order of the catalogue.
 
     Args:
-        entries: those to report on.
+        entries: those to report on, each with its logs.
         against: those to compare them with besides; findings on these alone are left out.
     """
     found: dict[str, list[Observation]] = {entry.path: [] for entry in entries}

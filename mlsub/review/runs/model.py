@@ -14,80 +14,16 @@ from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import plural
 from mlsub.log.run import Evaluation
-from mlsub.log.trace import Trace
 from mlsub.review.cadence import all_numbers
-from mlsub.rounds import Round
-from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
 from mlsub.score.scaled import olympic_mean
-from mlsub.systems.fields import SystemFacts
-from mlsub.systems.names import chip_of
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
 
 #: From which length (ms) on a time is shown in a unit, and how long (ms) that is.
 _UNITS = ((172_800_000, 86_400_000, "days"), (36_000_000, 3_600_000, "h"), (600_000, 60_000, "min"), (0, 1000, "s"))
 #: In the order in which they are asked; the later ones count in a unit of the benchmark.
 COUNTS = ("samples_count", "epoch_num", "step_num")
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One system and benchmark with its logs, in the order of its files.
-
-    ``path`` is relative to what was asked for; ``division`` what all logs say that say one; ``facts`` are those of the
-    system's description, None without one that can be read.
-    """
-
-    path: str
-    round: Round
-    organisation: str
-    system: str
-    benchmark: str
-    scaling_type: str | None
-    traces: tuple[Trace, ...]
-    facts: SystemFacts | None = None
-
-    @property
-    def division(self) -> str | None:
-        """The division that all logs which say one agree on."""
-        logged = {self._logged(trace, "submission_division") for trace in self.traces} - {None}
-        return logged.pop() if len(logged) == 1 else None
-
-    @property
-    def round_order(self) -> tuple[int, ...]:
-        """The round as numbers that sort by time."""
-        return tuple(int(part) for part in re.findall(r"\d{1,6}", self.round.name))
-
-    @property
-    def runs_started(self) -> frozenset[float]:
-        """When the runs started (ms): what distinguishes runs, wherever their logs lie."""
-        return frozenset(t.run.timeline.run_start for t in self.traces if t.run.timeline.run_start is not None)
-
-    @property
-    def accelerators(self) -> tuple[str, int] | None:
-        """The accelerator, by its one name where it is known, and how many; None where its description does not say."""
-        facts = self.facts
-        if facts is None or not facts.accelerators_per_node or not facts.number_of_nodes:
-            return None
-        model = facts.accelerator_model_name or ""
-        chip = chip_of(model, facts.system_name or "", self.system)
-        return chip.name if chip else model, facts.accelerators_per_node * facts.number_of_nodes
-
-    @property
-    def known_benchmark(self) -> str | None:
-        """The benchmark by the name of the round's rules: the folder's, or what the logs say; None for neither."""
-        if self.benchmark in self.round.benchmarks:
-            return self.benchmark
-        logged = (self._logged(trace, "submission_benchmark") for trace in self.traces)
-        return next((name for name in logged if name in self.round.benchmarks), None)
-
-    @property
-    def held(self) -> Held:
-        """Its benchmark, which has one name in every round."""
-        return Held(self.round.usage, self.round.name, self.known_benchmark or self.benchmark)
-
-    @staticmethod
-    def _logged(trace: Trace, key: str) -> str | None:
-        value = trace.run.identity.get(key)
-        return value[:200] if isinstance(value, str) else None
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -141,15 +77,20 @@ def thresholds() -> Thresholds:
     return shipped(__file__, "thresholds.yaml", Thresholds)
 
 
-def before_stop(trace: Trace) -> list[Evaluation]:
+def runs_started(entry: Result) -> frozenset[float]:
+    """Return when the runs of an entry started (ms): what distinguishes runs, wherever their logs lie."""
+    return frozenset(t.run.timeline.run_start for t in entry.logs if t.run.timeline.run_start is not None)
+
+
+def before_stop(log: LogReport) -> list[Evaluation]:
     """Return the evaluations up to run_stop; some logs go on with some that do not count."""
-    stop = trace.run.status_line
-    return [e for e in trace.run.evaluations if stop is None or e.line < stop]
+    stop = log.run.status_line
+    return [e for e in log.run.evaluations if stop is None or e.line < stop]
 
 
-def places(trace: Trace) -> tuple[str, list[float]]:
+def places(log: LogReport) -> tuple[str, list[float]]:
     """Return the count that a run's evaluations carry, and the place of each; an empty name where they carry none."""
-    before = before_stop(trace)
+    before = before_stop(log)
     for name in COUNTS:
         found = list(map(attrgetter(name), before))
         if found and all_numbers(found):
@@ -157,9 +98,9 @@ def places(trace: Trace) -> tuple[str, list[float]]:
     return "", []
 
 
-def reached(trace: Trace) -> tuple[str, float] | None:
+def reached(log: LogReport) -> tuple[str, float] | None:
     """Return the furthest place of a run's evaluations above zero, and what it counts."""
-    name, found = places(trace)
+    name, found = places(log)
     furthest = max(found, default=0.0)
     return (name, furthest) if furthest > 0 else None
 
@@ -196,12 +137,12 @@ class Observation(msgspec.Struct, frozen=True):
 
 def observe(
     rule: str,
-    entry: Entry,
+    entry: Result,
     actual: str,
     *,
     message: str | None = None,
     expected: str | None = None,
-    at: Trace | None = None,
+    at: LogReport | None = None,
     line: int | None = None,
     undone: Undone | None = None,
     severity: Severity | None = None,
@@ -214,11 +155,6 @@ def observe(
         numbers |= {"minutes": undone.minutes, "minutes_undone": undone.minutes_undone}
     found = finding(rule, path, message, line=line, expected=expected, actual=actual, severity=severity)
     return Observation(entry.path, found, numbers, undone)
-
-
-def name_of(trace: Trace) -> str:
-    """Return a log's file name."""
-    return trace.path.rpartition("/")[2]
 
 
 def seconds(ms: float) -> str:
@@ -240,12 +176,12 @@ def parted(actual: str) -> tuple[str, str]:
     return (actual[: match.start()], match[1]) if match else (actual, "")
 
 
-def minutes_of(entry: Entry) -> dict[str, float | None]:
+def minutes_of(entry: Result) -> dict[str, float | None]:
     """Return the time to train (minutes) of each run as logged, by its path; None for one that did not converge."""
-    return {trace.path: trace.run.minutes if trace.run.converged else None for trace in entry.traces}
+    return {log.path: log.run.minutes if log.run.converged else None for log in entry.logs}
 
 
-def score_of(entry: Entry, minutes: Mapping[str, float | None] | None = None) -> float | None:
+def score_of(entry: Result, minutes: Mapping[str, float | None] | None = None) -> float | None:
     """Return the olympic mean in minutes of an entry's runs, as logged or with other times.
 
     A run that did not converge counts as slowest; None where more of them are than may fall out.
@@ -254,7 +190,7 @@ def score_of(entry: Entry, minutes: Mapping[str, float | None] | None = None) ->
     return olympic_mean(list(times.values()), _cut(entry))
 
 
-def with_times(entry: Entry, how: str, minutes: Mapping[str, float | None], *, alone: bool = False) -> Undone:
+def with_times(entry: Result, how: str, minutes: Mapping[str, float | None], *, alone: bool = False) -> Undone:
     """Return the score with other times of some runs.
 
     Args:
@@ -275,16 +211,16 @@ def with_times(entry: Entry, how: str, minutes: Mapping[str, float | None], *, a
     return _undone(entry, how, _MEAN, changed, (before, after), words, alone=alone)
 
 
-def shorter(entry: Entry, how: str, by_ms: Mapping[str, float]) -> Undone:
+def shorter(entry: Result, how: str, by_ms: Mapping[str, float]) -> Undone:
     """Return the score where some runs, by their paths, took so many ms less."""
     less = {path: time for path, time in minutes_of(entry).items() if time is not None and path in by_ms}
     return with_times(entry, how, {path: max(0.0, time - by_ms[path] / 60_000) for path, time in less.items()})
 
 
-def without_runs(entry: Entry, runs: list[Trace]) -> Undone:
+def without_runs(entry: Result, runs: list[LogReport]) -> Undone:
     """Return the score where some runs count as not converged."""
     logged = minutes_of(entry)
-    changed: dict[str, float | None] = dict.fromkeys(trace.path for trace in runs)
+    changed: dict[str, float | None] = dict.fromkeys(log.path for log in runs)
     before, after = score_of(entry), score_of(entry, logged | changed)
     many, cut = len(runs), _cut(entry)
     how = f"with {'it' if many == 1 else 'them'} counted as not converged"
@@ -298,7 +234,7 @@ def without_runs(entry: Entry, runs: list[Trace]) -> Undone:
 
 
 def _undone(
-    entry: Entry,
+    entry: Result,
     how: str,
     why: str,
     changed: Mapping[str, float | None],
@@ -314,7 +250,7 @@ def _undone(
     return Undone(
         how=how,
         why=why,
-        runs=tuple(name_of(trace) for trace in entry.traces if trace.path in changed),
+        runs=tuple(log.name for log in entry.logs if log.path in changed),
         minutes=scores[0],
         minutes_undone=scores[1],
         minutes_without=without,
@@ -322,5 +258,5 @@ def _undone(
     )
 
 
-def _cut(entry: Entry) -> int:
-    return cut_of(entry.known_benchmark or entry.benchmark)
+def _cut(entry: Result) -> int:
+    return cut_of(entry.benchmark)

@@ -12,9 +12,10 @@ import msgspec
 from mlsub.findings import Severity
 from mlsub.io.show import first_few
 from mlsub.log.reading import usable_number
-from mlsub.log.trace import MAX_TIME_MS, Trace
-from mlsub.review.runs.model import Entry, Observation, name_of, observe, reached, seconds, shorter, thresholds
-from mlsub.rounds.benchmarks import benchmark_of
+from mlsub.log.trace import MAX_TIME_MS
+from mlsub.review.runs.model import Observation, observe, reached, seconds, shorter, thresholds
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
 
 _NUMBERED = re.compile(r"result_(\d{1,6})\.txt(?:\.gz)?")
 #: Of an entry's runs so many are put in order; published entries have 50 at most.
@@ -23,7 +24,7 @@ _MAX_RUNS = 60
 _TURNED = 6
 
 
-def find_holes(entry: Entry) -> Iterator[Observation]:
+def find_holes(entry: Result) -> Iterator[Observation]:
     """Yield numbers left out between the first and the last: runs that were made, and are not among the results."""
     numbered = _numbered(entry)
     if numbered is None:
@@ -40,14 +41,14 @@ def find_holes(entry: Entry) -> Iterator[Observation]:
         )
 
 
-def _numbered(entry: Entry) -> dict[int, Trace] | None:
+def _numbered(entry: Result) -> dict[int, LogReport] | None:
     """The logs by their numbers; None where not all have one of their own."""
-    found: dict[int, Trace] = {}
-    for trace in entry.traces:
-        match = _NUMBERED.fullmatch(name_of(trace))
+    found: dict[int, LogReport] = {}
+    for log in entry.logs:
+        match = _NUMBERED.fullmatch(log.name)
         if match is None or int(match[1]) in found:
             return None
-        found[int(match[1])] = trace
+        found[int(match[1])] = log
     return found or None
 
 
@@ -59,13 +60,13 @@ class _Late(msgspec.Struct, frozen=True):
     after: bool
 
 
-def find_order(entry: Entry) -> Iterator[Observation]:
+def find_order(entry: Result) -> Iterator[Observation]:
     """Yield runs that were made apart from the others, and whose numbers are not those of their times.
 
     Numbers that go down, begin elsewhere or have no order at all say nothing, nor do those of runs side by side.
     """
     numbered = _numbered(entry)
-    starts = {number: trace.run.timeline.run_start for number, trace in (numbered or {}).items()}
+    starts = {number: log.run.timeline.run_start for number, log in (numbered or {}).items()}
     times = {number: time for number, time in starts.items() if time is not None and abs(time) < MAX_TIME_MS}
     if numbered is None or not thresholds().order_runs < len(times) == len(numbered) <= _MAX_RUNS:
         return
@@ -74,7 +75,7 @@ def find_order(entry: Entry) -> Iterator[Observation]:
     found = _late(order, waits)
     if found is None:
         return
-    shown = first_few([name_of(numbered[number]) for number in found.numbers], 3)
+    shown = first_few([numbered[number].name for number in found.numbers], 3)
     side = "began {} after the others had ended" if found.after else "ended {} before the others began"
     longest, before = max(zip(waits, order[1:], strict=True))
     usual = statistics.median(waits)
@@ -157,35 +158,35 @@ def _share(order: Sequence[int]) -> float:
     return max(share, 1 - share)
 
 
-def find_jumps(entry: Entry) -> Iterator[Observation]:
+def find_jumps(entry: Result) -> Iterator[Observation]:
     """Yield runs whose clock steps back in the timed region, where most runs of the entry do not."""
     limits = thresholds()
-    jumps = [(trace, trace.jump) for trace in entry.traces if trace.jump and trace.jump[1] >= limits.jump_ms]
-    if len(jumps) > limits.jump_share * len(entry.traces):
+    jumps = [(log, log.trace.jump) for log in entry.logs if log.trace.jump and log.trace.jump[1] >= limits.jump_ms]
+    if len(jumps) > limits.jump_share * len(entry.logs):
         return  # A log put together of several files; mlsub check reports its clock.
-    for trace, (line, by) in jumps:
-        length = trace.run.duration_ms or 0
+    for log, (line, by) in jumps:
+        length = log.run.duration_ms or 0
         share = f", {by / length:.1%} of the run" if length > 0 else ""
         yield observe(
             "inspect.clock-jump",
             entry,
-            f"by {seconds(by)}{share}; {len(jumps)} of {len(entry.traces)} runs have such a step",
-            at=trace,
+            f"by {seconds(by)}{share}; {len(jumps)} of {len(entry.logs)} runs have such a step",
+            at=log,
             line=line,
-            undone=shorter(entry, "with the step added", {trace.path: -by}),
+            undone=shorter(entry, "with the step added", {log.path: -by}),
             jump_ms=by,
         )
 
 
-def find_stated_time(entry: Entry) -> Iterator[Observation]:
+def find_stated_time(entry: Result) -> Iterator[Observation]:
     """Yield runs whose TTT is not run_stop minus run_start."""
     stated = {}
     field = ""
-    for trace in entry.traces:
-        length = trace.run.duration_ms
-        if trace.stated_s is not None and length is not None:
-            stated[name_of(trace)] = trace.stated_s * 1000 - length
-            field = trace.stated_as
+    for log in entry.logs:
+        length = log.run.duration_ms
+        if log.trace.stated_s is not None and length is not None:
+            stated[log.name] = log.trace.stated_s * 1000 - length
+            field = log.trace.stated_as
     off = {name: by for name, by in stated.items() if abs(by) > thresholds().stated_ms}
     if not off:
         return
@@ -201,12 +202,12 @@ def find_stated_time(entry: Entry) -> Iterator[Observation]:
     )
 
 
-def find_throughput(entry: Entry) -> Iterator[Observation]:
+def find_throughput(entry: Result) -> Iterator[Observation]:
     """Yield entries whose stated throughput does not give the samples in the time, whichever way they are counted."""
     limits = thresholds()
-    ratios = [ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None]
+    ratios = [ratio for log in entry.logs if (ratio := ratio_of(log)) is not None]
     # The epochs of reinforcement learning have as many samples as were played, not as many as a data set has.
-    if not ratios or _is_played(entry):
+    if not ratios or entry.task == "reinforcement learning":
         return
     ratio = statistics.median(ratios)
     if limits.throughput_other_unit <= ratio < limits.throughput_least:
@@ -219,22 +220,17 @@ def find_throughput(entry: Entry) -> Iterator[Observation]:
         )
 
 
-def _is_played(entry: Entry) -> bool:
-    found = benchmark_of(entry.round.usage, entry.round.name, entry.known_benchmark or entry.benchmark)
-    return found is not None and found.task == "reinforcement learning"
-
-
-def ratio_of(trace: Trace) -> float | None:
+def ratio_of(log: LogReport) -> float | None:
     """Stated throughput (median) times length of the run over the trained samples; the reading nearest above one.
 
     None where the log lacks one of them, or every reading is of another unit.
     """
-    whole, far = trace.run.duration_ms, reached(trace)
-    if not trace.rates or whole is None or whole <= 0 or far is None:
+    whole, far = log.run.duration_ms, reached(log)
+    if not log.trace.rates or whole is None or whole <= 0 or far is None:
         return None
-    made = statistics.median(trace.rates) * whole / 1000
+    made = statistics.median(log.trace.rates) * whole / 1000
     name, place = far
-    size = usable_number(trace.run.hyperparameters.get("train_samples"))
+    size = usable_number(log.run.hyperparameters.get("train_samples"))
     readings = [place]
     if name == "epoch_num" and size is not None and size > 0:
         # Epochs are counted from 0 or from 1, and some codes count samples under this name.

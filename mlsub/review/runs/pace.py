@@ -6,9 +6,11 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from mlsub.log.trace import MAX_TIME_MS, Gap, Lengths, Trace
-from mlsub.review.runs.model import Entry, Observation, observe, places, seconds, shorter, thresholds
+from mlsub.log.trace import MAX_TIME_MS, Gap, Lengths
+from mlsub.review.runs.model import Observation, observe, places, seconds, shorter, thresholds
 from mlsub.review.runs.stretch import stretch_of
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
 
 #: Below this (ms) the noise of a busy file system is larger than any habit.
 _LEAST_MS = 1_000
@@ -26,55 +28,55 @@ Kind = tuple[str, str]
 T = TypeVar("T")
 
 
-def find_pace(entry: Entry) -> Iterator[Observation]:
+def find_pace(entry: Result) -> Iterator[Observation]:
     """Yield runs that need much more time for the same progress than the others do; the first one in time apart."""
     limits = thresholds()
-    paces = [(trace, pace) for trace in entry.traces[:_MAX_RUNS] if (pace := _pace(trace)) is not None]
+    paces = [(log, pace) for log in entry.logs[:_MAX_RUNS] if (pace := _pace(log)) is not None]
     if len(paces) < limits.interval_runs:
         return
     first = min(paces, key=lambda pair: pair[0].run.timeline.run_start or 0)[0]
-    for trace, pace, others in _with_others(paces):
+    for log, pace, others in _with_others(paces):
         habit = statistics.median(others)
         deviation = statistics.median(abs(other - habit) for other in others)
         if pace >= limits.pace_times * habit and pace - habit >= limits.pace_deviations * deviation:
-            rule = "inspect.slow-first-run" if trace is first else "inspect.pace"
+            rule = "inspect.slow-first-run" if log is first else "inspect.pace"
             actual = f"{pace / habit:.3f} times the time for the same progress, of {len(paces)} runs"
-            excess = {trace.path: (trace.run.duration_ms or 0) * (1 - habit / pace)}
+            excess = {log.path: (log.run.duration_ms or 0) * (1 - habit / pace)}
             undone = shorter(entry, "at the pace of the others", excess)
-            yield observe(rule, entry, actual, at=trace, undone=undone, times=pace / habit)
+            yield observe(rule, entry, actual, at=log, undone=undone, times=pace / habit)
 
 
-def _with_others(values: Sequence[tuple[Trace, T]]) -> Iterator[tuple[Trace, T, list[T]]]:
+def _with_others(values: Sequence[tuple[LogReport, T]]) -> Iterator[tuple[LogReport, T, list[T]]]:
     """What each run has, and what the others have."""
-    for n, (trace, value) in enumerate(values):
-        yield trace, value, [other for m, (_, other) in enumerate(values) if m != n]
+    for n, (log, value) in enumerate(values):
+        yield log, value, [other for m, (_, other) in enumerate(values) if m != n]
 
 
-def _pace(trace: Trace) -> float | None:
+def _pace(log: LogReport) -> float | None:
     """The time (ms) for one step of progress; None where the evaluations do not show how far the run trained."""
-    whole, (_, found) = trace.run.duration_ms, places(trace)
-    if whole is None or whole <= _LEAST_MS or min(found, default=0.0) <= 0 or trace.run.lengths.beside:
+    whole, (_, found) = log.run.duration_ms, places(log)
+    if whole is None or whole <= _LEAST_MS or min(found, default=0.0) <= 0 or log.run.lengths.beside:
         return None
     # One place for all evaluations is no count; one that begins far from zero goes on from another training; and
     # training that goes on after run_stop is not that of the run.
     counted = len(set(found)) > 1 and min(found) <= _FROM_ZERO * max(found)
-    return whole / max(found) if counted and _is_within(trace, whole) else None
+    return whole / max(found) if counted and _is_within(log, whole) else None
 
 
-def _is_within(trace: Trace, whole: float) -> bool:
+def _is_within(log: LogReport, whole: float) -> bool:
     """Whether what a log has before run_stop fits into its time; some go on behind it, and log run_stop in the end."""
-    return max(sum(of.lengths) for of in (trace.blocks, trace.epochs, trace.evals)) <= whole + _LEAST_MS
+    return max(sum(of.lengths) for of in (log.trace.blocks, log.trace.epochs, log.trace.evals)) <= whole + _LEAST_MS
 
 
-def find_slow_intervals(entry: Entry) -> Iterator[Observation]:
+def find_slow_intervals(entry: Result) -> Iterator[Observation]:
     """Blocks, epochs or evaluations of a run that take much longer than the same one in the entry's other runs."""
     limits = thresholds()
-    traces = entry.traces[:_MAX_RUNS]
-    if len(traces) < limits.interval_runs + 1:
+    logs = entry.logs[:_MAX_RUNS]
+    if len(logs) < limits.interval_runs + 1:
         return
-    for name, intervals in _tables(traces):
-        for trace, own, others in _with_others(intervals):
-            whole = trace.run.duration_ms or 0
+    for name, intervals in _tables(logs):
+        for log, own, others in _with_others(intervals):
+            whole = log.run.duration_ms or 0
             place, habit = _worst(own, others) if whole > 0 else (None, 0.0)
             if place is None:
                 continue
@@ -86,26 +88,26 @@ def find_slow_intervals(entry: Entry) -> Iterator[Observation]:
                 entry,
                 f"{name} {place + 1}: {_beside(length, habit)}; {(length - habit) / whole:.1%} of the run",
                 message=f"One {name} of a run takes much longer than the same one in the entry's other runs",
-                at=trace,
+                at=log,
                 line=own.lines[place],
                 undone=shorter(
                     entry,
                     f"with {'a' if name == 'block' else 'an'} {name} as in the others",
-                    {trace.path: length - habit},
+                    {log.path: length - habit},
                 ),
                 length_ms=length,
                 habit_ms=habit,
             )
 
 
-def _tables(traces: Sequence[Trace]) -> Iterator[tuple[str, list[tuple[Trace, Lengths]]]]:
+def _tables(logs: Sequence[LogReport]) -> Iterator[tuple[str, list[tuple[LogReport, Lengths]]]]:
     """Epochs where the runs log them, else blocks; and evaluations."""
-    epochs = [(trace, trace.epochs) for trace in traces]
+    epochs = [(log, log.trace.epochs) for log in logs]
     if any(len(one.lengths) > 1 for _, one in epochs):
         yield "epoch", epochs
     else:
-        yield "block", [(trace, trace.blocks) for trace in traces]
-    yield "evaluation", [(trace, trace.evals) for trace in traces]
+        yield "block", [(log, log.trace.blocks) for log in logs]
+    yield "evaluation", [(log, log.trace.evals) for log in logs]
 
 
 def _worst(own: Lengths, others: Sequence[Lengths]) -> tuple[int | None, float]:
@@ -123,33 +125,33 @@ def _beside(length: float, habit: float) -> str:
     return f"{seconds(length)}, {seconds(habit)} in the median of the others"
 
 
-def find_long_init(entry: Entry) -> Iterator[Observation]:
+def find_long_init(entry: Result) -> Iterator[Observation]:
     """Yield runs whose initialisation takes much longer than that of the entry's other runs."""
     limits = thresholds()
-    inits = [(trace, init) for trace in entry.traces[:_MAX_RUNS] if (init := _init(trace)) is not None]
+    inits = [(log, init) for log in entry.logs[:_MAX_RUNS] if (init := _init(log)) is not None]
     if len(inits) < limits.interval_runs:
         return
-    for trace, init, others in _with_others(inits):
+    for log, init, others in _with_others(inits):
         habit = statistics.median(others)
         if init >= limits.init_times * habit and init - habit >= limits.init_ms:
-            yield observe("inspect.long-init", entry, _beside(init, habit), at=trace, init_ms=init, habit_ms=habit)
+            yield observe("inspect.long-init", entry, _beside(init, habit), at=log, init_ms=init, habit_ms=habit)
 
 
-def _init(trace: Trace) -> float | None:
+def _init(log: LogReport) -> float | None:
     """From init_start to run_start, in ms."""
-    start, run_start = trace.run.timeline.init_start, trace.run.timeline.run_start
+    start, run_start = log.run.timeline.init_start, log.run.timeline.run_start
     length = 0 if start is None or run_start is None else run_start - start
     return length if 0 < length < MAX_TIME_MS else None
 
 
-def find_gaps(entry: Entry) -> Iterator[Observation]:
+def find_gaps(entry: Result) -> Iterator[Observation]:
     """Yield silences of single runs that are long against the same silence in the entry's other runs."""
     limits = thresholds()
-    traces = _ordered(entry)
-    if len(traces) < limits.gap_runs:
+    logs = _ordered(entry)
+    if len(logs) < limits.gap_runs:
         return
-    for trace, gaps, others in _with_others([(trace, _longest(trace)) for trace in traces]):
-        whole = trace.run.duration_ms
+    for log, gaps, others in _with_others([(log, _longest(log)) for log in logs]):
+        whole = log.run.duration_ms
         if whole is None:
             continue
         least = max(limits.gap_ms, limits.gap_share * whole)
@@ -163,23 +165,23 @@ def find_gaps(entry: Entry) -> Iterator[Observation]:
                     entry,
                     f"{seconds(gap.longest_ms)} from {gap.before} to {gap.after} ({gap.longest_ms / whole:.1%} of the "
                     f"run), {seconds(habit)} in the median of the others",
-                    at=trace,
+                    at=log,
                     line=gap.line,
-                    undone=shorter(entry, "without the silence", {trace.path: gap.longest_ms - habit}),
+                    undone=shorter(entry, "without the silence", {log.path: gap.longest_ms - habit}),
                     gap_ms=gap.longest_ms,
                     habit_ms=habit,
                 )
 
 
-def _ordered(entry: Entry) -> tuple[Trace, ...]:
+def _ordered(entry: Result) -> tuple[LogReport, ...]:
     """The runs whose records are in the order of time; the others are put together, and their gaps no silences."""
     least = thresholds().jump_ms
-    return tuple(trace for trace in entry.traces[:_MAX_RUNS] if trace.jump is None or trace.jump[1] < least)
+    return tuple(log for log in entry.logs[:_MAX_RUNS] if log.trace.jump is None or log.trace.jump[1] < least)
 
 
-def _longest(trace: Trace) -> dict[Kind, Gap]:
+def _longest(log: LogReport) -> dict[Kind, Gap]:
     table: dict[Kind, Gap] = {}
-    for gap in trace.gaps:
+    for gap in log.trace.gaps:
         kind = gap.before, gap.after
         if not gap.idle:
             continue  # A long block or epoch is found as such.
@@ -188,19 +190,19 @@ def _longest(trace: Trace) -> dict[Kind, Gap]:
     return table
 
 
-def pauses_of(entry: Entry) -> dict[Kind, tuple[float, float]]:
+def pauses_of(entry: Result) -> dict[Kind, tuple[float, float]]:
     """Idle silences of an entry between steps of training: share of the run and length (ms), medians of its runs."""
     shares: dict[Kind, list[tuple[float, float]]] = {}
     trained: list[float] = []
-    for trace in _ordered(entry):
-        whole = trace.run.duration_ms
-        if whole is None or whole <= 0 or not _is_within(trace, whole):
+    for log in _ordered(entry):
+        whole = log.run.duration_ms
+        if whole is None or whole <= 0 or not _is_within(log, whole):
             continue
-        trained.append(max(sum(trace.blocks.lengths), sum(trace.epochs.lengths)) / whole)
-        for gap in trace.gaps:
+        trained.append(max(sum(log.trace.blocks.lengths), sum(log.trace.epochs.lengths)) / whole)
+        for gap in log.trace.gaps:
             if gap.idle and gap.before in _AFTER and gap.after in _BEFORE:
                 shares.setdefault((gap.before, gap.after), []).append((gap.longest_ms / whole, gap.longest_ms))
-    half = len(entry.traces) / 2
+    half = len(entry.logs) / 2
     medians = {
         kind: (statistics.median(s for s, _ in found), statistics.median(ms for _, ms in found))
         for kind, found in shares.items()
@@ -210,7 +212,7 @@ def pauses_of(entry: Entry) -> dict[Kind, tuple[float, float]]:
     return {kind: pause for kind, pause in medians.items() if statistics.median(trained) >= _TRAINED * pause[0]}
 
 
-def find_pauses(entry: Entry) -> Iterator[Observation]:
+def find_pauses(entry: Result) -> Iterator[Observation]:
     """Idle time that all runs of an entry have, and hardly any published entry has as much of."""
     limits = thresholds()
     stretched = stretch_of(entry) is not None
@@ -220,10 +222,10 @@ def find_pauses(entry: Entry) -> Iterator[Observation]:
         yield observe(
             "inspect.pause",
             entry,
-            f"{seconds(length)}, {share:.1%} of the run, in the median of {len(entry.traces)} runs",
+            f"{seconds(length)}, {share:.1%} of the run, in the median of {len(entry.logs)} runs",
             message=f"The timed region has a long pause between {before} and {after} that no record explains",
             expected=f"less than {limits.pause_share:.0%} of the run, as in most published entries",
-            undone=shorter(entry, "without the pause", {trace.path: length for trace in entry.traces}),
+            undone=shorter(entry, "without the pause", {log.path: length for log in entry.logs}),
             pause_ms=length,
             share=share,
         )

@@ -21,14 +21,11 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import first_few, show
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation
-from mlsub.log.trace import Trace
 from mlsub.review.cadence import grouped
 from mlsub.review.runs.model import (
     COUNTS,
-    Entry,
     Observation,
     before_stop,
-    name_of,
     observe,
     places,
     thresholds,
@@ -36,6 +33,8 @@ from mlsub.review.runs.model import (
     without_runs,
 )
 from mlsub.rules.constraints import Stated
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
 
 #: Targets are written with three decimals.
 _DIGITS = 1000
@@ -47,7 +46,7 @@ class _Ended(msgspec.Struct, frozen=True):
     ``below`` says that the last of them does not reach it, ``later`` that one after run_stop does.
     """
 
-    trace: Trace
+    log: LogReport
     before: Sequence[Evaluation]
     met: int | None
     below: bool
@@ -56,54 +55,66 @@ class _Ended(msgspec.Struct, frozen=True):
     @property
     def minutes_to_target(self) -> float | None:
         """The time to the first evaluation that reaches the target."""
-        start = self.trace.run.timeline.run_start
+        start = self.log.run.timeline.run_start
         return None if self.met is None or start is None else (self.before[self.met].time_ms - start) / 60_000
 
 
-def _ended(entry: Entry) -> list[_Ended]:
+def _ended(entry: Result) -> list[_Ended]:
     """The successful runs of a Closed entry. Open has other targets, or names none."""
-    if entry.division != CLOSED.name:
+    if entry.division_name != CLOSED.name:
         return []
     found = []
-    for trace in entry.traces:
-        stated = Stated(trace.run.hyperparameters)
-        target = target_of(entry.round, CLOSED.name, entry.known_benchmark, stated)
-        before = before_stop(trace)
-        if target is None or not before or not trace.run.converged or len(trace.run.evaluations) >= MAX_EVALUATIONS:
+    for log in entry.logs:
+        stated = Stated(log.run.hyperparameters)
+        target = target_of(entry.rules, CLOSED.name, entry.benchmark, stated)
+        before = before_stop(log)
+        if target is None or not before or not log.run.converged or len(log.run.evaluations) >= MAX_EVALUATIONS:
             continue
-        behind = [one for one in trace.run.evaluations if one.line > before[-1].line]
+        behind = [one for one in log.run.evaluations if one.line > before[-1].line]
         measures = Measures(target, stated)
         reached = [measures.read(one.event(target.key)).reached for one in (*before, *behind)]
         met = next((n for n in range(len(before)) if reached[n]), None)
-        found.append(_Ended(trace, before, met, not reached[len(before) - 1], any(reached[len(before) :])))
+        found.append(_Ended(log, before, met, not reached[len(before) - 1], any(reached[len(before) :])))
     return found
 
 
-def find_stops_below(entry: Entry) -> Iterator[Observation]:
-    """Yield runs that stop successfully after an evaluation below the target.
+def find_ends(entry: Result) -> Iterator[Observation]:
+    """Yield runs that stop successfully after an evaluation below the target, or go on after one that reaches it.
 
     By the rules a run ends where it reaches the target; one that reaches it after run_stop, or never, has no time.
     """
-    below = [one for one in _ended(entry) if _stops_below(one)]
-    if not below:
-        return
-    traces = [one.trace for one in below]
+    ended = _ended(entry)
+    if below := [one for one in ended if _stops_below(one)]:
+        yield _below_target(entry, below)
+    runs = [one for one in ended if one.met is not None]
+    # Evaluations logged twice, and measures that come one by one, share their place.
+    earlier = [
+        one
+        for one in runs
+        if one.met is not None and _later(one.before[one.met], one.before[-1]) and not _stops_below(one)
+    ]
+    if earlier and not _has_higher_target(runs):
+        yield _met_earlier(entry, earlier)
+
+
+def _below_target(entry: Result, below: Sequence[_Ended]) -> Observation:
+    logs = [one.log for one in below]
     if all(one.met is not None for one in below):
-        times = {one.trace.path: one.minutes_to_target for one in below}
+        times = {one.log.path: one.minutes_to_target for one in below}
         undone = with_times(entry, "if they had ended where they reached it", times, alone=True)
     else:
-        undone = without_runs(entry, traces)
-    runs = {name_of(one.trace): (one.before[-1].value, _wait(one)) for one in below}
-    fastest = _are_fastest(entry, traces)
+        undone = without_runs(entry, logs)
+    runs = {one.log.name: (one.before[-1].value, _wait(one)) for one in below}
+    fastest = _are_fastest(entry, logs)
     shown = [
         f"{name} at {show(value, 40)}{f', {wait:g} ms before run_stop' if wait is not None else ''}"
         for name, (value, wait) in runs.items()
     ]
     which = f", {'the fastest' if len(runs) == 1 else f'the {len(runs)} fastest'}" if fastest else ""
-    yield observe(
+    return observe(
         "inspect.stops-below",
         entry,
-        f"{len(runs)} of {len(entry.traces)} runs{which}: {first_few(shown, 4)}{_where_met(below)}",
+        f"{len(runs)} of {len(entry.logs)} runs{which}: {first_few(shown, 4)}{_where_met(below)}",
         undone=undone,
         runs={name: {"value": show(value, 80), "wait_ms": wait} for name, (value, wait) in runs.items()},
         fastest=fastest,
@@ -123,37 +134,27 @@ def _stops_below(one: _Ended) -> bool:
 
 
 def _wait(one: _Ended) -> float | None:
-    stop = one.trace.run.timeline.run_stop
+    stop = one.log.run.timeline.run_stop
     return None if stop is None else stop - one.before[-1].time_ms
 
 
-def _are_fastest(entry: Entry, runs: Sequence[Trace]) -> bool:
+def _are_fastest(entry: Result, runs: Sequence[LogReport]) -> bool:
     """Whether no other run of the entry took less time than these."""
-    paths = {trace.path for trace in runs}
-    own = [trace.run.minutes for trace in runs if trace.run.minutes is not None]
-    others = [t.run.minutes for t in entry.traces if t.path not in paths and t.run.minutes is not None]
+    paths = {log.path for log in runs}
+    own = [log.run.minutes for log in runs if log.run.minutes is not None]
+    others = [t.run.minutes for t in entry.logs if t.path not in paths and t.run.minutes is not None]
     return bool(own) and bool(others) and max(own) < min(others)
 
 
-def find_met_earlier(entry: Entry) -> Iterator[Observation]:
-    """Yield successful runs of Closed with an evaluation before the last one that reaches the target already."""
-    runs = [one for one in _ended(entry) if one.met is not None]
-    # Evaluations logged twice, and measures that come one by one, share their place.
-    earlier = [
-        one
-        for one in runs
-        if one.met is not None and _later(one.before[one.met], one.before[-1]) and not _stops_below(one)
-    ]
-    if not earlier or _has_higher_target(runs):
-        return
-    shown = [f"{name_of(one.trace)} at evaluation {(one.met or 0) + 1} of {len(one.before)}" for one in earlier]
-    times = {one.trace.path: one.minutes_to_target for one in earlier}
-    yield observe(
+def _met_earlier(entry: Result, earlier: Sequence[_Ended]) -> Observation:
+    shown = [f"{one.log.name} at evaluation {(one.met or 0) + 1} of {len(one.before)}" for one in earlier]
+    times = {one.log.path: one.minutes_to_target for one in earlier}
+    return observe(
         "inspect.target-earlier",
         entry,
-        f"{len(earlier)} of {len(entry.traces)} runs: {first_few(shown, 3)}",
+        f"{len(earlier)} of {len(entry.logs)} runs: {first_few(shown, 3)}",
         undone=with_times(entry, "if they had ended there", times),
-        runs={name_of(one.trace): {"met": (one.met or 0) + 1, "of": len(one.before)} for one in earlier},
+        runs={one.log.name: {"met": (one.met or 0) + 1, "of": len(one.before)} for one in earlier},
     )
 
 
@@ -197,16 +198,15 @@ def chance_of_range(values: Sequence[float], runs: int, width: float) -> float:
     return min(1.0, total)
 
 
-def find_small_spread(entry: Entry) -> Iterator[Observation]:
+def find_small_spread(entry: Result) -> Iterator[Observation]:
     """Yield a Closed entry whose runs converge within too small a range for chance, by the reference's runs."""
     limits = thresholds()
-    name = entry.known_benchmark
     size = _batch_size(entry)
-    reference = _reference(entry, name, size) if name is not None and size is not None else None
-    if name is None or reference is None:
+    reference = _reference(entry, size) if size is not None else None
+    if reference is None:
         return
     batch, values = reference
-    points = _points(entry, name, statistics.median(values))
+    points = _points(entry, statistics.median(values))
     if len(points) < limits.spread_runs:
         return
     on_grid = _on_grid(values, entry, points[0])
@@ -231,35 +231,36 @@ def _span(values: Sequence[float]) -> str:
     return f"from {grouped(min(values))} to {grouped(max(values))}"
 
 
-def _points(entry: Entry, name: str, usual: float) -> list[float]:
+def _points(entry: Result, usual: float) -> list[float]:
     """Where the runs of a Closed entry converged; none where they count in another unit than the reference."""
-    without_test = algorithm_of(entry.round.usage, entry.round.name) is None or not is_tested(name)
-    if entry.division != CLOSED.name or without_test:
+    name, rules = entry.benchmark, entry.rules
+    without_test = algorithm_of(entry.usage, entry.round, entry.overlay) is None or not is_tested(name)
+    if entry.division_name != CLOSED.name or without_test:
         return []
-    runs = [trace.run for trace in entry.traces]
+    runs = [log.run for log in entry.logs]
     # BERT counts samples, under either of two names.
     for samples in (False, True) if name == "bert" else (False,):
-        by_run = progress_of(runs, name, entry.round, samples=samples).by_run
+        by_run = progress_of(runs, name, rules, samples=samples).by_run
         points = [point for point in by_run if point is not None]
         if points and usual / _SAME_UNIT < statistics.median(points) < usual * _SAME_UNIT:
             return points
     return []
 
 
-def _batch_size(entry: Entry) -> float | None:
+def _batch_size(entry: Result) -> float | None:
     sizes = {
-        str(size): size for t in entry.traces if (size := t.run.hyperparameters.get("global_batch_size")) is not None
+        str(size): size for t in entry.logs if (size := t.run.hyperparameters.get("global_batch_size")) is not None
     }
     size = next(iter(sizes.values()), None)
     alone = len(sizes) == 1 and isinstance(size, (int, float)) and not isinstance(size, bool)
     return float(size) if alone and size and 0 < size < 1e15 else None
 
 
-def _reference(entry: Entry, name: str, size: float) -> tuple[float, tuple[float, ...]] | None:
+def _reference(entry: Result, size: float) -> tuple[float, tuple[float, ...]] | None:
     """The reference runs at the batch size nearest to the entry's, if one is near enough."""
     try:
-        file = reference_file(entry.round.usage, entry.round.ruleset, name)
-        found = runs_in_force(file, name, entry.round) if file is not None else ()
+        file = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark)
+        found = runs_in_force(file, entry.benchmark, entry.rules) if file is not None else ()
     except MlsubError:
         return None
     near = [(abs(math.log(batch / size)), batch, values) for _, batch, values in found if batch > 0]
@@ -267,9 +268,9 @@ def _reference(entry: Entry, name: str, size: float) -> tuple[float, tuple[float
     return (batch, values) if distance <= math.log(thresholds().spread_batch) else None
 
 
-def _on_grid(values: Sequence[float], entry: Entry, at: float) -> list[float]:
+def _on_grid(values: Sequence[float], entry: Result, at: float) -> list[float]:
     """The reference's points where the entry's evaluations could have seen them: at the next evaluation."""
-    steps = [b - a for trace in entry.traces for a, b in pairwise(places(trace)[1]) if b > a]
+    steps = [b - a for log in entry.logs for a, b in pairwise(places(log)[1]) if b > a]
     step = statistics.median(steps) if steps else 0.0
     if step <= 0:
         return list(values)

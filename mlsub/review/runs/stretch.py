@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mlsub.io.show import first_few, plural
-from mlsub.log.trace import MAX_TIME_MS, Trace
-from mlsub.review.runs.model import Entry, Observation, name_of, observe, seconds, thresholds, with_times
-from mlsub.rounds import Round
+from mlsub.log.trace import MAX_TIME_MS
+from mlsub.review.runs.model import Observation, observe, seconds, thresholds, with_times
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
 
 #: Runs of an entry that are compared pair by pair; published entries have 50 at most.
 MAX_RUNS = 500
@@ -25,10 +26,10 @@ class Stretch(msgspec.Struct, frozen=True):
     gaps_ms: tuple[float, ...]
 
 
-def stretch_of(entry: Entry) -> Stretch | None:
+def stretch_of(entry: Result) -> Stretch | None:
     """Return the constant multiple that all runs of an entry were stretched by; None where there is none."""
-    lengths = [pair for trace in entry.traces if (pair := _lengths(trace)) is not None]
-    return stretch_of_lengths(lengths) if len(lengths) == len(entry.traces) else None
+    lengths = [pair for log in entry.logs if (pair := _lengths(log)) is not None]
+    return stretch_of_lengths(lengths) if len(lengths) == len(entry.logs) else None
 
 
 def stretch_of_lengths(lengths: Sequence[tuple[float, float]]) -> Stretch | None:
@@ -57,26 +58,26 @@ def _fits(factor: float, lengths: Sequence[tuple[float, float]]) -> bool:
     return all(abs(whole - factor * part) <= thresholds().stretch_slack_ms for whole, part in lengths)
 
 
-def _lengths(trace: Trace) -> tuple[float, float] | None:
+def _lengths(log: LogReport) -> tuple[float, float] | None:
     """Time (ms) from run_start to run_stop, and to the last record before it."""
-    start, last, whole = trace.run.timeline.run_start, trace.last_ms, trace.run.duration_ms
+    start, last, whole = log.run.timeline.run_start, log.trace.last_ms, log.run.duration_ms
     if start is None or last is None or whole is None or last <= start:
         return None
     return whole, last - start
 
 
-def find_stretch(entry: Entry) -> Iterator[Observation]:
+def find_stretch(entry: Result) -> Iterator[Observation]:
     """Yield an entry whose runs all stop at a constant multiple of the time to their last record."""
     stretch = stretch_of(entry)
     if stretch is None:
         return
     undone = with_times(
-        entry, "to the last record", {t.path: of[1] / 60_000 for t in entry.traces if (of := _lengths(t)) is not None}
+        entry, "to the last record", {t.path: of[1] / 60_000 for t in entry.logs if (of := _lengths(t)) is not None}
     )
     yield observe(
         "inspect.stretched",
         entry,
-        f"factor {stretch.factor:.6f} in all {len(entry.traces)} runs (they differ by {stretch.spread:.1e} at most), "
+        f"factor {stretch.factor:.6f} in all {len(entry.logs)} runs (they differ by {stretch.spread:.1e} at most), "
         f"{seconds(min(stretch.gaps_ms))} to {seconds(max(stretch.gaps_ms))} without a record before run_stop",
         undone=undone,
         factor=stretch.factor,
@@ -95,15 +96,15 @@ class _Span(msgspec.Struct, frozen=True):
     unstretched: float
 
 
-def find_overlap(entries: Sequence[Entry]) -> Iterator[Observation]:
+def find_overlap(entries: Sequence[Result]) -> Iterator[Observation]:
     """Yield runs of a system, made one after the other, that overlap: within an entry, or with other entries.
 
     Runs that share more of their time were made side by side on several systems, as in every fifth published entry:
     where an entry has both, they were as fast as the ones made alone.
     """
-    systems: dict[tuple[Round, str, str], list[Entry]] = {}
+    systems: dict[tuple[str, str, str], list[Result]] = {}
     for entry in entries:
-        systems.setdefault((entry.round, entry.organisation, entry.system), []).append(entry)
+        systems.setdefault((entry.round_key, entry.organisation, entry.system), []).append(entry)
     for of_system in systems.values():
         spans = sorted((s for entry in of_system for s in _spans(entry)), key=lambda s: (s.start, s.entry, s.name))
         pairs = _pairs(spans, [span.stop for span in spans])
@@ -123,7 +124,7 @@ def _in_parallel(spans: Sequence[_Span], pairs: Sequence[_Pair]) -> bool:
 
 
 def _overlap(
-    entry: Entry, spans: Sequence[_Span], pairs: Sequence[_Pair], left: Sequence[_Pair]
+    entry: Result, spans: Sequence[_Span], pairs: Sequence[_Pair], left: Sequence[_Pair]
 ) -> Iterator[Observation]:
     own = [pair for pair in pairs if pair.one.entry == pair.other.entry == entry.path]
     others = [pair for pair in pairs if (pair.one.entry == entry.path) != (pair.other.entry == entry.path)]
@@ -154,14 +155,14 @@ def _overlap(
     )
 
 
-def _spans(entry: Entry) -> list[_Span]:
+def _spans(entry: Result) -> list[_Span]:
     stretch = stretch_of(entry)
     factor = stretch.factor if stretch else 1.0
     spans = []
-    for trace in entry.traces[:MAX_RUNS]:
-        start, length = trace.run.timeline.run_start, trace.run.duration_ms
+    for log in entry.logs[:MAX_RUNS]:
+        start, length = log.run.timeline.run_start, log.run.duration_ms
         if start is not None and length is not None and 0 < length < MAX_TIME_MS and abs(start) < MAX_TIME_MS:
-            name = name_of(trace)
+            name = log.name
             spans.append(_Span(entry.path, name, start, start + length, start + length / factor))
     return spans
 

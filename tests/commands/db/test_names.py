@@ -8,8 +8,8 @@ pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
 from mlsub.commands.db.schema import tables
-from mlsub.judge.result import Result
 from mlsub.submission.report import RcpResult
+from mlsub.submission.result import Result
 from tests.commands.db.place import Place
 from tests.judge.test_package_rounds import make_round
 from tests.make_tree import make_tree

@@ -66,7 +66,11 @@ def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(mlsub.workspace.logs, "judge_log", broken)
     [entry], *_ = gather([str(write_tree(tmp_path, runs=3))], Settings(jobs=1))
-    assert [trace.unreadable for trace in entry.traces] == [None, "ZeroDivisionError: inside a fold", None]
+    assert [[f.actual for f in log.findings if f.rule == "rule.crashed"] for log in entry.logs] == [
+        [],
+        ["ZeroDivisionError: inside a fold"],
+        [],
+    ]
 
 
 def test_processes_give_what_one_process_gives(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mlsub.review.disclosure import show_value
 from tests.commands.runner import answer_schema, run
 from tests.corpus import CORPUS
 from tests.make_tree import make_tree
@@ -33,14 +34,12 @@ def against(tmp_path: Path) -> tuple[Path, str, Path]:
 
 def test_hyperparameters_beside_the_reference_and_the_round_before(tmp_path: Path) -> None:
     text = run("review", *against(tmp_path)).stdout
-    *table, words, _, other, where = part(text, "Hyperparameters of bert").splitlines(keepends=True)
-    assert words.startswith("  1 other is the same everywhere. Only the reference states gradient_accumulation_steps,")
-    assert other.endswith(" start_warmup_step.\n")
-    assert "".join((*table, where)) == (
+    assert part(text, "Hyperparameters of bert") == (
         "Hyperparameters of bert\n"
         "  hyperparameter          reference at 3072  1             1 before\n"
         "  -----------------------------------------------------------------\n"
         "  opt_base_learning_rate  0.002              0.002 or 0.5  0.0002\n"
+        "  1 other is the same everywhere.\n"
         "  1 before: old/v1.1/ACME/results/rack1/bert\n"
     )
 
@@ -75,6 +74,36 @@ def test_every_hyperparameter_with_v_and_none_where_all_agree(tmp_path: Path) ->
     ]
 
 
+def test_what_only_the_reference_states_and_how_its_data_calls_it(tmp_path: Path) -> None:
+    text = " ".join(run("review", write_tree(tmp_path), "-v").stdout.split())
+    assert "Only the reference states gradient_accumulation_steps 96, num_warmup_steps 100, opt_epsilon 1e-06," in text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(1, 1.0), ("0.0", 0), (0.004, 0.00400000018999), ("adam", "adam"), ([40, 50], [40.0, 50.0]), ("8e-05", 8e-5)],
+)
+def test_equal_values_are_equal_texts(one: Any, other: Any) -> None:
+    assert show_value(one) == show_value(other)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (float("nan"), "NaN"),
+        (1e300, "1e+300"),
+        ("9" * 5_000, "9" * 58 + "…"),
+        ([1] * 50, "[1, 1"),
+        (None, "null"),
+        ({"a": [1]}, '{"a": [1]}'),
+    ],
+)
+def test_odd_values_are_short(value: Any, text: str) -> None:
+    assert show_value(value).startswith(text)
+    assert len(show_value(value)) <= 60
+
+
 def disclosing(made: list[dict[str, Any]], **values: Any) -> None:
     """Log keys behind the batch size."""
     batch = made[at(made, "global_batch_size")]
@@ -96,9 +125,7 @@ def test_what_is_disclosed_and_where_the_configuration_lies(tmp_path: Path) -> N
         "  #  batch  TP  linear       config\n"
         "  --------------------------------------\n"
         "  1  3072   2   fp8 or bf16  config_a.sh\n"
-        "  No entry discloses micro batch size, pipeline parallelism, context parallelism, expert parallelism, "
-        "precision of\n"
-        "  attention, precision of communication.\n"
+        "  No entry discloses micro batch, PP, CP, EP, attention, comm.\n"
     )
     code = tree / "benchmarks" / "bert" / "implementations" / "ours"
     code.mkdir(parents=True)

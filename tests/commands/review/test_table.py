@@ -20,8 +20,8 @@ from mlsub.commands.review.table_rules import audit_ids, audit_table, private_id
 from mlsub.commands.score.formats import render_csv, render_xlsx
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
-from mlsub.judge.result import Result
 from mlsub.rounds import get_round
+from mlsub.submission.result import Result
 from mlsub.workspace import Settings, check_with_logs
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree

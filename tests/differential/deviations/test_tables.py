@@ -14,7 +14,7 @@ import pytest
 from mlperf_logging.result_summarizer import result_summarizer
 
 import mlsub
-from mlsub.judge.result import Result, results_of
+from mlsub.submission.result import Result, results_of
 from tests.commands.runner import run
 from tests.convergence.logs import judged, log_of, write_logs
 from tests.differential.generate import Combination, usage_and_round

@@ -8,16 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from mlsub.convergence.algorithm import manner_of
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
 from mlsub.log.reading import ReadingFold
-from mlsub.log.run import RunFold
+from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import Trace, TraceFold
-from mlsub.log.trace import trace_of as trace_of_run
-from mlsub.review.runs.model import Entry
-from mlsub.rounds import get_round
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result, results_of
+from mlsub.systems.fields import SystemFacts
 from tests.log.pushing import push, take
+from tests.score.reports import make_entry, make_report, make_system
 
 Record = dict[str, Any]
 Change = Callable[[list[Record]], object]
@@ -76,15 +79,31 @@ def put(made: list[Record], key: str, value: Any, nth: int = 0) -> None:
     made[at(made, key, nth)]["value"] = value
 
 
-def trace_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> Trace:
-    """The trace of some records, one a line."""
+def log_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> LogReport:
+    """What is read of some records, one a line."""
     tally, reading, fold = Tally(), ReadingFold(manner_of("training", "1.1")), TraceFold()
     run = RunFold(tally, reading)
     events = [Event(line=line, **record) for line, record in enumerate(made, 1)]
     push(events, run, fold, tally=tally)
     for event, record in zip(events, made, strict=True):
         take(reading, event.line, json.dumps(record).encode(), event)
-    return trace_of_run(path, run.finish(), fold.finish())
+    return read_log(path, run.finish(), fold.finish())
+
+
+def read_log(path: str, run: Run, trace: Trace) -> LogReport:
+    """The report on a log of BERT that was read so."""
+    return LogReport(
+        path=path,
+        compliant=True,
+        undecodable=False,
+        benchmark="bert",
+        division=str(run.identity.get("submission_division")),
+        status="success",
+        minutes=run.minutes,
+        run=run,
+        findings=(),
+        trace=trace,
+    )
 
 
 def entry(
@@ -95,23 +114,23 @@ def entry(
     round_: str = "1.1",
     start_ms: float = 1_634_000_000_000,
     names: list[str] | None = None,
-) -> Entry:
+    benchmark: str = "bert",
+    facts: SystemFacts | None = None,
+) -> Result:
     """A clean entry; ``changes`` spoil runs by their numbers."""
-    path = f"v{round_}/{org}/results/{system}/bert"
-    traces = []
+    root = f"v{round_}/{org}"
+    path = f"{root}/results/{system}/{benchmark}"
+    logs = []
     for run in range(runs):
         made = records(run, org, start_ms)
         (changes or {}).get(run, len)(made)
-        traces.append(trace_of(made, f"{path}/{names[run] if names else f'result_{run}.txt'}"))
-    return Entry(
-        path=path,
-        round=get_round("training", round_),
-        organisation=org,
-        system=system,
-        benchmark="bert",
-        scaling_type=None,
-        traces=tuple(traces),
-    )
+        logs.append(log_of(made, f"{path}/{names[run] if names else f'result_{run}.txt'}"))
+    division = logs[0].division if len({log.division for log in logs}) == 1 else None
+    of = make_entry(path=path, organisation=org, system=system, benchmark=benchmark, division=division)
+    described = replace(make_system(facts=facts), path=f"{root}/systems/{system}.json")
+    systems = () if facts is None else (described,)
+    [result] = results_of(make_report(of, round=round_, root="/", systems=systems), logs)
+    return result
 
 
 def every(change: Change, runs: int = 10) -> dict[int, Change]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlsub.review.runs.detect import observe_runs
-from mlsub.review.runs.model import Entry, Observation, parted
+from mlsub.review.runs.model import Observation, parted
+from mlsub.submission.result import Result
 
 
-def observed(*entries: Entry, against: Sequence[Entry] = ()) -> dict[str, list[Observation]]:
+def observed(*entries: Result, against: Sequence[Result] = ()) -> dict[str, list[Observation]]:
     """What is found, by rule."""
     found: dict[str, list[Observation]] = {}
     for observations in observe_runs(entries, against).values():
@@ -19,7 +20,7 @@ def observed(*entries: Entry, against: Sequence[Entry] = ()) -> dict[str, list[O
     return found
 
 
-def the_one(rule: str, *entries: Entry) -> Observation:
+def the_one(rule: str, *entries: Result) -> Observation:
     """The only thing that is found."""
     found = observed(*entries)
     assert set(found) == {rule}

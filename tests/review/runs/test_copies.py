@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mlsub.review.runs.model import Entry
 from mlsub.rules.catalogue import catalogue
+from mlsub.submission.result import Result
 from tests.review.runs.build import Record, at, entry, every, put, records
 from tests.review.runs.observing import observed, the_one
 
@@ -91,7 +91,7 @@ def test_the_same_runs_in_two_rounds() -> None:
 )
 def test_only_who_made_a_run_may_submit_it_to_a_later_round(org: str, round_: str, severity: str) -> None:
     again = entry({0: lambda made: made.pop(at(made, "seed"))}, org="ACME", round_=round_, system="rack2")
-    again = msgspec.structs.replace(again, organisation=org)
+    again = msgspec.structs.replace(again, organisation=org, organisation_name=org)
     [found] = observed(entry(), again)["inspect.same-run"]
     assert found.finding.severity == severity
 
@@ -196,7 +196,7 @@ def test_equal_seeds_and_samples() -> None:
     assert "result_0.txt = result_3.txt" in str(found.finding.actual)
 
 
-def in_two_rounds(seeds: Sequence[int]) -> tuple[Entry, Entry]:
+def in_two_rounds(seeds: Sequence[int]) -> tuple[Result, Result]:
     """Two entries with these seeds."""
     changes = {n: (lambda made, seed=seed: put(made, "seed", seed)) for n, seed in enumerate(seeds)}
     return entry(changes), entry(changes, round_="2.0", start_ms=1_650_000_000_000)

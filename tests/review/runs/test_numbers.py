@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mlsub.review.runs.model import Entry
+from mlsub.submission.result import Result
 from tests.review.runs.build import delay, entry
 from tests.review.runs.observing import observed, the_one
 
@@ -37,7 +37,7 @@ def test_a_run_that_was_made_after_the_others() -> None:
     )
 
 
-def in_time(order: Sequence[int], waits_h: Sequence[float] = ()) -> Entry:
+def in_time(order: Sequence[int], waits_h: Sequence[float] = ()) -> Result:
     """Runs in this order of time, so many hours apart, an hour where nothing is said."""
     waits = [*waits_h, *[1.0] * (len(order) - len(waits_h))]
     at_h = {number: sum(waits[: place + 1]) for place, number in enumerate(order)}

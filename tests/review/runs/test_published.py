@@ -10,11 +10,12 @@ import pytest
 
 from mlsub.review.runs import quality as evaluations
 from mlsub.review.runs.detect import observe_runs
-from mlsub.review.runs.model import Entry, Observation
+from mlsub.review.runs.model import Observation
 from mlsub.review.runs.numbers import ratio_of
 from mlsub.review.runs.pace import pauses_of
 from mlsub.review.runs.quality import chance_of_range
 from mlsub.rules.catalogue import catalogue
+from mlsub.submission.result import Result
 from mlsub.workspace import Settings
 from tests.corpus import CORPUS
 from tests.gathering import gather
@@ -25,13 +26,13 @@ GRAPHCORE = "v1.1/Graphcore/results"
 
 
 @pytest.fixture(scope="module")
-def entries() -> Sequence[Entry]:
+def entries() -> Sequence[Result]:
     """All published entries, read once."""
     return gather([str(CORPUS)], Settings(jobs=1))[0]
 
 
 @pytest.fixture(scope="module")
-def found(entries: Sequence[Entry]) -> dict[str, dict[str, list[Observation]]]:
+def found(entries: Sequence[Result]) -> dict[str, dict[str, list[Observation]]]:
     """What is found, by rule and entry."""
     by_rule: dict[str, dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
     for path, observations in observe_runs(entries).items():
@@ -127,7 +128,7 @@ def test_what_the_resnet_gain_is_made_of(found: dict[str, dict[str, list[Observa
 
 @pytest.mark.parametrize("rule", [rule for rule in catalogue() if rule.startswith("inspect.")])
 def test_clean_published_sets_are_left_alone(
-    entries: Sequence[Entry], found: dict[str, dict[str, list[Observation]]], rule: str
+    entries: Sequence[Result], found: dict[str, dict[str, list[Observation]]], rule: str
 ) -> None:
     """Sets that were looked at by hand and have nothing of the kind."""
     for clean in (
@@ -139,14 +140,14 @@ def test_clean_published_sets_are_left_alone(
         assert clean not in found[rule]
 
 
-def test_most_published_entries_have_no_long_pause(entries: Sequence[Entry]) -> None:
+def test_most_published_entries_have_no_long_pause(entries: Sequence[Result]) -> None:
     """What thresholds.yaml says of pauses."""
     shares = [max((share for share, _ in pauses_of(entry).values()), default=0.0) for entry in entries]
     assert sum(share < 0.04 for share in shares) / len(shares) > 0.95
 
 
 def test_the_room_between_published_results_and_thresholds(
-    entries: Sequence[Entry], monkeypatch: pytest.MonkeyPatch
+    entries: Sequence[Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What thresholds.yaml says of spread and throughput: how many entries can be tested, and how near they come."""
     chances: list[float] = []
@@ -157,7 +158,7 @@ def test_the_room_between_published_results_and_thresholds(
 
     monkeypatch.setattr(evaluations, "chance_of_range", noted)
     assert not [observation for entry in entries for observation in evaluations.find_small_spread(entry)]
-    assert (len(chances), round(min(chances), 4)) == (70, 0.0089)
-    ratios = [[ratio for trace in entry.traces if (ratio := ratio_of(trace)) is not None] for entry in entries]
+    assert (len(chances), round(min(chances), 4)) == (67, 0.0089)
+    ratios = [[ratio for log in entry.logs if (ratio := ratio_of(log)) is not None] for entry in entries]
     medians = [statistics.median(of) for of in ratios if of]
     assert (len(medians), round(min(medians), 4), round(max(medians), 4)) == (55, 1.0025, 1.2218)

@@ -53,7 +53,7 @@ def stops_below(made: list[Record]) -> None:
 
 
 def fastest(count: int) -> list[int]:
-    minutes = {n: trace.run.minutes or 0.0 for n, trace in enumerate(entry().traces)}
+    minutes = {n: log.run.minutes or 0.0 for n, log in enumerate(entry().logs)}
     return sorted(minutes, key=lambda n: minutes[n])[:count]
 
 
@@ -67,7 +67,7 @@ def test_four_runs_that_stop_below_the_target() -> None:
     assert " at 0.7193, 1 ms before run_stop, " in actual
     # By the rules one run may fall out at each end, so four that do not count leave no score.
     assert found.undone.minutes_undone is None
-    rest = sorted(trace.run.minutes or 0.0 for n, trace in enumerate(entry().traces) if n not in runs)
+    rest = sorted(log.run.minutes or 0.0 for n, log in enumerate(entry().logs) if n not in runs)
     assert found.undone.minutes_without == pytest.approx(sum(rest[1:-1]) / 4)
     assert found.undone.minutes is not None and found.undone.minutes < rest[0]
     assert actual.endswith(
@@ -85,7 +85,7 @@ def test_one_run_that_stops_below_the_target_may_fall_out() -> None:
     [run] = fastest(1)
     found = the_one("inspect.stops-below", entry({run: stops_below}))
     assert found.undone is not None
-    times = sorted(trace.run.minutes or 0.0 for n, trace in enumerate(entry().traces) if n != run)
+    times = sorted(log.run.minutes or 0.0 for n, log in enumerate(entry().logs) if n != run)
     assert found.undone.minutes_undone == pytest.approx(sum(times[1:]) / 8)
     assert ", the fastest: result_" in str(found.finding.actual)
     assert str(found.finding.actual).endswith(f" {sum(times[1:]) / 8:.6f} with it counted as not converged")

@@ -14,6 +14,7 @@ import msgspec
 
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
+from mlsub.rounds import Round, get_round
 from mlsub.rounds.benchmarks import benchmark_of, group_of, published
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
@@ -29,7 +30,7 @@ _REPOSITORIES = {
 }
 _BRANCH = "main"
 #: Fields that hold more than a cell: what they hold has columns of its own, or none.
-_NESTED = frozenset(("official", "minutes", "rcp", "score", "energy", "logs", "findings"))
+_NESTED = frozenset(("official", "minutes", "rcp", "score", "energy", "logs", "findings", "overlay"))
 
 
 class Result(EntryResult, frozen=True, kw_only=True):
@@ -47,7 +48,8 @@ class Result(EntryResult, frozen=True, kw_only=True):
     results table has them. ``details_url`` and ``code_url`` are None outside a tree and for what is not published.
 
     ``without_logs`` counts the folders of the same benchmark in the report that have no result logs. ``findings`` are
-    those on the entry, its logs and its system's description. ``logs`` are there where the logs were kept.
+    those on the entry, its logs and its system's description. ``logs`` are there where the logs were kept; ``overlay``
+    is the user's own rule file that they were judged by.
     """
 
     usage: str
@@ -80,6 +82,17 @@ class Result(EntryResult, frozen=True, kw_only=True):
     without_logs: int = 0
     findings: tuple[Finding, ...] = ()
     logs: tuple[LogReport, ...] = ()
+    overlay: str | None = None
+
+    @property
+    def rules(self) -> Round:
+        """Those of its round."""
+        return get_round(self.usage, self.round, self.overlay)
+
+    @property
+    def age(self) -> tuple[int, ...]:
+        """Its round as numbers that sort by time."""
+        return round_age(self.round)
 
     @property
     def verdict(self) -> str:
@@ -142,12 +155,13 @@ class Result(EntryResult, frozen=True, kw_only=True):
         return {name: _finite(value) if isinstance(value, float) else value for name, value in cells.items()}
 
 
-def results_of(report: Report, logs: Iterable[LogReport] = ()) -> tuple[Result, ...]:
+def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | None = None) -> tuple[Result, ...]:
     """Return the result of each entry of a report, in the report's order.
 
     Args:
         report: what judging gave; one that checked nothing has no results.
         logs: what was read of the logs of the report, in any order.
+        overlay: a checked overlay file.
     """
     facts = {system.path: system.facts for system in report.systems}
     read: dict[str, list[LogReport]] = {}
@@ -162,6 +176,7 @@ def results_of(report: Report, logs: Iterable[LogReport] = ()) -> tuple[Result, 
             without_logs=sum(folder.benchmark == entry.benchmark for folder in report.without_logs),
             findings=tuple(found[entry.path]),
             logs=tuple(read.get(entry.path, ())),
+            overlay=overlay,
         )
         for entry in report.entries
     )
@@ -179,6 +194,11 @@ def description_path(entry: EntryResult) -> str | None:
 def round_key(usage: str, round_name: str) -> str:
     """Return a round in a word: ``v1.0`` for training, ``hpc-v3.0`` for other usages."""
     return f"v{round_name}" if usage == "training" else f"{usage}-v{round_name}"
+
+
+def round_age(round_name: str) -> tuple[int, ...]:
+    """Return a round as numbers that sort by time."""
+    return tuple(int(part) for part in re.findall(r"\d{1,6}", round_name))
 
 
 def _findings(report: Report) -> Mapping[str, list[Finding]]:

@@ -10,10 +10,10 @@ import pytest
 
 from mlsub.commands.score.document import status_notes
 from mlsub.findings import Finding, Verdict
-from mlsub.judge.result import results_of
 from mlsub.present.tables import columns
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import EmptyFolder, EnergyResult, RcpResult, Report, SystemResult
+from mlsub.submission.result import results_of
 from tests.score.reports import (
     make_entry,
     make_facts,
