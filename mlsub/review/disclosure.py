@@ -14,7 +14,7 @@ from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
 from mlsub.log.reading import usable_number
 from mlsub.rules.catalogue import finding
-from mlsub.submission.listing import ItemKind, Listing
+from mlsub.submission.listing import Listing
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count
 from mlsub.systems.names import named_in
@@ -125,12 +125,9 @@ def _accelerators(entry: Entry) -> int | None:
     return prod(one or 0 for one in counts) or None
 
 
-def code_of(benchmark: str, listing: Listing | None) -> list[str]:
-    """Return the files of a benchmark's code, wherever in its folder they lie."""
-    if listing is None:
-        return []
-    folder, files = f"benchmarks/{benchmark}/", (ItemKind.FILE, ItemKind.LINK)
-    return [item.path for item in listing.items if item.path.startswith(folder) and item.kind in files]
+def code_of(benchmark: str, code: Iterable[str]) -> list[str]:
+    """Return the files of a benchmark's code among those of an organisation, wherever in its folder they lie."""
+    return [path for path in code if path.startswith(f"benchmarks/{benchmark}/")]
 
 
 def _places(config: Fact, code: Sequence[str]) -> tuple[str, ...] | None:
@@ -154,8 +151,9 @@ def _spellings(path: str) -> tuple[str, str]:
 
 def audit_disclosures(entries: Iterable[Entry], listing: Listing | None) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
+    files = listing.code if listing else ()
     for entry in entries:
-        code = code_of(entry.benchmark, listing)
+        code = code_of(entry.benchmark, files)
         stated = disclosure_of(entry.path, entry.logs, _accelerators(entry), code)
         if stated.config_file is not None:
             yield from _config(entry, stated, stated.config_file, code)

@@ -90,6 +90,12 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Every item and every folder."""
         return self.folders.union(item.path for item in self.items)
 
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The files of the code of all benchmarks, links among them."""
+        files = (item.path for item in self.items if item.kind in (ItemKind.FILE, ItemKind.LINK))
+        return tuple(path for path in files if path.startswith("benchmarks/"))
+
 
 def parents(path: str) -> list[str]:
     """Return the folders above a path, the topmost first."""

@@ -134,7 +134,8 @@ def _together(places: Sequence[Place], judged: Sequence[Checked], settings: Sett
         judged_by="package-checker" if round_.package_checker else "log-checker",
         round_from=places[0].round_from,
     )
-    return Checked((report,), logs=tuple(logs.values()), overlay=settings.overlay)
+    code = {name: files for one in judged for name, files in one.code.items()}
+    return Checked((report,), logs=tuple(logs.values()), overlay=settings.overlay, code=code)
 
 
 def _round_of(places: Sequence[Place], settings: Settings) -> Round:

@@ -33,7 +33,8 @@ class Checked(msgspec.Struct, frozen=True):
 
     ``reports`` has one report; none for single logs, whose ``logs`` are always there, those of a package if wanted.
     ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``reused`` counts the logs that the
-    cache knew; ``overlay`` is the user's own rule file that all was judged by.
+    cache knew; ``overlay`` is the user's own rule file that all was judged by. ``code`` has the
+    files of each organisation's code, by its name, where that was looked at and the logs are kept.
     """
 
     reports: tuple[Report, ...] = ()
@@ -42,6 +43,7 @@ class Checked(msgspec.Struct, frozen=True):
     logs: tuple[LogReport, ...] = ()
     reused: int = 0
     overlay: str | None = None
+    code: dict[str, tuple[str, ...]] = {}
 
     @property
     def report(self) -> Report:
@@ -105,8 +107,10 @@ class _Reading:
         checked = Checked(reports, prints, crashed)
         fingerprint = job.fingerprint() if self._record is not None and checked.lasting else None
         self.logs.save(fingerprint or b"", exactly(checked) if fingerprint is not None else None)
-        kept = logs if job.keep or self._package is None else ()
-        return msgspec.structs.replace(checked, logs=kept, reused=self.logs.reused)
+        package = self._package
+        kept = logs if job.keep or package is None else ()
+        code = {package.name: package.listing.code} if job.keep and package and package.listing else {}
+        return msgspec.structs.replace(checked, logs=kept, reused=self.logs.reused, code=code)
 
 
 def judge(job: Job, progress: Callable[[int], None] = lambda _: None) -> Checked:

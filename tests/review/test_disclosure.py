@@ -132,7 +132,7 @@ def test_sizes_divide_the_accelerators(sizes: dict[str, Any], rule: str | None, 
 def test_what_an_entry_discloses_is_there_with_its_places() -> None:
     values = {**SIZES, "global_batch_size": 32, "lowest_numerical_precision_in_linear": "fp8"}
     runs = [{**values, "config_filename": "config_a.sh"}, {**values, "global_batch_size": 64}]
-    of, code = entry(*runs), code_of("llama31_8b", listing("config_a.sh", "old/config_a.sh", "run.sub"))
+    of, code = entry(*runs), code_of("llama31_8b", listing("config_a.sh", "old/config_a.sh", "run.sub").code)
     stated = disclosure_of(of.path, of.logs, 16, code)
     assert stated.batch_size == Fact(32, "result_0.txt", 7, also=("64",))
     assert stated.tensor == Fact(2, "result_0.txt", 3)

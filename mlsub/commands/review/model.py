@@ -39,7 +39,7 @@ class Reference(msgspec.Struct, frozen=True):
     """Whose hyperparameters are beside an entry's: the file of reference data, and the batch size in it."""
 
     file: str
-    batch_size: float
+    batch_size: int | float
 
 
 class Hyperparameter(msgspec.Struct, frozen=True):

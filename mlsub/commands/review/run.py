@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +35,6 @@ from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
-from mlsub.submission.listing import Listing, list_tree
 from mlsub.submission.report import Choice, Report
 from mlsub.submission.result import Result
 from mlsub.systems.names import namings
@@ -181,8 +180,7 @@ def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -
         for report in by_organisation(one.report):
             folders = {entry.organisation for entry in report.entries}
             own = [result for result in results if result.organisation in folders]
-            listing = _listing(own)
-            rows = tuple(_entry(result, befores.get(result.path), listing) for result in own)
+            rows = tuple(_entry(result, befores.get(result.path), one.code) for result in own)
             seen = [of for result in own for of in observed.get(result.path, ())]
             found = (*report.at(above).findings, *(found for folder, found in tabled if folder in folders))
             yield Judged(
@@ -253,21 +251,10 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
     )
 
 
-def _listing(results: Sequence[Result]) -> Listing | None:
-    """The organisation's files, where a run names the file of its configuration."""
-    named = any("config_filename" in log.run.hyperparameters for result in results for log in result.logs)
-    if not named or results[0].description_path is None:
-        return None
-    try:
-        return list_tree(Path(results[0].root, results[0].description_path).parent.parent)
-    except OSError:
-        return None
-
-
-def _entry(result: Result, before: Result | None, listing: Listing | None) -> ReviewedEntry:
+def _entry(result: Result, before: Result | None, code: Mapping[str, Sequence[str]]) -> ReviewedEntry:
     mean, limit = result.rcp.mean, result.rcp.minimum
-    code = code_of(result.benchmark, listing)
-    size, found = hyperparameters(result, before) if result.logs else (None, ())
+    files = code_of(result.benchmark, code.get(result.organisation, ()))
+    reference, found = hyperparameters(result, before) if result.logs else (None, ())
     return ReviewedEntry(
         path=result.path,
         system=result.system,
@@ -282,9 +269,9 @@ def _entry(result: Result, before: Result | None, listing: Listing | None) -> Re
         rcp=rcp_words(result.rcp),
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out(result)),
-        disclosure=disclosure_of(result.path, result.logs, result.accelerators_count, code),
+        disclosure=disclosure_of(result.path, result.logs, result.accelerators_count, files),
         hyperparameters=found,
-        reference_batch_size=size,
+        reference=reference,
         before=before.path if before else None,
     )
 

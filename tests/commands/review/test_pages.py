@@ -49,7 +49,8 @@ def test_each_hyperparameter_has_its_file_and_line(tmp_path: Path) -> None:
     answer_schema("review").validate(outcome.document)
     [entry] = outcome.document["organisations"][0]["entries"]
     folder = "v1.1/ACME/results/rack1/bert"
-    assert (entry["before"], entry["reference_batch_size"]) == (f"old/{folder}", 3072)
+    assert entry["before"] == f"old/{folder}"
+    assert entry["reference"] == {"file": "training_2.0.0/rcps_bert.json", "batch_size": 3072}
     rate = next(of for of in entry["hyperparameters"] if of["name"] == "opt_base_learning_rate")
     line = 9
     assert rate == {
