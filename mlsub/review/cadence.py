@@ -192,6 +192,9 @@ def _cadences() -> dict[str, dict[str, list[Cadence]]]:
     return shipped(__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]])
 
 
+_STOPS = "The run stops at an evaluation that the rules do not require"
+
+
 class _Miss(NamedTuple):
     """The first place where a run leaves its schedule, and what to say of it."""
 
@@ -217,7 +220,7 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
         miss = _off_grid(places, every * rule.scale, slack * rule.scale)
     else:
         miss = _leaves(places, every * rule.scale, allowed, slack * rule.scale, rule)
-    if miss is not None:
+    if miss is not None and (run.converged or miss.message != _STOPS):
         yield finding(
             "run.eval-cadence",
             path,
@@ -270,7 +273,7 @@ def _leaves(places: list[float], every: float, starts: list[float], slack: float
     if rule.at_least and places[0] <= max(starts):
         return _walk(places, every, places[0], places[0], slack, at_least=True)
     late = next((place for place in places if place > max(starts)), places[-1])
-    return _Miss(late, "The first evaluation is not where the rules require it")
+    return _Miss(late, "No evaluation is where the rules require the first one")
 
 
 def _walk(places: list[float], every: float, first: float, on: float, slack: float, at_least: bool) -> _Miss | None:
@@ -285,7 +288,7 @@ def _walk(places: list[float], every: float, first: float, on: float, slack: flo
             on = place
         before = place
     if not at_least and places[-1] > max(on, first):
-        return _Miss(places[-1], "The run stops at an evaluation that the rules do not require")
+        return _Miss(places[-1], _STOPS)
     return None
 
 
@@ -316,4 +319,5 @@ def _asked(rule: Cadence, starts: list[float], every: float) -> str:
 def _found(miss: _Miss, places: list[float]) -> str:
     at = places.index(miss.place)
     shown = ", ".join(grouped(place) for place in places[max(0, at - 3) : at + 2])
-    return f"{'… ' if at > 3 else ''}{shown}{' …' if at + 2 < len(places) else ''}"
+    stop = f" … {grouped(places[-1])}" if at + 3 < len(places) else f", {grouped(places[-1])}"
+    return f"{'… ' if at > 3 else ''}{shown}{stop if at + 2 < len(places) else ''}"

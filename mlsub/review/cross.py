@@ -74,7 +74,8 @@ def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
         return
     log, first = shifts[0]
     count = sum(shift.count for _, shift in shifts)
-    actual = f"{grouped(first.stated)}, and so in all {plural(count, 'evaluation')} of {plural(len(shifts), 'run')}"
+    many = f"all {plural(count, 'evaluation')} of {plural(len(shifts), 'run')}"
+    actual = f"{grouped(first.stated)} in eval_accuracy, and so in {many}"
     points = [point for point in rcp.points if point is not None]
     by = {shift.last for _, shift in shifts}
     if rcp.counted == "samples_count" and points and len(shifts) == len(entry.logs) and len(by) == 1:
@@ -82,7 +83,13 @@ def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
         actual += (
             f"; the convergence test reads a mean of {grouped(mean)}, by eval_stop it is {grouped(mean + by.pop())}"
         )
-    yield finding("entry.samples-count", log.path, line=first.line, expected=grouped(first.meant), actual=actual)
+    yield finding(
+        "entry.samples-count",
+        log.path,
+        line=first.line,
+        expected=f"{grouped(first.meant)}, as in eval_start and eval_stop",
+        actual=actual,
+    )
 
 
 def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
@@ -109,7 +116,7 @@ def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> It
 
 
 def _copied(entry: str, other: str, logs: Sequence[tuple[str, str]]) -> Finding:
-    """The copies of one entry in another, or of one log; a warning between the names of one organisation."""
+    """The copies of one entry in another, or of one log; a note between the names of one organisation."""
     names = [folder_of(path) for path in (entry, other)]
     akin = names[0] != names[1] and organisation(names[0]) == organisation(names[1])
     path, original = logs[0] if len(logs) == 1 else (entry, other)
@@ -122,7 +129,8 @@ def _copied(entry: str, other: str, logs: Sequence[tuple[str, str]]) -> Finding:
         path,
         "The runs are published under two names of one organisation" if akin else None,
         actual=f"number and times of all records{many} as in {original}{more}",
-        severity=Severity.WARNING if akin else None,
+        expected="the runs under one name" if akin else None,
+        severity=Severity.NOTE if akin else None,
     )
 
 
@@ -216,7 +224,8 @@ def _platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
     names = [entry.system, entry.description.text("system_name"), accelerator]
     known = tuple(dict.fromkeys(name for name in names if name))
     message = contradicts(logged, known)
-    return ("cross.platform", " / ".join(known), message) if message else None
+    expected = ", ".join(known) if message == _NO_WORD or not accelerator else accelerator
+    return ("cross.platform", expected, message) if message else None
 
 
 def _benchmark(entry: Entry, logged: str) -> tuple[str, ...] | None:

@@ -79,7 +79,9 @@ def _placeholders(run: Run, path: str) -> Iterator[Finding]:
     found = {place: key for values in (run.identity, run.hyperparameters) for key, place in placeholders_in(values)}
     if found:
         lines = [run.lines[key] for key in found.values() if key in run.lines]
-        yield finding("run.placeholder", path, line=min(lines, default=None), actual=several(list(found), 10))
+        values = run.hyperparameters | run.identity
+        shown = [f"{place} {show(values[key])}" if place == key else place for place, key in found.items()]
+        yield finding("run.placeholder", path, line=min(lines, default=None), actual=several(shown, 10))
 
 
 def _contacts(run: Run, path: str) -> Iterator[Finding]:

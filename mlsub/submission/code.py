@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
-from mlsub.findings import Finding
+from msgspec.structs import replace
+
+from mlsub.findings import Finding, Severity
 from mlsub.rules.catalogue import finding
 from mlsub.submission.listing import Item, ItemKind, Listing, gathered, named, stray_kind
 from mlsub.submission.templates import README, SCRIPTS
@@ -19,6 +21,7 @@ MAX_BYTES, MAX_CODE_BYTES = 50 * 1024 * 1024, 10 * 1024 * 1024
 _PROGRAMS, _LOGS = "compiled libraries and programs", "logs that are no results"
 #: Files with code, and one that starts a training, by its name.
 _PROGRAMMED = (".py", ".cu", ".cc", ".cpp", ".rs", ".go", ".jl", ".ipynb")
+_COMPILED = (".c", ".cc", ".cpp", ".cu", ".cxx", ".hip", ".rs", ".go")
 _RUNS = re.compile(r".+\.(sh|sub|slurm|sbatch|bash)|makefile|run.*|train.*|main\.py")
 #: Names compared with each other where one is missing.
 _COMPARED = 50
@@ -74,6 +77,7 @@ def _no_code(name: str, there: list[str]) -> Finding:
         f"benchmarks/{name}",
         actual=f"benchmarks contains {named(there)}" if there else "benchmarks is empty",
         fix=f"If benchmarks/{close[0]} contains its code, rename that folder." if close else None,
+        severity=Severity.NOTE if close else None,
     )
 
 
@@ -134,9 +138,17 @@ def audit_artefacts(listing: Listing) -> Iterator[Finding]:
         if what is not None and item.name[0] != ".":
             kinds.setdefault(what, []).append(item.path)
     for kind, paths in kinds.items():
-        yield from gathered("layout.not-code", sorted(set(paths)), f"The code contains {kind}")
+        severity = Severity.WARNING if kind == _PROGRAMS and not _have_sources(paths, code) else None
+        for found in gathered("layout.not-code", sorted(set(paths)), f"The code contains {kind}"):
+            yield replace(found, severity=severity or found.severity)
     large = [item.path for item in code if MAX_CODE_BYTES < (item.size or 0) <= MAX_BYTES]
     yield from gathered("layout.large-code", large)
+
+
+def _have_sources(programs: Iterable[str], code: Iterable[Item]) -> bool:
+    """Return whether files that programs are compiled from lie in or below the folder of each program."""
+    sources = tuple(item.path for item in code if item.name.endswith(_COMPILED))
+    return all(any(path.startswith(program.rpartition("/")[0] + "/") for path in sources) for program in programs)
 
 
 def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | None:

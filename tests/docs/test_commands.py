@@ -28,7 +28,7 @@ MAKE_CALLS = {
     "docs": "mkdocs build --strict",
 }
 #: Pages whose commands follow one from another: run in order, in a place of their own.
-IN_ORDER = {"docs/package.md"}
+IN_ORDER = {"docs/configuration.md", "docs/merge.md", "docs/package.md"}
 #: Pages with a test of their own.
 APART = {"docs/cluster.md", "docs/db.md", "docs/first-check.md", "docs/records.md", "docs/seal.md"}
 #: What says that a command needs published results.
@@ -78,7 +78,7 @@ def test_what_a_page_shows_is_what_its_commands_print(page: str, workplace: Read
 
 @pytest.mark.parametrize("page", sorted(IN_ORDER))
 def test_commands_that_follow_one_another_succeed(page: str, workplace: Reader, follow: Follow) -> None:
-    if not CORPUS.is_dir():
+    if lacks(*(step for name, step in commands() if name == page)):
         pytest.skip("published results are not there")
     assert any(name == page for name, _ in commands())
     follow(page, workplace)

@@ -134,9 +134,13 @@ def test_a_log_of_another_benchmark_is_judged_by_its_own_rules_and_pointed_at(tm
 @pytest.mark.parametrize(
     ("key", "value", "places"),
     [
-        ("submission_org", "SUBMISSION_ORG_PLACEHOLDER", "submission_org"),
-        ("submission_platform", "8xSUBMISSION_PLATFORM_PLACEHOLDER", "submission_platform"),
-        ("submission_poc_name", "<your name>", "submission_poc_name"),
+        ("submission_org", "SUBMISSION_ORG_PLACEHOLDER", 'submission_org "SUBMISSION_ORG_PLACEHOLDER"'),
+        (
+            "submission_platform",
+            "8xSUBMISSION_PLATFORM_PLACEHOLDER",
+            'submission_platform "8xSUBMISSION_PLATFORM_PLACEHOLDER"',
+        ),
+        ("submission_poc_name", "<your name>", 'submission_poc_name "<your name>"'),
         ("opt_notes", {"a": ["TBD"]}, "opt_notes.a.0"),
         ("submission_org", "<user-1>", None),
     ],

@@ -47,9 +47,13 @@ def test_all_evaluations_of_a_run_state_another_place(places: list[tuple[Any, An
 def test_the_mean_that_the_convergence_test_would_have_is_named() -> None:
     outcome = check("--round", "6.0", SHARED / "v6.0-sample" / "MiTAC")
     (found,) = outcome.of("entry.samples-count")
-    assert (found["expected"], found["severity"], found["line"]) == ("384", "warning", 48)
+    assert (found["expected"], found["severity"], found["line"]) == (
+        "384, as in eval_start and eval_stop",
+        "warning",
+        48,
+    )
     assert Path(found["path"]).name == "result_0.txt"
     assert found["actual"] == (
-        "352, and so in all 15 evaluations of 1 run; "
+        "352 in eval_accuracy, and so in all 15 evaluations of 1 run; "
         "the convergence test reads a mean of 172,000, by eval_stop it is 172,032"
     )

@@ -39,7 +39,7 @@ SAMPLE: dict[str, dict[str, int]] = {
     "v3.1/Ailiverse/results/8xA100_40GB_open/resnet": {"run.eval-samples": 5},
     "v3.1/Google/results/cloud-tpu-v5e-4096-PAX/gpt3": {},
     "v4.0/JuniperNetworks/results/a100_n8_ngc24.1_pytorch_deepspeed/llama2_70b_lora": {"run.eval-cadence": 10},
-    "v4.0/tinycorp/results/tinybox_green/resnet": {"run.eval-cadence": 1},
+    "v4.0/tinycorp/results/tinybox_green/resnet": {},
     "v4.0/tinycorp/results/tinybox_red/resnet": {"run.eval-cadence": 4},
     "v4.1/Google/results/cloud-tpu-v5p-16-maxdiffusion/stable_diffusion": {},
     "v5.0/Google/results/h200_n8_nemo/stable_diffusion": {"run.eval-cadence": 10},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several
@@ -40,7 +40,9 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
         for run, name in zip(runs, names, strict=True)
     ]
     nothing: _Energies = ((None,) * len(runs), [])
-    (joules, uncomputed), crashed = isolated("power.no-energy", path, lambda: _energies(entry, runs, scored), nothing)
+    (joules, uncomputed), crashed = isolated(
+        "power.no-energy", path, lambda: _energies(entry, runs, scored, round_), nothing
+    )
     faulted = faults(runs) if round_.power_checked else frozenset()
     return Power(
         findings=(
@@ -71,7 +73,9 @@ def _why_nothing(folder: Path) -> str | None:
         return reason_of(error)
 
 
-def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]) -> _Energies:
+def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower], round_: Round) -> _Energies:
+    # The summarizers of earlier rounds computed some that the one of today does not.
+    severity = None if round_.power_checked else Severity.NOTE
     joules: list[float | None] = []
     findings = []
     for run, measured, log in zip(runs, scored, entry.logs, strict=True):
@@ -83,8 +87,10 @@ def _energies(entry: Entry, runs: Sequence[RunPower], scored: Sequence[RunPower]
         except MlsubError as error:
             joules.append(None)
             if duration is not None and (run.there or measured.there):
-                message = "The energy of the run cannot be computed"
-                findings.append(finding("power.no-energy", measured.path, message, actual=str(error)))
+                message = "The official summarizer of today gives no energy for the run"
+                findings.append(
+                    finding("power.no-energy", measured.path, message, actual=str(error), severity=severity)
+                )
     return tuple(joules), findings
 
 

@@ -47,9 +47,10 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
     ``watts`` is the mean power over the ``counted`` readings behind the power supply, None where the official formula
     gives no number, and ``lack`` says why; ``odd`` is what is not as it should be with start and stop. ``first_ms`` and
-    ``last_ms`` are the times of the first and the last of all ``readings`` since the epoch, ``median_ms`` and
-    ``worst_ms`` of the intervals between them; ``usual_ms`` is the mean of those that are no gaps. With one reading all
-    intervals are 0. ``least_watts`` is the smallest reading; ``digest`` is the same for the same readings.
+    ``last_ms`` are the times of the first and the last of all ``readings`` since the epoch, ``median_ms`` the median of
+    the intervals between them; ``usual_ms`` is the mean of those that are no gaps, and ``gaps`` are the longest of the
+    others, each from when to when. With one reading all intervals are 0. ``least_watts`` is the smallest
+    reading; ``digest`` is the same for the same readings.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     last_ms: float = 0.0
     median_ms: float = 0.0
     usual_ms: float = 0.0
-    worst_ms: float = 0.0
+    gaps: tuple[tuple[float, float], ...] = ()
     efficiency: float | None = 1.0
     least_watts: float | None = None
     digest: bytes = b""
@@ -102,6 +103,7 @@ class RunPower(msgspec.Struct, frozen=True):
 
 #: Readings further apart (ms) are a gap, not a slow meter.
 GAP_MS = 10_000.0
+_MOST_GAPS = 100
 
 
 def measure(name: str, records: Sequence[Record], bad: BadLines | None = None) -> Node:
@@ -120,7 +122,7 @@ def measure(name: str, records: Sequence[Record], bad: BadLines | None = None) -
         lack = f"{name}: {error}"
     watts = array("d", (r.value for r in ordered if r.kind == "reading" and r.value is not None))
     times = [record.time_ms for record in ordered if record.kind == "reading"]
-    median_ms, usual_ms, worst_ms = _intervals(times)
+    median_ms, usual_ms, gaps = _intervals(times)
     return Node(
         name=name,
         watts=mean,
@@ -132,7 +134,7 @@ def measure(name: str, records: Sequence[Record], bad: BadLines | None = None) -
         last_ms=times[-1] if times else 0.0,
         median_ms=median_ms,
         usual_ms=usual_ms,
-        worst_ms=worst_ms,
+        gaps=gaps,
         efficiency=_efficiency(ordered),
         least_watts=min(watts, default=None),
         digest=blake2b(watts.tobytes(), digest_size=16).digest(),
@@ -186,8 +188,11 @@ def _efficiency(ordered: Sequence[Record]) -> float | None:
 
 
 def _odd(ordered: Sequence[Record]) -> str:
-    kinds = [record.kind for record in ordered if record.kind in ("start", "stop")]
+    ends = [(record.kind, record.time_ms) for record in ordered if record.kind in ("start", "stop")]
+    kinds = [kind for kind, _ in ends]
     starts, stops = kinds.count("start"), kinds.count("stop")
+    if starts == stops == 1 and ends[0][1] == ends[1][1]:
+        return "power_measurement_stop has the time of power_measurement_start"
     if starts == 0 or starts == stops == 1:
         return ""
     if starts == 1 and stops == 0:
@@ -195,15 +200,16 @@ def _odd(ordered: Sequence[Record]) -> str:
     return f"{starts} times power_measurement_start, {stops} times power_measurement_stop"
 
 
-def _intervals(times: Sequence[float]) -> tuple[float, float, float]:
-    """Of the intervals between times in ms the median, the mean of those that are no gaps, and the longest."""
+def _intervals(times: Sequence[float]) -> tuple[float, float, tuple[tuple[float, float], ...]]:
+    """Of the intervals between times in ms the median, the mean of those that are no gaps, and the longest gaps."""
     if len(times) < 2:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, ()
     from statistics import fmean, median
 
     steps = [after - before for before, after in pairwise(times)]
     usual = [step for step in steps if step <= GAP_MS]
-    return median(steps), fmean(usual) if usual else 0.0, max(steps)
+    gaps = sorted((pair for pair in pairwise(times) if pair[1] - pair[0] > GAP_MS), key=lambda pair: pair[0] - pair[1])
+    return median(steps), fmean(usual) if usual else 0.0, tuple(gaps[:_MOST_GAPS])
 
 
 class Power(msgspec.Struct, frozen=True):

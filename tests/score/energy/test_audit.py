@@ -57,14 +57,14 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
     "slow": (
         node_log(GOOD[:31], step=2),
         [
-            ("sampling", "median 2.00 s, mean 2.00 s without gaps, worst 2.0 s (31 readings), on 1 of 1 nodes"),
+            ("sampling", "every 2.00 s (31 readings), on 1 of 1 nodes"),
             ("few-readings", "31, on 1 of 1 nodes"),
         ],
     ),
     "often slow": (
         node_log(GOOD[:40]) + node_log(GOOD[:11], start=None, stop=None, first=40, step=2),
         [
-            ("sampling", "median 1.00 s, mean 1.20 s without gaps, worst 2.0 s (51 readings), on 1 of 1 nodes"),
+            ("sampling", "every 1.20 s (51 readings), on 1 of 1 nodes"),
             ("few-readings", "51, on 1 of 1 nodes"),
         ],
     ),
@@ -97,7 +97,10 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
     ),
     "stop at the start": (
         node_log(GOOD, stop=0),
-        [("no-energy", "node_0.txt: power_measurement_stop has the time of power_measurement_start")],
+        [
+            ("no-energy", "node_0.txt: power_measurement_stop has the time of power_measurement_start"),
+            ("interval", "power_measurement_stop has the time of power_measurement_start, on 1 of 1 nodes"),
+        ],
     ),
     "stop before the start": (
         node_log(GOOD, start=61, stop=0),
@@ -161,7 +164,7 @@ SEVERAL: dict[str, tuple[Files, list[tuple[str, str, str | None]]]] = {
             (
                 "power.sampling",
                 "node_2.txt",
-                "median 3.00 s, mean 3.00 s without gaps, worst 3.0 s (61 readings), on 2 of 3 nodes",
+                "every 3.00 s (61 readings), on 2 of 3 nodes",
             )
         ],
     ),

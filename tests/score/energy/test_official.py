@@ -247,5 +247,11 @@ def test_what_an_auditor_says_of_the_published_measurements() -> None:
             counts[found.rule] = counts.get(found.rule, 0) + 1
     assert told == {
         "1xSMC-H100-SXM-80GB": {"power.names": 5, "power.strays": 5, "power.sampling": 5, "power.gap": 1},
-        "8xSMC-H100-SXM-80GB": {"power.no-energy": 5, "power.sampling": 5, "power.gap": 5, "power.clock": 5},
+        "8xSMC-H100-SXM-80GB": {
+            "power.no-energy": 5,
+            "power.interval": 5,
+            "power.sampling": 5,
+            "power.gap": 5,
+            "power.clock": 5,
+        },
     }
