@@ -105,7 +105,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
     asked = [ask for ask in one.asks if ask.findings[0].suppressed is None]
     shown = () if summary else asked[:most]
     left = asked[len(shown) :]
-    room = None if full else _ROOM - _EACH * len(shown)
+    room = None if full else _ROOM - _EACH * len(shown) if alone else 0
     questions = (_question(number, ask, full=full) for number, ask in enumerate(shown, 1))
     more = Text(f"{'and ' if shown else ''}{_tally(left)} (-v shows all)") if left else None
     blocks: tuple[Block | None, ...] = (
@@ -113,7 +113,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
         section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
         section("Entries", entries_table(one.entries)) if full else entries_table(one.entries),
         *(_tables((one,), full=full) if alone else ()),
-        *(hyperparameters_tables(one.entries, room) if alone or full else ()),
+        *hyperparameters_tables(one.entries, room),
         section("Notes", *(_question(number, ask, full=True) for number, ask in enumerate(one.notes, 1)))
         if full
         else Text(f"notes: {_tally(one.notes)} (-v shows them)")
