@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import starmap
 from typing import Annotated, Any, Literal
 
@@ -203,6 +204,10 @@ class Hidden(msgspec.Struct, frozen=True):
     findings: Annotated[int, Says(minimum=1)]
 
 
+#: Of thousands of paths the root is the same.
+_relative = lru_cache(64)(os.path.relpath)
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one check found.
 
@@ -232,7 +237,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def path_below(self, above: str, path: str = ".") -> str:
         """Return one of its paths relative to a folder above its root."""
-        return os.path.relpath(os.path.join(self.root, path), above)  # noqa: PTH118
+        inside = _relative(self.root, above)
+        return path if inside == "." else inside if path == "." else f"{inside}/{path}"
 
     def at(self, above: str) -> Report:
         """Return the report with paths relative to a folder above its root."""

@@ -192,12 +192,11 @@ def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -
 
 def _tabled(results: Sequence[Result], sides: Sides) -> Iterator[About]:
     """Yield what is wrong with private IDs and in the results table, by the folder of the organisation."""
-    above = str(sides.root)
-    yield from audit_ids(results, lambda _, file: os.path.relpath(file, above))
+    yield from audit_ids(results)
     if sides.table is None or not results:
         return
     rows = read_table(sides.table, benchmarks_of(results[0].rules))
-    name, whole = os.path.relpath(sides.table, above), all(place.target in _WHOLE for place in sides.found)
+    name, whole = os.path.relpath(sides.table, sides.root), all(place.target in _WHOLE for place in sides.found)
     yield from audit_table(name, rows, results, whole=whole)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -230,21 +231,16 @@ def _known_ids(name: str, result: Result) -> tuple[Sequence[str], str]:
     return (found.ids, found.source or "published documents") if found else ((), "")
 
 
-def audit_ids(results: Sequence[Result], place: Callable[[Result, Path], str]) -> Iterator[About]:
-    """Yield systems whose private ID, in the file of the result summarizer, is that of another system: see above.
-
-    Args:
-        results: those of a round.
-        place: returns what findings call a file of a result.
-    """
+def audit_ids(results: Sequence[Result]) -> Iterator[About]:
+    """Yield systems of a round whose private ID, in the file of the result summarizer, is another's: see above."""
     owners: dict[str, Result] = {}
     for result in {(one.organisation, one.system): one for one in results}.values():
         file = id_file(result)
         stated = private_id(file)
         first = owners.setdefault(stated, result) if stated else result
         if first is not result:
-            actual = f"as in {place(first, id_file(first))}"
-            yield result.organisation, finding("table.private-id", place(result, file), actual=actual)
+            place, other = (os.path.relpath(of, result.root) for of in (file, id_file(first)))
+            yield result.organisation, finding("table.private-id", place, actual=f"as in {other}")
 
 
 def id_file(result: Result) -> Path:
