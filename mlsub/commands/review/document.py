@@ -111,7 +111,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
     blocks: tuple[Block | None, ...] = (
         Text(_verdict(one)),
         section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
-        entries_table(one.entries),
+        section("Entries", entries_table(one.entries)) if full else entries_table(one.entries),
         *(_tables((one,), full=full) if alone else ()),
         *(hyperparameters_tables(one.entries, room) if alone or full else ()),
         section("Notes", *(_question(number, ask, full=True) for number, ask in enumerate(one.notes, 1)))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from mlsub.commands.review.model import Hyperparameter, ReviewedEntry
+from mlsub.commands.review.model import Hyperparameter, Reference, ReviewedEntry
 from mlsub.convergence.reference import hyperparameters_of, reference_file
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plural
@@ -46,14 +46,14 @@ class _Side(NamedTuple):
         return "=" if text == self.reference[name] else Span(text, "note")
 
 
-def hyperparameters(entry: Result, before: Result | None) -> tuple[float | None, tuple[Hyperparameter, ...]]:
-    """Return the batch size of the reference in force, and what it, an entry and that of the round before state.
+def hyperparameters(entry: Result, before: Result | None) -> tuple[Reference | None, tuple[Hyperparameter, ...]]:
+    """Return the reference in force, and what it, an entry and that of the round before state.
 
     Args:
         entry: with the runs whose values they are.
         before: that of the round before.
     """
-    size, stated = _reference(entry)
+    known_reference, stated = _reference(entry)
     names = {name for name in known_keys(entry.rules, entry.benchmark) if step_of(name) == "hyperparameters"}
     optimizer = show_value(stated.get("optimizer", stated.get("opt_name")))
     reference = {_called(name, optimizer, names): value for name, value in stated.items()}
@@ -62,7 +62,7 @@ def hyperparameters(entry: Result, before: Result | None) -> tuple[float | None,
     found = (
         Hyperparameter(name, fact_of(entry.logs, name), reference.get(name), fact_of(earlier, name)) for name in known
     )
-    return size, tuple(of for of in found if (of.value, of.reference, of.before) != (None, None, None))
+    return known_reference, tuple(of for of in found if (of.value, of.reference, of.before) != (None, None, None))
 
 
 def _called(name: str, optimizer: str, names: Collection[str]) -> str:
@@ -70,14 +70,18 @@ def _called(name: str, optimizer: str, names: Collection[str]) -> str:
     return next((one for one in (f"{optimizer}_{name}", name, _CALLED.get(name, "")) if one in names), name)
 
 
-def _reference(entry: Result) -> tuple[float | None, Mapping[str, Any]]:
-    """The hyperparameters of the reference in force, its batch size among them, and that size."""
+def _reference(entry: Result) -> tuple[Reference | None, Mapping[str, Any]]:
+    """The reference in force, and its hyperparameters, the batch size among them."""
     file, batch_size = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark), entry.rcp.batch_size
+    if file is None or batch_size is None:
+        return None, {}
     try:
-        size, found = hyperparameters_of(file, batch_size) if file and batch_size is not None else (None, {})
+        size, found = hyperparameters_of(file, batch_size)
     except MlsubError:
-        size, found = None, {}
-    return size, found if size is None else {KEYS["batch_size"]: size, **found}
+        return None, {}
+    if size is None:
+        return None, {}
+    return Reference(f"{file.parent.name}/{file.name}", size), {KEYS["batch_size"]: size, **found}
 
 
 def hyperparameters_tables(entries: Sequence[ReviewedEntry], room: int | None) -> Iterator[Block | None]:
@@ -135,11 +139,11 @@ def _values(name: str, sides: Sequence[_Side], without: str = "-") -> Iterator[s
 def _references(entries: Mapping[int, ReviewedEntry]) -> list[_Side]:
     """A column for each batch size that the reference has."""
     found = {
-        entry.reference_batch_size: {
+        entry.reference.batch_size: {
             of.name: show_value(of.reference) for of in entry.hyperparameters if of.reference is not None
         }
         for entry in entries.values()
-        if entry.reference_batch_size is not None
+        if entry.reference is not None
     }
     return [_Side(f"reference at {show_value(size)}", texts, {}) for size, texts in sorted(found.items())]
 

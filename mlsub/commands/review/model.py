@@ -35,6 +35,13 @@ class LeftOut(msgspec.Struct, frozen=True):
     why: Annotated[str, Says(enum=["noncompliant", "not converged", "fastest", "slowest"])]
 
 
+class Reference(msgspec.Struct, frozen=True):
+    """Whose hyperparameters are beside an entry's: the file of reference data, and the batch size in it."""
+
+    file: str
+    batch_size: int | float
+
+
 class Hyperparameter(msgspec.Struct, frozen=True):
     """What an entry states, that of the round before, and the reference; None where one does not state it."""
 
@@ -48,8 +55,8 @@ class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One entry.
 
     ``margin_percent`` is the mean above the limit of the convergence test, None where it has no mean. ``before`` is the
-    path of the same submitter's entry of the round before, where it is at hand. ``reference_batch_size`` is that of the
-    reference's hyperparameters: the entry's, or the next smaller one with data.
+    path of the same submitter's entry of the round before, where it is at hand. ``reference`` has the entry's batch
+    size, or the next smaller one with data.
     """
 
     path: str
@@ -67,15 +74,16 @@ class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...]
     disclosure: Disclosure
     hyperparameters: tuple[Hyperparameter, ...] = ()
-    reference_batch_size: int | float | None = None
+    reference: Reference | None = None
     before: str | None = None
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A name in a system description, the file at ``path``, and how it should be written."""
+    """A name in a system description, the file at ``path``, and how it should be written; one that is has no line."""
 
     path: str
     naming: Naming
+    line: int | None = None
 
 
 class Organisation(msgspec.Struct, frozen=True, kw_only=True):

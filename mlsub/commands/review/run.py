@@ -231,6 +231,7 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
     names = {log.organisation for log in report.logs} | {entry.organisation for entry in report.entries}
     name = names.pop() if len(names) == 1 and "" not in names else os.path.basename(report.root)  # noqa: PTH119
     inside = any(log.path.startswith(f"{name}/") for log in report.logs)
+    lines = {(found.path, found.actual): found.line for found in report.findings if found.rule.startswith("system.")}
     return Organisation(
         name=name,
         organisation_name=organisation(name),
@@ -242,7 +243,7 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
         logs=len(report.logs),
         entries=rows,
         names=tuple(
-            Named(report.path_below(above, system.path), naming)
+            Named(report.path_below(above, system.path), naming, lines.get((system.path, naming.written)))
             for system in report.systems
             if system.facts is not None
             for naming in namings(msgspec.structs.asdict(system.facts))
@@ -253,7 +254,7 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
 def _entry(result: Result, before: Result | None, code: Mapping[str, Sequence[str]]) -> ReviewedEntry:
     mean, limit = result.rcp.mean, result.rcp.minimum
     files = code_of(result.benchmark, code.get(result.organisation, ()))
-    size, found = hyperparameters(result, before) if result.logs else (None, ())
+    reference, found = hyperparameters(result, before) if result.logs else (None, ())
     return ReviewedEntry(
         path=result.path,
         system=result.system,
@@ -270,7 +271,7 @@ def _entry(result: Result, before: Result | None, code: Mapping[str, Sequence[st
         left_out=tuple(_left_out(result)),
         disclosure=disclosure_of(result.path, result.logs, result.accelerators_count, files),
         hyperparameters=found,
-        reference_batch_size=size,
+        reference=reference,
         before=before.path if before else None,
     )
 

@@ -49,7 +49,8 @@ def test_each_hyperparameter_has_its_file_and_line(tmp_path: Path) -> None:
     answer_schema("review").validate(outcome.document)
     [entry] = outcome.document["organisations"][0]["entries"]
     folder = "v1.1/ACME/results/rack1/bert"
-    assert (entry["before"], entry["reference_batch_size"]) == (f"old/{folder}", 3072)
+    assert entry["before"] == f"old/{folder}"
+    assert entry["reference"] == {"file": "training_2.0.0/rcps_bert.json", "batch_size": 3072}
     rate = next(of for of in entry["hyperparameters"] if of["name"] == "opt_base_learning_rate")
     line = 9
     assert rate == {
@@ -142,6 +143,15 @@ def test_a_round_has_names_and_disclosure_over_all(tmp_path: Path) -> None:
     text = run("review", made.folder.parent, "--severity", "error").stdout
     assert text.count("\nNames\n") == text.count("no more than") + text.count("No entry discloses") == 1
     assert " ".join(part(text, "Names").splitlines()[-1].split()[1:]) == "AMD EPYC Rome 7742 AMD EPYC 7742 Best, ACME"
+
+
+def test_each_name_that_is_not_right_has_its_line(tmp_path: Path) -> None:
+    made = make_tree(tmp_path)
+    made.add_system(host_processor_model_name="AMD EPYC Rome 7742")
+    [one] = run("review", made.folder, "--format", "json").document["organisations"]
+    [name] = [of for of in one["names"] if of["naming"]["field"] == "host_processor_model_name"]
+    lines = (made.folder / name["path"]).read_text().splitlines()
+    assert "AMD EPYC Rome 7742" in lines[name["line"] - 1]
 
 
 @published
