@@ -236,11 +236,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def at(self, above: str) -> Report:
         """Return the report with paths relative to a folder above its root."""
+        if self.root == above:
+            return self
         moved = {
-            name: tuple(replace(one, path=self.path_below(above, one.path)) for one in getattr(self, name))
+            name: [replace(one, path=self.path_below(above, one.path)) for one in getattr(self, name)]
             for name in ("logs", "entries", "systems", "without_logs", "findings")
         }
-        return replace(self, root=above, **moved)
+        for place, one in enumerate(self.entries):
+            if one.rcp.bypass is not None:
+                rcp = replace(one.rcp, bypass=self.path_below(above, one.rcp.bypass))
+                moved["entries"][place] = replace(moved["entries"][place], rcp=rcp)
+        return replace(self, root=above, **{name: tuple(of) for name, of in moved.items()})
 
     def exit_status(self, *, fail_on: Severity | None = None) -> int:
         """Return 0 for accepted, 1 for rejected or against the user's own rules, 2 for not checked.

@@ -24,12 +24,12 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import MEANINGS
+from mlsub.present.entries import MEANINGS, rcp_words
 from mlsub.present.findings import MEANINGS as SEVERITIES
 from mlsub.present.findings import SUPPRESSED, facts_of, tally
 from mlsub.review.disclosure import show_fact
 from mlsub.rules.catalogue import finding
-from mlsub.submission.report import SCALING_TOLERANCE, Detail
+from mlsub.submission.report import Detail
 
 if TYPE_CHECKING:
     from mlsub.present.ci import CiReport
@@ -105,7 +105,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
     asked = [ask for ask in one.asks if ask.findings[0].suppressed is None]
     shown = () if summary else asked[:most]
     left = asked[len(shown) :]
-    room = None if full else _ROOM - _EACH * len(shown)
+    room = None if full else _ROOM - _EACH * len(shown) if alone else 0
     questions = (_question(number, ask, full=full) for number, ask in enumerate(shown, 1))
     more = Text(f"{'and ' if shown else ''}{_tally(left)} (-v shows all)") if left else None
     blocks: tuple[Block | None, ...] = (
@@ -113,7 +113,7 @@ def _organisation(one: Organisation, most: int | None, *, full: bool, summary: b
         section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
         section("Entries", entries_table(one.entries)) if full else entries_table(one.entries),
         *(_tables((one,), full=full) if alone else ()),
-        *(hyperparameters_tables(one.entries, room) if alone or full else ()),
+        *hyperparameters_tables(one.entries, room),
         section("Notes", *(_question(number, ask, full=True) for number, ask in enumerate(one.notes, 1)))
         if full
         else Text(f"notes: {_tally(one.notes)} (-v shows them)")
@@ -153,7 +153,7 @@ def _question(number: int, ask: Ask, *, full: bool) -> Section:
 
 def entries_table(entries: Sequence[ReviewedEntry]) -> Table:
     """One row an entry: minutes, scaling factor, how far above the limit of convergence, and runs left out."""
-    scaled = any(entry.scaling != 1 or entry.expected_scaling != 1 for entry in entries)
+    scaled = any(entry.score.scaling != 1 or entry.score.expected_scaling != 1 for entry in entries)
     judged = any(entry.official is not Verdict.ACCEPTED for entry in entries)
     columns = (
         Column("#", number=True),
@@ -175,7 +175,7 @@ def entries_table(entries: Sequence[ReviewedEntry]) -> Table:
             f"{entry.runs - len(entry.left_out)}/{entry.runs}",
             "-" if entry.minutes is None else f"{entry.minutes:.3f}",
             *[_factor(entry)] * scaled,
-            entry.rcp + ("" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%"),
+            rcp_words(entry.rcp) + ("" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%"),
             *[Span(entry.official.value, MEANINGS[entry.official])] * judged,
         )
         for number, entry in enumerate(entries, 1)
@@ -252,8 +252,8 @@ def _disclosed(entry: ReviewedEntry, name: str) -> str:
 
 
 def _factor(entry: ReviewedEntry) -> Cell:
-    same = abs(entry.scaling - entry.expected_scaling) <= SCALING_TOLERANCE * entry.expected_scaling
-    return f"{entry.scaling:.4f}" if same else Lines((f"{entry.scaling:.4f}", f"({entry.expected_scaling:.4f})"))
+    score, factor = entry.score, f"{entry.score.scaling:.4f}"
+    return factor if score.as_expected else Lines((factor, f"({score.expected_scaling:.4f})"))
 
 
 def _to_read(one: Organisation, *, full: bool) -> Block | None:

@@ -9,6 +9,7 @@ import msgspec
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.present.envelope import Answer
 from mlsub.review.disclosure import Disclosure, Fact
+from mlsub.submission.report import EntryResult
 from mlsub.systems.names import Naming
 
 
@@ -51,25 +52,15 @@ class Hyperparameter(msgspec.Struct, frozen=True):
     before: Fact | None = None
 
 
-class ReviewedEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry.
+class ReviewedEntry(EntryResult, frozen=True, kw_only=True):
+    """An entry as ``mlsub check`` has it, and what a review adds.
 
     ``margin_percent`` is the mean above the limit of the convergence test, None where it has no mean. ``before`` is the
     path of the same submitter's entry of the round before, where it is at hand. ``reference`` has the entry's batch
     size, or the next smaller one with data.
     """
 
-    path: str
-    system: str
-    benchmark: str
     benchmark_name: str
-    division: str | None
-    official: Verdict
-    runs: int
-    minutes: float | None
-    scaling: float
-    expected_scaling: float
-    rcp: str
     margin_percent: float | None
     left_out: tuple[LeftOut, ...]
     disclosure: Disclosure

@@ -28,14 +28,14 @@ from mlsub.convergence.statistics import cut_of
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.document import text_of
-from mlsub.present.entries import organisations_of, rcp_words, verdict_line
+from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import code_of, disclosure_of
 from mlsub.review.runs.changes import paired
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
-from mlsub.submission.report import Choice, Report
+from mlsub.submission.report import Choice, EntryResult, Report
 from mlsub.submission.result import Result
 from mlsub.systems.names import namings
 from mlsub.workspace import Checked, Settings, check_places, find_places, in_one_line
@@ -264,17 +264,8 @@ def _entry(result: Result, before: Result | None, code: Mapping[str, Sequence[st
     files = code_of(result.benchmark, code.get(result.organisation, ()))
     reference, found = hyperparameters(result, before) if result.logs else (None, ())
     return ReviewedEntry(
-        path=result.path,
-        system=result.system,
-        benchmark=result.benchmark,
+        **{name: getattr(result, name) for name in EntryResult.__struct_fields__},
         benchmark_name=result.benchmark_name,
-        division=result.division,
-        official=result.official,
-        runs=result.runs,
-        minutes=result.published_minutes,
-        scaling=result.score.scaling,
-        expected_scaling=result.score.expected_scaling,
-        rcp=rcp_words(result.rcp),
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out(result)),
         disclosure=disclosure_of(result.path, result.logs, result.accelerators_count, files),

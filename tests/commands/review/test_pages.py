@@ -14,6 +14,7 @@ from tests.corpus import CORPUS
 from tests.make_tree import make_tree
 from tests.review.runs.build import at, every, put, write_tree
 
+corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 published = pytest.mark.skipif(not (CORPUS.parent / "v6.0-sample").is_dir(), reason="published logs are not there")
 
 
@@ -160,3 +161,24 @@ def test_a_round_discloses_over_all_its_organisations() -> None:
     lines = [line.split() for line in part(text, "Disclosed").splitlines()]
     assert ["AMD", "2", "llama2_70b_lora", "8", "1", "1", "1", "1", "1", "config_MI355X_1x8x1.sh"] in lines
     assert "3 entries disclose no more than the batch size.\n" in text
+
+
+@corpus
+@pytest.mark.parametrize("package", ["v1.0/Graphcore", "v1.1/HPE", "v2.0/HazyResearch", "v3.0/IEI", "v5.1/AMD"])
+def test_the_text_of_a_package_of_up_to_six_entries_is_short(package: str) -> None:
+    assert run("review", CORPUS / package).stdout.count("\n") <= 60
+
+
+@corpus
+def test_hyperparameters_without_room_are_counted() -> None:
+    text = run("review", CORPUS / "v1.0" / "Graphcore").stdout
+    assert "  hyperparameters that differ: 7 of bert, 6 of resnet (-v shows them).\n" in text
+    assert "Hyperparameters of" not in text
+
+
+def test_what_people_have_to_read_is_whole_sentences(tmp_path: Path) -> None:
+    [one] = run("review", write_tree(tmp_path), "--format", "json").document["organisations"]
+    assert one["to_read"]["bert"][:2] == [
+        "checkpoint and vocabulary are those of the reference",
+        "how sequences are packed, and that the loss ignores what pads them",
+    ]

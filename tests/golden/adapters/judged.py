@@ -122,8 +122,12 @@ def review(answer: Answer) -> Facts:
 
 
 def _of_entry(entry: dict[str, Any]) -> list[Any]:
-    figures = values(entry, "minutes", "scaling", "margin_percent") or ()
-    return [*(values(entry, "benchmark_name", "division", "runs", "rcp") or ()), *map(rounded, figures)]
+    figures = entry["minutes"], entry["score"]["scaling"], entry["margin_percent"]
+    return [
+        *(values(entry, "benchmark_name", "division", "runs") or ()),
+        entry["rcp"]["verdict"],
+        *map(rounded, figures),
+    ]
 
 
 def _figure(figure: Any) -> Any:
