@@ -65,7 +65,7 @@ def judge_entry(
     noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    score, about_score, differs = judge_score(entry, needs, round_, convergence.result.scaling)
+    score, about_score, differs = judge_score(entry, needs, round_, convergence.result)
     energy, uncounted = energy_of(entry, needs, power, score)
     findings = [
         *_files(entry, needs, round_),

@@ -11,10 +11,11 @@ from itertools import islice
 from msgspec.structs import replace
 
 from mlsub.divisions import DIVISIONS
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.show import show
 from mlsub.log.event import before_run
 from mlsub.log.run import Run
+from mlsub.review.cadence import is_closed
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import Count
 from mlsub.rules.catalogue import finding
@@ -74,7 +75,11 @@ def audit_keys(logs: Sequence[LogReport], round_: Round, benchmark: str) -> Iter
                 seen.add(given)
                 actual = f"{show(given)}: {show(log.run.hyperparameters.get(given))}"
                 fix = f"If {key} is meant, rename the key."
-                yield finding("run.misspelt-key", log.path, line=line, expected=key, actual=actual, fix=fix)
+                # Open may log what it likes.
+                severity = None if is_closed(log.run) else Severity.NOTE
+                yield finding(
+                    "run.misspelt-key", log.path, line=line, expected=key, actual=actual, fix=fix, severity=severity
+                )
 
 
 def _unknown(run: Run, known: Collection[str]) -> dict[str, int]:

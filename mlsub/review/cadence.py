@@ -192,6 +192,7 @@ def _cadences() -> dict[str, dict[str, list[Cadence]]]:
     return shipped(__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]])
 
 
+_MISSING = "An evaluation that the rules require is missing"
 _STOPS = "The run stops at an evaluation that the rules do not require"
 
 
@@ -220,7 +221,9 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
         miss = _off_grid(places, every * rule.scale, slack * rule.scale)
     else:
         miss = _leaves(places, every * rule.scale, allowed, slack * rule.scale, rule)
-    if miss is not None and (run.converged or miss.message != _STOPS):
+    # A run that does not converge gains nothing where it stops; results of evaluations beside the training may be lost.
+    unsaid = {_STOPS: not run.converged, _MISSING: run.lengths.beside}
+    if miss is not None and not unsaid.get(miss.message):
         yield finding(
             "run.eval-cadence",
             path,
@@ -283,7 +286,7 @@ def _walk(places: list[float], every: float, first: float, on: float, slack: flo
         if place <= first:
             continue
         if place - (before if at_least else on) > every + slack:
-            return _Miss(place, "An evaluation that the rules require is missing")
+            return _Miss(place, _MISSING)
         if place - on >= every - slack:
             on = place
         before = place

@@ -128,8 +128,8 @@ def _status(run: Run, path: str) -> Iterator[Finding]:
     rule, actual, fix = "run.status-unknown", show(status), None
     if status is None or status == "":
         rule = "run.status-missing"
-    elif status == "aborted":
-        rule, expected, actual = "run.status-aborted", None, "aborted"
+    elif status in ("aborted", "abort"):
+        rule, expected, actual = "run.status-aborted", None, status
     else:
         close = get_close_matches(show(status, 40).strip('"').lower(), _STATUSES, n=1, cutoff=0.5)
         fix = f"Did you mean {close[0]}?" if close else None

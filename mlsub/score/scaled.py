@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.data import loads
 from mlsub.io.show import show
 from mlsub.log.run import Run, Timeline
@@ -153,7 +153,7 @@ def _times(minutes: float | None, factor: float) -> float | None:
     return None if minutes is None or not math.isfinite(minutes * factor) else minutes * factor
 
 
-def audit_scaling(path: str, score: ScoreResult) -> Iterator[Finding]:
+def audit_scaling(path: str, score: ScoreResult, severity: Severity | None = None) -> Iterator[Finding]:
     """Whether the factor in ``scaling.json`` is the expected one."""
     if score.scaling_file and not score.as_expected:
         yield finding(
@@ -161,4 +161,5 @@ def audit_scaling(path: str, score: ScoreResult) -> Iterator[Finding]:
             path,
             expected=f"{score.expected_scaling:.6f}",
             actual=f"{score.scaling:.6f} in {FILE}",
+            severity=severity,
         )

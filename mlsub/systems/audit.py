@@ -6,7 +6,7 @@ The path of each finding is the name of the field that it is about, until the de
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import islice, product
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from mlsub.divisions import DIVISIONS, OPEN, division_of
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.show import show
 from mlsub.rounds import Summarizer
 from mlsub.rules.catalogue import finding
@@ -100,10 +100,16 @@ _NOTES = "notes"
 _MOST_SHOWN = 40
 
 
-def audit(content: dict[str, Any], duplicates: Sequence[str]) -> Iterator[Finding]:
-    """Yield the review findings on a description's content."""
-    for name in dict.fromkeys(duplicates):
-        yield finding("system.duplicate-key", name, f"The field {name} appears more than once")
+def audit(content: dict[str, Any], duplicates: Mapping[str, bool]) -> Iterator[Finding]:
+    """Yield the review findings on a description's content.
+
+    Args:
+        content: of the description.
+        duplicates: fields that it has more than once, and whether with several values.
+    """
+    for name, differ in duplicates.items():
+        message, severity = f"The field {name} appears more than once", Severity.WARNING if differ else Severity.NOTE
+        yield finding("system.duplicate-key", name, message + (", and not with one value" * differ), severity=severity)
     for part in (_division, _silence, _meaning, _accelerators, audit_figures, _spelling):
         yield from part(content)
 

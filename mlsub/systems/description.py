@@ -190,18 +190,18 @@ def _read(file: Path) -> bytes:
     return content
 
 
-def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], list[str], Finding | None]:
-    """Return the content, the fields it has more than once, and why it is not a description, if it is not.
+def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], dict[str, bool], Finding | None]:
+    """Return the content, the fields it has more than once and whether with several values, and why it is none.
 
     ``older``: it may have one of the forms of v0.6.
     """
-    duplicates: list[str] = []
+    duplicates: dict[str, bool] = {}
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: dict[str, Any] = {}
         for key, value in pairs:
             if key in seen:
-                duplicates.append(key)
+                duplicates[key] = duplicates.get(key, False) or seen[key] != value
             seen[key] = value
         return seen
 
@@ -215,11 +215,11 @@ def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], list[
             line, fix = 1, f"Remove the byte order mark; {FIX} does it."
         elif isinstance(error, json.JSONDecodeError):
             line, reason, fix = _place(error)
-        return {}, [], finding("system.not-json", path, "The file is not JSON", line=line, actual=reason, fix=fix)
+        return {}, {}, finding("system.not-json", path, "The file is not JSON", line=line, actual=reason, fix=fix)
     if not isinstance(content, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(content), "a number")
         message = "The system description is not an object with fields"
-        return {}, [], finding("system.not-object", path, message, line=1, expected="an object", actual=kind)
+        return {}, {}, finding("system.not-object", path, message, line=1, expected="an object", actual=kind)
     return in_later_fields(content) if older else content, duplicates, None
 
 

@@ -97,7 +97,9 @@ def test_against_another_round(tmp_path: Path) -> None:
     alone = reviewed(new)
     beside = reviewed(new, "--against", old)
     assert (rules(alone), rules(beside)) == ([], ["inspect.same-run"])
+    assert "copies of runs" in alone.document["organisations"][0]["fine"]
     [one] = beside.document["organisations"]
+    assert "copies of runs" not in one["fine"]
     assert [entry["path"] for entry in one["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
 
 

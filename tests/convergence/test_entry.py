@@ -298,7 +298,7 @@ def test_a_reviewer_hears_of_two_counts_of_samples_that_do_not_agree(tmp_path: P
     found = entry(tmp_path, [bert(BERT_FAST, BERT_SLOW)] * 10, name="bert")
     assert (found.result.verdict, found.result.counted) == ("pass", "train_samples")
     assert [(f.rule, f.rejects) for f in found.findings] == [("rcp.train-samples", False), ("rcp.two-counts", False)]
-    assert found.findings[1].actual == "3000000 samples; 2000000 samples"
+    assert found.findings[1].actual == "train_samples: 3000000 samples; epoch_num: 2000000 samples"
 
 
 def test_epoch_num_counts_where_it_is_accepted(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ SAMPLE: dict[str, dict[str, int]] = {
     "v0.7/Google/results/tpu-v3-4096-JAX/ssd": {},
     "v0.7/Google/results/tpu-v4-16-TF/bert": {},
     "v1.0/Google/results/tpu-v4-128-TF/resnet": {},
-    "v1.0/Google/results/tpu-v4-4096-TF/ssd": {"run.eval-cadence": 1},
+    "v1.0/Google/results/tpu-v4-4096-TF/ssd": {},
     "v1.0/PCL/results/CloudBrainII_1024_mindspore_close/resnet": {},
     "v1.0/Inspur/results/nf5488m6_hugectr/dlrm": {},
     "v1.0/Habana/results/SYS-420GH-TNGR/resnet": {},

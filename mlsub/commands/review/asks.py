@@ -19,6 +19,10 @@ from mlsub.rules.catalogue import catalogue
 _MENDED, _RIGHT, _EXPLAINED = " Will it be corrected?", " What is right?", " What explains it?"
 
 
+#: Where runs are copies of others, nobody says that copies of runs are fine, even if that is a note.
+_COPIES = ("entry.same-log-twice", "inspect.same-run")
+
+
 class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a submission in words, and what the rules on it begin with."""
 
@@ -69,7 +73,7 @@ def _people() -> People:
 
 def fine_of(findings: Sequence[Finding], about: Organisation) -> Iterator[str]:
     """Yield what was looked at and gave nothing to ask, whatever the choice hides."""
-    asked = [one.rule for one in findings if one.severity is not Severity.NOTE]
+    asked = [one.rule for one in findings if one.severity is not Severity.NOTE or one.rule in _COPIES]
     count = {"logs": plural(about.logs, "log"), "entries": plural(len(about.entries), "entry", "entries")}
     for area in _people().areas:
         if not any(rule.startswith(area.rules) for rule in asked):

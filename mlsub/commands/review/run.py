@@ -25,7 +25,7 @@ from mlsub.commands.review.model import (
 from mlsub.commands.review.table import benchmarks_of, read_table
 from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence.statistics import cut_of
-from mlsub.findings import Finding, Severity, Verdict
+from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
@@ -182,12 +182,20 @@ def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -
             own = [result for result in results if result.organisation in folders]
             rows = tuple(_entry(result, befores.get(result.path), one.code) for result in own)
             seen = [of for result in own for of in observed.get(result.path, ())]
-            found = (*report.at(above).findings, *(found for folder, found in tabled if folder in folders))
+            found = (*_asked(report.at(above)), *(found for folder, found in tabled if folder in folders))
             yield Judged(
                 organisation=_organisation(report, rows, above),
                 findings=(*found, *(of.finding for of in seen)),
                 observations=tuple(seen),
             )
+
+
+def _asked(report: Report) -> Iterator[Finding]:
+    """Yield the findings of a report; official errors of runs that an entry may hold are notes."""
+    decided, rejecting = report.official is not Verdict.NOT_CHECKED, set(report.rejecting())
+    for found in report.findings:
+        forgiven = decided and found.kind is Kind.OFFICIAL and found.severity is Severity.ERROR
+        yield replace(found, severity=Severity.NOTE) if forgiven and found not in rejecting else found
 
 
 def _tabled(results: Sequence[Result], sides: Sides) -> Iterator[About]:

@@ -174,3 +174,11 @@ def test_hyperparameters_without_room_are_counted() -> None:
     text = run("review", CORPUS / "v1.0" / "Graphcore").stdout
     assert "  hyperparameters that differ: 7 of bert, 6 of resnet (-v shows them).\n" in text
     assert "Hyperparameters of" not in text
+
+
+def test_what_people_have_to_read_is_whole_sentences(tmp_path: Path) -> None:
+    [one] = run("review", write_tree(tmp_path), "--format", "json").document["organisations"]
+    assert one["to_read"]["bert"][:2] == [
+        "checkpoint and vocabulary are those of the reference",
+        "how sequences are packed, and that the loss ignores what pads them",
+    ]
