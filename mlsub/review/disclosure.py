@@ -94,8 +94,11 @@ def fact_of(logs: Sequence[LogReport], key: str) -> Fact | None:
     if not stated:
         return None
     values = dict.fromkeys(show(log.run.hyperparameters[key], _LONGEST) for log in stated)
-    run = stated[0].run
-    return Fact(run.hyperparameters[key], stated[0].path, run.lines.get(key), tuple(values)[1:])
+    run, (first, *also) = stated[0].run, values
+    value = run.hyperparameters[key]
+    if len(first) >= _LONGEST:
+        value = value[:_LONGEST] if isinstance(value, str) else first
+    return Fact(value, stated[0].path, run.lines.get(key), tuple(also))
 
 
 def show_value(value: Any) -> str:

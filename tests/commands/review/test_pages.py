@@ -106,6 +106,14 @@ def test_odd_values_are_short(value: Any, text: str) -> None:
     assert len(show_value(value)) <= 60
 
 
+@pytest.mark.parametrize("value", ["a" * 5_000, [0.5] * 5_000])
+def test_a_long_value_is_short_in_json(tmp_path: Path, value: Any) -> None:
+    tree = write_tree(tmp_path, every(lambda made: put(made, "opt_base_learning_rate", value)))
+    [entry] = run("review", tree, "--format", "json").document["organisations"][0]["entries"]
+    rate = next(of for of in entry["hyperparameters"] if of["name"] == "opt_base_learning_rate")
+    assert len(rate["value"]["value"]) == 200
+
+
 def disclosing(made: list[dict[str, Any]], **values: Any) -> None:
     """Log keys behind the batch size."""
     batch = made[at(made, "global_batch_size")]
