@@ -159,7 +159,7 @@ def _read(data: bytes) -> None:
     besides = _chance(log, 4) == 0
     judged = _judge(round_id, [log], besides)
     _sound(judged.findings)
-    if judged.compliant is any(found.rejects for found in judged.findings) or (judged.trace is None) is besides:
+    if judged.compliant is any(found.rejects for found in judged.findings) or (judged.trace.keys and not besides):
         raise BrokenError(f"compliant: {judged.compliant}, and {sorted({f.rule for f in judged.findings})}")
     _same(judged, _judge(round_id, _cut(log), besides), "in pieces another answer")
     if _chance(log, 6) == 2:
