@@ -252,8 +252,10 @@ def _disclosed(entry: ReviewedEntry, name: str) -> str:
 
 
 def _factor(entry: ReviewedEntry) -> Cell:
+    """The scaling factor, and the expected one where it is another: only a test that passes expects one."""
     score, factor = entry.score, f"{entry.score.scaling:.4f}"
-    return factor if score.as_expected else Lines((factor, f"({score.expected_scaling:.4f})"))
+    expects = entry.rcp.verdict == "pass" and not score.as_expected
+    return Lines((factor, f"({score.expected_scaling:.4f})")) if expects else factor
 
 
 def _to_read(one: Organisation, *, full: bool) -> Block | None:
