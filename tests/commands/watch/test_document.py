@@ -80,7 +80,7 @@ result_0.txt: stopped: aborted after 0:10:00
 result_0.txt: error: init_start is missing [key.init_start.count]; expected at least once; found 0 times
 result_0.txt: review note: The run was aborted before it reached its target [run.status-aborted]; line 31; \
 expected success; found aborted
-result_0.txt: review warning: The first evaluation is not where the rules require it [run.eval-cadence]; line 29; \
+result_0.txt: review warning: No evaluation is where the rules require the first one [run.eval-cadence]; line 29; \
 expected every 4 epochs, first at 1, 2, 3 or 4; found 40
 result_0.txt: noncompliant: 2 errors, 2 review findings
 rejected: 1 of 1 logs noncompliant
