@@ -98,13 +98,14 @@ def counted(format_: str, text: str) -> int:
         more = sum(int(count) for *_, message in found for count in re.findall(r"(\d+) more \w", message))
         return len([one for one in found if "file" in one[1]]) + more
     if format_ == "json":
-        return len(list(_findings(json.loads(text))))
+        return len(set(_findings(json.loads(text))))
     return len(re.findall(r"\[(?:<code>)?`?[a-z]+(?:\.[\w-]+)+`?(?:</code>)?\]|<code>\[[a-z]+(?:\.[\w-]+)+\]", text))
 
 
 def _findings(value: Any) -> list[Any]:
-    """Every finding anywhere in an answer."""
+    """What makes the defect of every finding anywhere in an answer."""
     if isinstance(value, dict):
-        own = [value] if {"rule", "severity", "kind"} <= set(value) else []
+        names = ("rule", "severity", "kind", "message", "expected", "fix", "suppressed")
+        own = [json.dumps([value.get(name) for name in names])] if {*names[:3]} <= set(value) else []
         return own + [one for inner in value.values() for one in _findings(inner)]
     return [one for inner in value for one in _findings(inner)] if isinstance(value, list) else []

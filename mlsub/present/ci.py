@@ -12,10 +12,12 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding, Severity, Verdict
-from mlsub.io.show import plain
+from mlsub.io.show import first_few, plain
 from mlsub.present.findings import SUPPRESSED, why_suppressed
 from mlsub.submission.report import Report
 
+#: Further places of a defect that its words name; SARIF has all.
+MOST_PLACES = 20
 #: What GitHub and GitLab call the folder that they checked the repository out to.
 _CHECKOUTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 
@@ -29,12 +31,30 @@ class Outcome(StrEnum):
     WAIVED = "waived"
 
 
+class CiPlace(msgspec.Struct, frozen=True):
+    """A place of a defect; its file is relative to the root of the repository, or absolute outside of it."""
+
+    file: str
+    line: int | None
+    actual: str | None
+
+    @property
+    def words(self) -> str:
+        """The place in a line."""
+        return plain(self.file) + (f":{self.line}" if self.line else "")
+
+
 class CiFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding for a machine; its file is relative to the root of the repository, or absolute outside of it."""
+    """A defect for a machine with its places, of which ``finding`` is the first."""
 
     finding: Finding
-    file: str
+    places: tuple[CiPlace, ...]
     outcome: Outcome
+
+    @property
+    def file(self) -> str:
+        """The file of the first place."""
+        return self.places[0].file
 
     @property
     def level(self) -> Severity:
@@ -44,11 +64,15 @@ class CiFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What is wrong, then expected, found and fix, safe to print, a line each."""
+        """What is wrong, then expected, found, fix and further places, safe to print, a line each."""
         one, by = self.finding, self.finding.suppressed
+        same = all(place.actual == one.actual for place in self.places)
         facts = [("expected", one.expected), ("found", one.actual), ("fix", one.fix)]
         if by is not None:
             facts.append((SUPPRESSED[by.by], why_suppressed(by)))
+        also = [place.words + ("" if same else f" ({plain(place.actual or '')})") for place in self.places[1:]]
+        if also:
+            facts.append(("also in", first_few(also, MOST_PLACES)))
         return (plain(one.message), *(f"{name}: {plain(text)}" for name, text in facts if text is not None))
 
 
@@ -78,12 +102,13 @@ class CiReport(msgspec.Struct, frozen=True):
     def with_identities(self) -> Iterator[tuple[CiFinding, str]]:
         """Yield each result with a hash that stays the same where it moves to another line.
 
-        It is made of the rule, the file, the words, and how many such came before.
+        It is made of the rule, the file where it is in one, the words, and how many such came before.
         """
         seen: Counter[str] = Counter()
         for result in self.all:
-            one = result.finding
-            what = "\0".join((one.rule, result.file, one.message, one.expected or ""))
+            one, files = result.finding, {place.file for place in result.places}
+            where = result.file if len(files) == 1 else ""
+            what = "\0".join((one.rule, where, one.message, one.expected or ""))
             seen[what] += 1
             yield result, hashlib.sha256(f"{what}\0{seen[what]}".encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -113,13 +138,20 @@ def part(
         verdict: the official one.
         checked: the paths that were checked.
     """
-    base, results = _repository(), []
+    base, defects = _repository(), dict[tuple[Outcome, tuple[object, ...]], list[Finding]]()
     for finding in sorted(findings, key=lambda one: (one.path, one.line or 0)):
-        file = _file(_place(root, finding.path, verdict), base)
         how = outcome(finding)
         if finding.suppressed is not None and not (finding.rejects and how is Outcome.COUNTS):
             how = Outcome.WAIVED  # What rejects does so all the same.
-        results.append(CiFinding(finding=finding, file=file, outcome=how))
+        defects.setdefault((how, finding.defect), []).append(finding)
+    results = [
+        CiFinding(
+            finding=alike[0],
+            places=tuple(CiPlace(_file(_place(root, f.path, verdict), base), f.line, f.actual) for f in alike),
+            outcome=how,
+        )
+        for (how, _), alike in defects.items()
+    ]
     files = tuple(_file(os.path.join(root, path), base) for path in checked)  # noqa: PTH118
     return CiPart(name=name, verdict=verdict, results=tuple(results), checked=files)
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -23,7 +22,7 @@ from mlsub.findings import Severity, Verdict
 from mlsub.io import VERSION
 from mlsub.io.show import plain, plural
 from mlsub.present import markdown, text
-from mlsub.present.ci import CiFinding, CiPart, CiReport, Outcome
+from mlsub.present.ci import CiFinding, CiPart, CiPlace, CiReport, Outcome
 from mlsub.present.explanation import Explanation, explanation_document, explanations
 from mlsub.present.findings import why_suppressed
 
@@ -125,16 +124,13 @@ def _address(sources: tuple[str, ...]) -> str | None:
 
 def _sarif_result(result: CiFinding, index: int, identity: str) -> dict[str, Any]:
     one = result.finding
-    place: dict[str, Any] = {"artifactLocation": _artifact(result.file)}
-    if one.line is not None:
-        place["region"] = {"startLine": one.line}
     found = {
         "ruleId": one.rule,
         "ruleIndex": index,
         "level": _SARIF_LEVELS[result.level],
         # Nothing may read as a link of SARIF, ``[text](target)``.
         "message": {"text": "\n".join(result.lines).replace("](", "] (")},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": _location(place)} for place in result.places],
         # GitHub reads the second alone, and would hash the line where it is not there.
         "partialFingerprints": {"mlsub/v1": identity, "primaryLocationLineHash": f"{identity[:16]}:1"},
         "properties": {
@@ -148,6 +144,11 @@ def _sarif_result(result: CiFinding, index: int, identity: str) -> dict[str, Any
         return found
     reason = {"kind": "external", "status": "accepted", "justification": plain(why_suppressed(one.suppressed))}
     return {**found, "suppressions": [reason]}
+
+
+def _location(place: CiPlace) -> dict[str, Any]:
+    found: dict[str, Any] = {"artifactLocation": _artifact(place.file)}
+    return found if place.line is None else {**found, "region": {"startLine": place.line}}
 
 
 def _artifact(file: str) -> dict[str, str]:
@@ -193,7 +194,7 @@ def _cases(part: CiPart) -> Iterator[Element]:
         label = f"{finding.kind.value} {finding.severity.value}"
         inner.text = "\n".join((label, *result.lines, f"source: {plain(finding.source)}"))
         yield case
-    with_findings = {result.file for result in part.results}
+    with_findings = {place.file for result in part.results for place in result.places}
     clean = [file for file in dict.fromkeys(part.checked) if file not in with_findings]
     yield from (_case(file, "no findings", file) for file in clean)
     if part.verdict is None and not part.results and not clean:
@@ -213,7 +214,8 @@ def _case(classname: str, name: str, file: str | None = None) -> Element:
 def _github(results: CiReport) -> str:
     """A line for each annotation that GitHub shows, then one that counts the others, if there are any."""
     found: dict[str, list[CiFinding]] = {"error": [], "warning": [], "notice": []}
-    for result in _first_places_first(list(results.all)):
+    # What counts first.
+    for result in sorted(results.all, key=lambda one: one.outcome not in (Outcome.COUNTS, Outcome.NOT_CHECKED)):
         found["notice" if result.outcome is Outcome.WAIVED else _GITHUB_LEVELS[result.level]].append(result)
     lines, more = [], []
     for name, of in found.items():
@@ -235,17 +237,6 @@ def summary(markdown: str, room: int = MOST_OF_SUMMARY) -> bytes:
     if len(data) <= room:
         return data
     return data[: max(0, data.rfind(b"\n", 0, max(0, room - len(_CUT))))] + _CUT if room > len(_CUT) else b""
-
-
-def _first_places_first(results: Sequence[CiFinding]) -> Iterator[CiFinding]:
-    """What counts first, and of each defect one place before the second of any."""
-    places: Counter[tuple[str, str]] = Counter()
-    ranked = []
-    for result in results:
-        defect = (result.finding.rule, result.finding.message)
-        places[defect] += 1
-        ranked.append((result.outcome not in (Outcome.COUNTS, Outcome.NOT_CHECKED), places[defect], result))
-    return (result for _, _, result in sorted(ranked, key=lambda one: one[:2]))
 
 
 def _annotation(command: str, result: CiFinding) -> str:

@@ -76,7 +76,7 @@ def test_what_ci_reads(expected_text: ExpectedText, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("mlsub.present.ci_formats.explanations", lambda rules: TEXTS)
     endings = {"sarif": "sarif", "junit": "xml", "github": "github.txt", "gitlab": "gitlab.json"}
     for name, text in rendered(results(*FINDINGS)).items():
-        assert ci_formats.counted(name, text) == len(FINDINGS)
+        assert ci_formats.counted(name, text) == len({found.defect for found in FINDINGS})
         expected_text(f"results.{endings[name]}", text.replace(f'"version": "{VERSION}"', '"version": "1.2.3"'))
 
 
@@ -86,7 +86,7 @@ def test_no_text_breaks_a_format(message: str, path: str, expected: str | None, 
     hostile = msgspec.structs.replace(SEED, message=message, path=path, expected=expected, fix=message, source=path)
     for verdict in Verdict:
         for name, text in rendered(results(*[hostile] * times, REVIEW, verdict=verdict)).items():
-            assert ci_formats.counted(name, text) == times + 1
+            assert ci_formats.counted(name, text) == 2
             assert text.endswith("\n")
             text.encode("utf-8")
 
@@ -122,4 +122,4 @@ def test_a_verdict_is_seen_although_its_findings_are_hidden() -> None:
 def test_an_identity_counts_equal_findings_of_all_parts() -> None:
     one = part("a", (SEED, SEED), lambda _: Outcome.COUNTS)
     found = CiReport("audit", (one, part("b", (SEED,), lambda _: Outcome.COUNTS)))
-    assert len({identity for _, identity in found.with_identities()}) == 3
+    assert len({identity for _, identity in found.with_identities()}) == 2
