@@ -45,7 +45,7 @@ def judge_score(
         score = score_of(minutes, 1.0, ScalingFile(), _scale(entry) if minutes is not None else None)
     else:
         score = score_of(minutes, rcp.scaling, file)
-    # Where the test is turned off, the committee's factor rests on what the test would have given.
+    # Where the test is bypassed, the committee may have set the factor that the test would have given.
     severity = Severity.NOTE if rcp.verdict == "bypassed" else None
     differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score, severity))
     return score, (*file.findings, *untimed, *unread), tuple(differs)

@@ -13,7 +13,7 @@ import pytest
 from tests.commands.runner import REPOSITORY, Outcome, answer_schema, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
-from tests.make_tree import make_tree, snapshot
+from tests.make_tree import make_tree, snapshot, spoil
 from tests.review.runs.build import Record, at, delay, write_tree
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
@@ -41,6 +41,17 @@ def test_nothing_to_ask(tmp_path: Path) -> None:
     outcome = run("review", write_tree(tmp_path), "--select", "inspect.")
     assert (outcome.status, outcome.stderr) == (0, "")
     assert outcome.stdout.endswith("\n1 organisation, 1 entry: nothing to ask. None of it is an accusation.\n")
+
+
+def test_errors_of_a_run_that_its_entry_may_hold_are_notes(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    spoil(tree, 0)
+    asks = run("review", tree.folder, "--only", "official", "--format", "json").document["organisations"][0]
+    assert [(ask["rule"], ask["severity"]) for ask in asks["asks"]] == [("entry.forgiven-runs", "warning")]
+    assert [(ask["rule"], ask["severity"]) for ask in asks["notes"]] == [("key.eval_accuracy.target", "note")]
+    spoil(tree, 1)
+    asks = run("review", tree.folder, "--only", "official", "--format", "json").document["organisations"][0]
+    assert "key.eval_accuracy.target" in [ask["rule"] for ask in asks["asks"] if ask["severity"] == "error"]
 
 
 def test_findings_in_words(tmp_path: Path, expected_text: ExpectedText) -> None:

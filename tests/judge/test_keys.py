@@ -40,6 +40,16 @@ def test_a_key_that_is_nearly_an_optional_one_is_one_finding(logged: str, meant:
     assert found == ([("result_0.txt", 7, meant)] if meant else [])
 
 
+@pytest.mark.parametrize(("division", "severity"), [("closed", "warning"), ("open", "note")])
+def test_open_may_log_other_keys(division: str, severity: str) -> None:
+    keys = {"submission_division": division, "lowest_numerical_precision_linear": "fp8"}
+    run = fold([Event(line=1, time_ms=0.0, key=key, value=value, metadata={}) for key, value in keys.items()])
+    names = dict.fromkeys(("benchmark", "division", "status", "minutes"))
+    log = LogReport(path="result_0.txt", compliant=True, undecodable=False, run=run, findings=(), **names)
+    (found,) = audit_keys([log], get_round("training", "6.0"), "llama31_8b")
+    assert found.severity == severity
+
+
 def test_where_a_required_key_is_missing_the_misspelt_record_is_named(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.edit(lambda log: log.put("lars_opt_end_learning_rate", key="lars_opt_end_learning_rates"), 2)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
@@ -109,6 +110,13 @@ def test_a_run_keeps_to_the_written_frequency(name: str, count: str, case: Any) 
         assert finding.rule == "run.eval-cadence"
         assert finding.expected is not None and finding.expected.startswith("every ")
         assert "training rules" in finding.source
+
+
+def test_where_a_run_stops_that_did_not_converge_gains_nothing() -> None:
+    run = make_run("resnet", [3, 7, 9], global_batch_size=3200)
+    (stops,) = audit_cadence(run, "log", "training", "1.0")
+    assert stops.message == STOPS
+    assert list(audit_cadence(replace(run, status="aborted"), "log", "training", "1.0")) == []
 
 
 def test_a_finding_shows_the_schedule_and_the_places_around() -> None:

@@ -296,6 +296,26 @@ def test_what_is_no_code_is_named_among_the_code(name: str, kind: str | None) ->
     assert [(one.message, one.path) for one in found] == expected
 
 
+@pytest.mark.parametrize(
+    ("names", "severity"),
+    [
+        (["lib.so"], "warning"),
+        (["lib.so", "lib/kernel.cu"], "note"),
+        (["lib.so", "train.py"], "warning"),
+        (["patches.tar.gz"], "note"),
+    ],
+)
+def test_programs_are_asked_about_where_their_sources_are_not_beside_them(names: list[str], severity: str) -> None:
+    found = audited(listing(*(f"{CODE}/pytorch/{name}" for name in names)))
+    assert [one.severity for one in found if one.rule == "layout.not-code"] == [severity]
+
+
+@pytest.mark.parametrize(("folder", "severity"), [("berts", "note"), ("other", "warning")])
+def test_code_in_a_folder_of_a_like_name_is_not_asked_about(folder: str, severity: str) -> None:
+    found = audited(listing(f"benchmarks/{folder}/implementations/pytorch/train.py", without="benchmarks/bert/"))
+    assert [one.severity for one in found if one.rule == "layout.code-missing"] == [severity]
+
+
 def test_a_program_is_known_by_its_first_bytes(tmp_path: Path) -> None:
     folder = tmp_path / CODE / "pytorch"
     folder.mkdir(parents=True)

@@ -145,6 +145,8 @@ def test_other_fields_may_hold_anything(tmp_path: Path) -> None:
 @pytest.mark.parametrize("more", ['"water"', '"water",\n  "cooling": "air"'])
 def test_a_key_that_is_there_more_than_once_is_one_review_finding(more: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
+    tree.description().write_text(_pretty()[:-2] + f',\n  "cooling": {json.dumps(make_description()["cooling"])}\n}}')
+    assert [(one["rule"], one["severity"]) for one in check(tree.folder).findings] == [("system.duplicate-key", "note")]
     tree.description().write_text(_pretty()[:-2] + f',\n  "cooling": {more}\n}}')
     outcome = check(tree.folder)
     assert (outcome.status, outcome.official) == (0, "accepted")

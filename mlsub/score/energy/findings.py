@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -369,9 +370,9 @@ def _interval_ms(node: Node) -> float:
 
 
 def _worst_gap_ms(node: Node, start: float | None, stop: float | None) -> float:
-    """The longest gap between readings, where the run has a start and a stop that with a part in it; 0 without one."""
-    known = start is not None and stop is not None
-    return next((to - at for at, to in node.gaps if not known or (at < stop and to > start)), 0.0)  # type: ignore[operator]
+    """Return the longest gap (ms) with a part in the run, or anywhere without its start or stop; 0 without a gap."""
+    begin, end = (-math.inf, math.inf) if start is None or stop is None else (start, stop)
+    return next((to - at for at, to in node.gaps if at < end and to > begin), 0.0)
 
 
 def uncovered_ms(node: Node, start: float, stop: float) -> float:

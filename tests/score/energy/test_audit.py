@@ -75,6 +75,7 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
         node_log(GOOD[:20]) + node_log(GOOD[:41], start=None, stop=None, first=40, step=0.5),
         [("gap", "21.0 s, on 1 of 1 nodes")],
     ),
+    "gap before the run": (node_log([*GOOD[:1]], first=-40, start=-40, stop=None) + node_log(GOOD, start=None), []),
     "late": (node_log(GOOD, first=15, stop=90), [("coverage", "15.0 s of 60.0 s without any, on 1 of 1 nodes")]),
     "early end": (
         node_log(GOOD, first=-10, start=-10),
