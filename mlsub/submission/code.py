@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mlsub.findings import Finding, Severity
 from mlsub.rules.catalogue import finding
-from mlsub.submission.listing import Item, ItemKind, Listing, gathered, named, stray_kind
+from mlsub.submission.listing import Item, ItemKind, Listing, gathered, named, parents, stray_kind
 from mlsub.submission.templates import README, SCRIPTS
 
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
@@ -147,8 +147,8 @@ def audit_artefacts(listing: Listing) -> Iterator[Finding]:
 
 def _have_sources(programs: Iterable[str], code: Iterable[Item]) -> bool:
     """Return whether files that programs are compiled from lie in or below the folder of each program."""
-    sources = tuple(item.path for item in code if item.name.endswith(_COMPILED))
-    return all(any(path.startswith(program.rpartition("/")[0] + "/") for path in sources) for program in programs)
+    with_sources = {above for item in code if item.name.endswith(_COMPILED) for above in parents(item.path)}
+    return with_sources.issuperset(program.rpartition("/")[0] for program in programs)
 
 
 def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | None:
