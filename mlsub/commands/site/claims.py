@@ -26,7 +26,6 @@ from mlsub.commands.audit.facts import SHORT
 from mlsub.commands.audit.judge import Trial, trials
 from mlsub.commands.audit.verdict import Audit, Judged, Variant
 from mlsub.commands.audit.wording import halfway, truncated
-from mlsub.commands.site.facts import findings_sections
 from mlsub.commands.site.page import Card, Chart, Page, Section, Series, clean, number_text, plain_table
 
 #: Readings of one figure that get a line.
@@ -74,9 +73,6 @@ def _sections(audit: Audit, world: World, place: int) -> Iterator[Section]:
             cells = ([None if cell == "-" else clean(cell) for cell in row] for row in rows)
             table = plain_table(f"{heading}: {name}", heads, cells)
             yield Section(key=key, title=heading, tables=(table,))
-    if audit.findings:
-        found = next(findings_sections(audit.findings, forgiven=False))
-        yield Section(key=f"wording-{place}", title="Findings on the wording", tables=found.tables)
 
 
 def _card(judged: Judged, audit: Audit, world: World, place: int) -> Card:
