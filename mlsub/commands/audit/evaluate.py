@@ -1,7 +1,7 @@
 """The value of an expression, on one basis: exact, and an interval where inputs are taken within their uncertainty.
 
-Kinds of arguments of functions and operations: result, number, truth, text, any, basis, round, submitter. ``...``
-repeats the last one, a leading ``?`` makes one optional; ``named`` are given as ``name='text'``. ``unit`` is what the
+Kinds of arguments of functions and operations: result, number, truth, text, any, basis, round, submitter, benchmark,
+fact. ``...`` repeats the last one, a leading ``?`` makes one optional; ``named`` are given as ``name='text'``. ``unit`` is what the
 value is measured in, as in units.yaml: ``x`` is a plain ratio, ``same`` the unit that all arguments have, ``*`` and
 ``/`` their product and quotient, ``trainings/price`` one over minutes and the second argument, None any or none.
 """
@@ -12,37 +12,34 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.claims import ClaimsFile
+from mlsub.commands.audit.claims import ClaimsFile, Result
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
-from mlsub.commands.audit.facts import Facts, exact
-from mlsub.commands.audit.places import RoundFolder, organisation_folder, product, result_sets
-from mlsub.commands.audit.verdict import ClaimVerdict
-from mlsub.io.errors import MlsubError
+from mlsub.commands.audit.facts import Facts, exact, read_facts
+from mlsub.commands.audit.given import (
+    ABSENT,
+    UNSAID,
+    WHERE,
+    NoValueError,
+    fastest,
+    most,
+    own_entry,
+    peers,
+    previous,
+    raced,
+    rank,
+    submitted,
+)
+from mlsub.commands.audit.places import Given, RoundFolder, product
 from mlsub.io.show import show
-from mlsub.rounds import normalise_round
 from mlsub.workspace import AS_FOUND, Checked, Settings
 
 #: A number of more bits is not a figure of a claim; the bound keeps a hostile file from using up the memory.
 MAX_BITS = 8192
-
-
-#: The verdict on a claim where neither logs nor description say what it needs, and where a result is not there.
-UNSAID, ABSENT = ClaimVerdict.NOT_VERIFIABLE, ClaimVerdict.NOT_CHECKED
-
-
-class NoValueError(ValueError):
-    """An expression has no value; ``verdict`` is that on a claim which rests on it.
-
-    None where the expression is at fault: it divides by zero, or compares what cannot be.
-    """
-
-    def __init__(self, reason: str, verdict: ClaimVerdict | None = None) -> None:
-        self.verdict = verdict
-        super().__init__(reason)
 
 
 class Band(msgspec.Struct, frozen=True):
@@ -165,25 +162,38 @@ def _plain(value: Any) -> Fraction | str | bool:
         return show(value, 2000)
 
 
-def _submitted(what: str, at: Any, round_: str, submitter: str, **only: str) -> Fraction:
-    """Return how many result sets there are (``""``), or different names of systems or benchmarks."""
-    name = normalise_round(round_) or round_
-    try:
-        folder = organisation_folder(submitter, "training", name, at.rounds)
-    except MlsubError as error:
-        raise NoValueError(str(error), ABSENT) from error
-    sets = [one for one in result_sets(folder, "training", name) if all(one[key] == only[key] for key in only)]
-    return Fraction(len({one[what] for one in sets}) if what else len(sets))
+def _energy(_: Any, of: Facts) -> Fraction:
+    [joules] = _numbers(of, "energy", [of.energy])
+    return joules
+
+
+#: What of two results may be the same besides fields of the description and logged hyperparameters.
+_SAME = ("round", "submitter", "division", "system", "benchmark")
+
+
+def _same(at: Any, fact: str, a: Facts, b: Facts) -> bool:
+    if fact in _SAME:
+        return bool(getattr(a, fact) == getattr(b, fact))
+    if fact in COUNTS:
+        return _counted(fact, at, a) == _counted(fact, at, b)
+    if fact == "accelerator":
+        return own_entry(at, a).accelerator == own_entry(at, b).accelerator
+    read = _field if fact in a.description or fact in b.description else _hyper
+    return read(at, a, fact) == read(at, b, fact)
 
 
 class Function(msgspec.Struct, frozen=True):
-    """What a function takes and gives; ``how`` is called with the evaluation, arguments, and those given by name."""
+    """What a function takes and gives; ``how`` is called with the evaluation, arguments, and those given by name.
+
+    ``over`` says which of all results given it looks at; it is called in the same way, and ``how`` gets these second.
+    """
 
     takes: str
     unit: str | None
-    how: Callable[..., Answer | Fraction]
+    how: Callable[..., Answer | Facts | Fraction]
     gives: str = "number"
     named: tuple[str, ...] = ()
+    over: Callable[..., Sequence[Given]] | None = None
 
     def kinds(self, count: int) -> list[str] | None:
         """Return the kind of each of so many arguments; None where it does not take so many."""
@@ -234,8 +244,20 @@ OPERATIONS = {
         for sign in signs
     },
 }
-#: What result sets may be counted by.
-_OF_SETS = ("division", "benchmark", "system")
+
+
+def _number_of(what: Callable[[Given], object]) -> Callable[..., Fraction]:
+    """Return a function that counts how many different values results have."""
+    return lambda _, among, *__, **___: Fraction(len({what(one) for one in among}))
+
+
+def _over(unit: str, of: Callable[[Given], object], *without: str) -> Function:
+    """Return a function that counts something of the results of some rounds."""
+    named = tuple(name for name in WHERE if name not in ("submitter", *without))
+    return Function("round ?submitter", unit, _number_of(of), named=named, over=submitted)
+
+
+_RANKED = tuple(name for name in WHERE if name != "benchmark")
 FUNCTIONS = {
     "minutes": Function("result ?basis", "min", lambda at, *a: at.minutes(*a)),
     "ratio": Function("result result", "x", lambda at, a, b: at.minutes(a) / at.minutes(b)),
@@ -264,9 +286,16 @@ FUNCTIONS = {
     "field": Function("result text", None, _field, "any"),
     "available": Function("result", None, lambda _, a: (a.category or "").startswith("Available"), "truth"),
     "contains": Function("text text", None, lambda _, whole, part: part.lower() in whole.lower(), "truth"),
-    "count": Function("round submitter", "results", partial(_submitted, ""), named=_OF_SETS),
-    "systems": Function("round submitter", "systems", partial(_submitted, "name"), named=_OF_SETS[:2]),
-    "benchmarks": Function("round submitter", "benchmarks", partial(_submitted, "benchmark"), named=_OF_SETS[::2]),
+    "same": Function("fact result result", None, _same, "truth"),
+    "energy": Function("result", "j", _energy),
+    "previous": Function("result", None, previous, "result"),
+    "rank": Function("result", "places", rank, named=(*_RANKED, "rounds"), over=peers),
+    "fastest": Function("round benchmark", "min", fastest, named=_RANKED, over=raced),
+    "most": Function("round", "results", most, named=WHERE, over=submitted),
+    "count": _over("results", lambda one: one.folder),
+    "systems": _over("systems", lambda one: (one.organisation, one.name), "system"),
+    "benchmarks": _over("benchmarks", lambda one: one.held.benchmark, "benchmark"),
+    "submitters": _over("submitters", lambda one: one.organisation),
 }
 
 
@@ -282,7 +311,7 @@ _Question = tuple[str, bool, tuple[tuple[str, Fraction], ...]]
 class World(msgspec.Struct, frozen=True):
     """All that expressions are evaluated against, and on which ``question``.
 
-    ``settings`` and ``checked`` are what further results are read by, see facts.py; ``near`` keeps those that were.
+    ``settings`` and ``checked`` are what further results are read by, see facts.py; ``further`` keeps those that were.
     ``known`` keeps the values of named expressions by question.
     """
 
@@ -291,7 +320,7 @@ class World(msgspec.Struct, frozen=True):
     rounds: Sequence[RoundFolder]
     settings: Settings = AS_FOUND
     checked: Sequence[Checked] = ()
-    near: dict[str, dict[str, Facts]] = msgspec.field(default_factory=dict)
+    further: dict[Path, Facts] = msgspec.field(default_factory=dict)
     known: dict[_Question, dict[str, Answer | NoValueError]] = msgspec.field(default_factory=dict)
     question: _Question = ("published", False, ())
 
@@ -310,6 +339,22 @@ class World(msgspec.Struct, frozen=True):
         """Return the facts of the results that an expression rests on, found or not."""
         return [self.facts[name] for name in self.file.results_in(expression)]
 
+    def read(self, results: Sequence[Given]) -> list[Facts]:
+        """Return the facts of some of all results given, without those that have none."""
+        new = [
+            (Result(**{name: getattr(one, name) for name in ("round", "usage", "submitter", "system")}), one.folder)
+            for one in results
+            if one.folder not in self.further
+        ]
+        for (_, folder), facts in zip(new, read_facts(new, self.settings, self.checked), strict=True):
+            self.further[folder] = facts
+        return [self.further[one.folder] for one in results if self.further[one.folder].found]
+
+    def among(self, call: Call) -> Sequence[Given] | None:
+        """Return which of all results given a call looks at; None for one that does not."""
+        over = function_of(call).over
+        return over(self, *self._arguments(call), **dict(call.named)) if over else None
+
     def minutes(self, of: Facts, basis: str | None = None) -> Band:
         """Return the time to train of a result on a basis, usually that of the question.
 
@@ -327,9 +372,9 @@ class World(msgspec.Struct, frozen=True):
             return Band(node.value, node.value) if isinstance(node.value, Fraction) else node.value
         if isinstance(node, Name):
             return self._named(node.name)
-        function = function_of(node)
-        kinds = function.kinds(len(node.arguments)) or ()
-        arguments = [self._argument(*one) for one in zip(kinds, node.arguments, strict=True)]
+        function, arguments = function_of(node), self._arguments(node)
+        if function.over:
+            arguments = [function.over(self, *arguments, **dict(node.named)), *arguments]
         if node.function in ("==", "!=") and type(arguments[0]) is not type(arguments[1]):
             raise NoValueError(f"column {node.column}: text or truth is compared with a number")
         try:
@@ -339,6 +384,10 @@ class World(msgspec.Struct, frozen=True):
             raise NoValueError(f"column {node.column}: division by zero") from None
         except OverflowError:
             raise NoValueError(f"column {node.column}: the number grows beyond any figure") from None
+
+    def _arguments(self, call: Call) -> list[Any]:
+        kinds = function_of(call).kinds(len(call.arguments)) or ()
+        return [self._argument(*one) for one in zip(kinds, call.arguments, strict=True)]
 
     def _named(self, name: str) -> Answer:
         _, spread, instead = self.question

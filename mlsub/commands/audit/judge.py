@@ -8,9 +8,10 @@ from fractions import Fraction
 import msgspec
 
 from mlsub.commands.audit.claims import Claim, Reading
-from mlsub.commands.audit.evaluate import Band, NoValueError, World, evaluate
+from mlsub.commands.audit.evaluate import Band, World, evaluate
 from mlsub.commands.audit.expression import Call, parse
 from mlsub.commands.audit.facts import TITLES, Facts, deciding, score_words
+from mlsub.commands.audit.given import NoValueError
 from mlsub.commands.audit.subject import contradicts, differences, misquoted, statements, wording_differs
 from mlsub.commands.audit.verdict import BreakEven, Change, ClaimVerdict, Judged, Near, Outcome, Variant
 from mlsub.commands.audit.wording import Interval, Stated, accepted, fits, truncated, understated
