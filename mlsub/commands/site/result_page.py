@@ -11,7 +11,7 @@ from mlsub.commands.audit.documents import footnote_of
 from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.quoting import Document, Message, text_for
 from mlsub.commands.site.curves import curves_section
-from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
+from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
 from mlsub.commands.site.page import (
     OVERVIEW,
     REHEARSAL,
@@ -70,7 +70,7 @@ def result_page(result: SiteResult, reference: str | None = None) -> Page:
             curves,
             runs_section(result, next(iter(curves.data), None)),
             convergence_section(result, reference),
-            *findings_sections(result.findings, forgiven=result.accepted),
+            findings_section(result.findings, forgiven=result.accepted),
             citation_section(result),
             hyperparameters_section(result.logs),
             system_section(result),
