@@ -9,7 +9,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from mlsub.commands.site.curves import curves_section
-from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
+from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
 from mlsub.commands.site.page import (
     OVERVIEW,
     REHEARSAL,
@@ -69,7 +69,7 @@ def result_page(result: SiteResult, reference: str | None = None) -> Page:
             curves,
             runs_section(result, next(iter(curves.data), None)),
             convergence_section(result, reference),
-            *findings_sections(result.findings, forgiven=result.accepted),
+            findings_section(result.findings, forgiven=result.accepted),
             citation_section(result),
             hyperparameters_section(result.logs),
             system_section(result),
