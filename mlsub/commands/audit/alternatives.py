@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from fractions import Fraction
 from itertools import islice
-from typing import TypeAlias
 
 import msgspec
 
 from mlsub.commands.audit.claims import Claim
-from mlsub.commands.audit.evaluate import OPERATIONS, Answer, Band, World, evaluate
-from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse, spelled
+from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.expression import Call, Constant, Node, parse, spelled
 from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.functions import OPERATIONS, Answer, Band
 from mlsub.commands.audit.given import NoValueError, own_entry
 from mlsub.commands.audit.judge import Trial, trials, verdict_of
 from mlsub.commands.audit.places import Given, given_in
@@ -237,49 +237,3 @@ def _alike(one: Given, own: Given) -> bool:
     """Return whether it has the size and the benchmark, and differs in the round or the division, not in both."""
     same = (one.organisation, one.chips, one.held.benchmark) == (own.organisation, own.chips, own.held.benchmark)
     return same and (one.division == own.division) == (one.round != own.round)
-
-
-#: A number, a truth, the name of an input (in a list of its own), or a sign and what it joins.
-Folded: TypeAlias = "float | bool | list[str | Folded]"
-#: Parts of an expression that is folded, those in the values it names among them.
-_MOST_PARTS = 200
-
-
-def folded(tree: Node, world: World, basis: str) -> Folded | None:
-    """Return what is left of an expression on one basis; None where it has no inputs, or is too long.
-
-    ``["usd"]`` is an input, ``["*", 2.5, ["usd"]]`` a product; the signs are those of expressions, ``max``, ``min``,
-    ``neg`` and ``not``.
-
-    Raises:
-        NoValueError: as for the whole expression.
-    """
-    try:
-        found = _fold(tree, world, basis, iter(range(_MOST_PARTS)))
-    except OverflowError:
-        return None
-    return found if isinstance(found, list) else None
-
-
-def _fold(node: Node, world: World, basis: str, budget: Iterator[int]) -> Folded:
-    """What is left of a part: its value, or a list where an input is in it; ``budget`` has an item for each part."""
-    if next(budget, None) is None:
-        raise OverflowError
-    match node:
-        case Name(name) if name in world.file.inputs:
-            return [name]
-        case Name(name) if name in world.file.values:
-            return _fold(parse(world.file.values[name]), world, basis, budget)
-        case Call("per_dollar", (result, price)):
-            minutes = _fold(Call("minutes", (result,)), world, basis, budget)
-            return ["/", 1.0, ["*", minutes, _fold(price, world, basis, budget)]]
-        case Call(sign, arguments) if sign in OPERATIONS or sign in ("max", "min"):
-            parts = [_fold(one, world, basis, budget) for one in arguments]
-            if any(isinstance(one, list) for one in parts):
-                return ["neg" if sign == "-" and len(parts) == 1 else sign, *parts]
-    value = evaluate(node, world, basis)
-    if isinstance(value, Band):
-        return float(value.low)
-    if isinstance(value, bool):
-        return value
-    raise OverflowError

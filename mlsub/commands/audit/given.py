@@ -129,9 +129,11 @@ def peers(at: Any, of: Facts, *, rounds: str = "", division: str = "", **where: 
 
 
 def _several(found: list[Given], where: Mapping[str, str]) -> list[Given]:
-    """Return results that one can be the fastest of: of a single organisation only where they are to be."""
+    """Return results that one can be the fastest of: those of a single organisation only where they are asked for."""
     names = {one.organisation for one in found}
-    if len(found) < 2 or (len(names) < 2 and "submitter" not in where):
+    if "submitter" in where and found:
+        return found
+    if len(found) < 2 or (len(names) < 2 and not {"accelerator", "vendor"} & where.keys()):
         of = f", all of {names.pop()}" if len(found) > 1 else ""
         raise NoValueError(f"{plural(len(found), 'such result')} given{of}: there is nothing to rank", UNSAID)
     return found
@@ -195,4 +197,4 @@ def words_of(results: Sequence[Given]) -> str:
     """Return what a call has looked at, for a note."""
     rounds = dict.fromkeys(f"v{one.round}" for one in results)
     of = plural(len({one.organisation for one in results}), "organisation")
-    return f"{plural(len(results), 'result')} of {of} given{f' ({", ".join(rounds)})' if rounds else ''}"
+    return f"{plural(len(results), 'result')} of {of} given" + (f" ({', '.join(rounds)})" if rounds else "")

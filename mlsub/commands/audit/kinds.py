@@ -15,9 +15,9 @@ from functools import lru_cache, reduce
 
 import msgspec
 
-from mlsub.commands.audit.evaluate import FUNCTIONS, OPERATIONS, Function, function_of
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import TITLES
+from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Function, function_of
 from mlsub.commands.audit.given import choice_problem
 from mlsub.commands.audit.wording import Stated
 from mlsub.io.data import shipped
