@@ -184,7 +184,7 @@ class Audit(Answer, frozen=True, kw_only=True):
     ``verdicts`` counts the claims that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 11
+    SCHEMA: ClassVar[int] = 12
 
     file: str
     source: Source
