@@ -13,7 +13,7 @@ from mlsub.commands.site.dataset import DATA, downloads, results_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
 from mlsub.commands.site.page import RESULTS_SCRIPT, Page, count_text
-from mlsub.commands.site.performance import performance_pages
+
 from mlsub.commands.site.render import STATIC, write_page
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds
@@ -115,7 +115,7 @@ def build_site(
     """
     site = Site(build_rounds(checked, settings.overlay, shipped_ids() if ids is None else ids))
     files = downloads(site.results)
-    groups, performance = list(group_pages(site)), performance_pages(site, records)
+    groups, performance = list(group_pages(site)), []
     indexes = [page for page in groups if "/" not in page.path]
     listed = [*indexes, results_page(site, files), *performance[:1], *more]
     rest = [*(page for page in groups if page not in indexes), *performance[1:]]
