@@ -43,9 +43,10 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
     chain = (shown or closed).record_chains()[-1]
     lines = drawn.by(lambda one: (getattr(one, by) or NO_ACCELERATOR, one.comparable_rounds))
     data = _over_rounds(site, lines, closed, by=by, more_lines=steps, small=True)
+    stands = chain[0].round_key != closed.rounds[-1] and not chain[1:]
     return Chart(
         kind="dots",
-        title=_headline(chain),
+        title=f"{chain[0].benchmark_title}: {chain[0].round_key} stays the fastest" if stands else _headline(chain),
         about=_best_words("Fastest", chain[-1]) if shown else _best_words("Record", chain[-1], closed),
         href=closed[-1].benchmark_href,
         data=data,

@@ -81,8 +81,11 @@ def _records(site: Site) -> Iterator[Section]:
             name = last.rules.title if is_new else "earlier benchmarks"
             title, words = (f"Records: {name}", _RECORDS) if over else (f"Fastest by accelerator: {name}", _BARS)
             groups.setdefault((title, words), []).append(chart)
+    said: set[str] = set()
     for place, ((title, words), charts) in enumerate(groups.items()):
-        yield Section(key=f"records-{place}", title=title, words=(words,), charts=tuple(charts), small=True)
+        once = () if words in said else (words,)
+        said.add(words)
+        yield Section(key=f"records-{place}", title=title, words=once, charts=tuple(charts), small=True)
 
 
 def _fastest(site: Site) -> Iterator[Section]:
@@ -203,7 +206,7 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
     verb = "Records fell" if len(fallen) > 1 else "A record fell"
     named = "; ".join(
         f"{now.benchmark_title} from {number_text(fast(before), 3)} to {now.in_minutes}, "
-        f"{number_text(fast(before) / fast(now), 3)} times as fast ({now.holder}), {among.given}"
+        f"{number_text(fast(before) / fast(now), 3)} times as fast ({now.holder}, {among.given})"
         for before, now, among in fallen[:_NAMED]
     )
     return f"{verb} on {f'{len(fallen)} of ' if count > 1 else ''}its {count} {comparable}: {named}{more}."

@@ -41,7 +41,7 @@ _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 _SPECIAL = re.compile(r"[&<>\"']")
 #: Longer texts are given the room of several lines.
 _LONG = 48
-_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|–|")
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?( [▲▼]\d+)?|–|")
 
 
 def check_jinja() -> None:

@@ -39,8 +39,8 @@ _NAMES = (
 USAGES = ("training", "hpc")
 #: What sections are called whose results are of a division.
 DIVISIONS = {CLOSED.name: "Closed division", OPEN.name: "Open division", "other": "Results without a clear division"}
-#: Shapes of marks, which tell families apart that have the same shade; the shades of a colour, and that of vendors.
-_SHAPES = ("circle", "diamond", "square")
+#: Shapes of marks, which tell families of a vendor apart as well; the shades of a colour, and that of vendors.
+_SHAPES = ("circle", "diamond", "square", "triangle")
 _SHADES, _VENDOR = 4, 2
 #: What those are called in legends whose description names no accelerator that is known.
 NO_ACCELERATOR = "no known accelerator"
@@ -225,15 +225,21 @@ def _looks() -> dict[str, Look]:
         colour = slug(vendor)
         looks.append((vendor, f"{colour}-{_VENDOR}", _SHAPES[0]))
         for shade, families in enumerate(shades, _SHADES - len(shades)):
-            looks += [(name, f"{colour}-{shade}", shape) for name, shape in zip(families, _SHAPES, strict=False)]
+            for place, name in enumerate(families, _SHADES - 1 - shade):
+                looks.append((name, f"{colour}-{shade}", _SHAPES[place % len(_SHAPES)]))
     return {look[0]: look for look in looks}
+
+
+def look_of(name: str) -> Look:
+    """Return how charts show a vendor or a family."""
+    return _looks()[name]
 
 
 def legend_of(by: str, results: Iterable[SiteResult]) -> list[Look]:
     """Return the looks of what results have as ``vendor`` or ``family``, the most frequent first."""
     counts = Counter(getattr(result, by) for result in results)
     names = sorted((name for name in counts if name), key=lambda name: (-counts[name], name))
-    return [_looks()[name] for name in (*names, *([NO_ACCELERATOR] if None in counts else []))]
+    return [look_of(name) for name in (*names, *([NO_ACCELERATOR] if None in counts else []))]
 
 
 def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> list[SiteRound]:

@@ -29,7 +29,7 @@
     const room = 8 + d3.max(rows, (row) => window.mlsub.textWidth(value(row)));
     const end = (row) => Math.max(row.x, row.before?.[data.y] ?? 0);
     const svg = plot(size, {
-      height: top + 30, marginLeft: 1, marginRight: room, marginTop: 0, marginBottom: 30,
+      height: top + 40, marginLeft: 1, marginRight: room, marginTop: 0, marginBottom: 40,
       x: { domain: [0, most], label: "minutes to train", labelAnchor: "center", labelArrow: "none", ticks: 3, grid: true },
       y: { domain: [0, top], range: [0, top], axis: null },
       marks: [

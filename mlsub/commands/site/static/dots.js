@@ -4,7 +4,6 @@
 (() => {
   const { kinds, plot, number, short, colour, textWidth, wrap } = window.mlsub;
   const LINE = 13;
-  const LABEL = 96;
 
   const TITLES = { published_minutes: "minutes to train", chip_minutes: "chip-minutes", accelerators_count: "accelerators" };
 
@@ -73,11 +72,11 @@
   };
 
   // Names beside the last marks of their lines, moved off each other; none where there is no room for all.
-  const labelsOf = (data, points, places, height) => {
+  const labelsOf = (data, points, places, height, most) => {
     const last = (of) => of.reduce((best, d) => (data.rounds.indexOf(d.x) >= data.rounds.indexOf(best.x) ? d : best));
     const ends = d3.groups(points, (d) => d[data.by] ?? data.none).map(([name, of]) => {
       const { x, y, tone } = last(of);
-      const lines = wrap(name, LABEL);
+      const lines = wrap(name, most);
       return { lines, tone, x, y, left: places.x(x) + 7, wide: d3.max(lines, textWidth), top: places.y(y) - (lines.length * LINE) / 2 };
     });
     const placed = [];
@@ -125,10 +124,11 @@
     let [marginRight, labels] = [12, null];
     if (data.rounds) {
       // Names at the last round need room beside it; those that end earlier stand in the chart.
-      for (const room of [12, 40, 70, LABEL + 8]) {
+      const most = data.small || size.narrow ? 96 : 160;
+      for (const room of [12, 40, 70, 100, most + 8]) {
         const across = d3.scalePoint(data.rounds, [marginLeft, size.width - room]).padding(0.3);
         const up = d3.scaleLog(y.scale.domain, [height - marginBottom, marginTop]);
-        const found = labelsOf(data, points, { x: across, y: up }, height - marginBottom);
+        const found = labelsOf(data, points, { x: across, y: up }, height - marginBottom, most);
         if (!found || found.every((one) => one.left + one.wide <= size.width)) {
           [marginRight, labels] = [found ? room : 12, found];
           break;
