@@ -33,7 +33,7 @@
       x: { domain: [0, most], label: "minutes to train", labelAnchor: "center", labelArrow: "none", ticks: 3, grid: true },
       y: { domain: [0, top], range: [0, top], axis: null },
       marks: [
-        Plot.rect(rows, { x1: 0, x2: "x", y1: (row) => row.y - BAR / 2, y2: (row) => row.y + BAR / 2, fill: "fill", ariaLabel: "bar" }),
+        Plot.rect(rows, { x1: 0, x2: "x", y1: (row) => row.y - BAR / 2, y2: (row) => row.y + BAR / 2, fill: "fill" }),
         Plot.link(behind, { x1: (row) => row.before[data.y], x2: (row) => row.before[data.y], y1: (row) => row.y - BAR / 2 - 2, y2: (row) => row.y + BAR / 2 + 2, stroke: "var(--text)", strokeWidth: 2.5 }),
         Plot.text(rows, { x: 0, y: "top", text: (row) => row.lines.join("\n"), textAnchor: "start", lineAnchor: "top", lineHeight: LINE / 12 }),
         Plot.text(rows, { x: end, y: "y", text: value, textAnchor: "start", dx: 5, fill: "var(--soft)" }),
