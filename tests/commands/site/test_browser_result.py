@@ -101,7 +101,7 @@ def test_a_single_run_stands_out_under_the_pointer_and_by_its_name(browser: Any,
         opened.page.mouse.move(5, 5)
         assert chart.locator(lit).count() == 0
         chart.get_by_role("combobox", name="Run").select_option("result_3")
-        assert chart.locator("output").inner_text() == "10 evaluations; 0.75953 at 40 reaches the target"
+        assert chart.locator(".pick output").inner_text() == "10 evaluations; 0.75953 at 40 reaches the target"
         charts = opened.page.locator("figure[data-kind=runs]").all()
         assert len(charts) == 4
         for one in charts:
@@ -152,6 +152,26 @@ def test_a_round_shows_all_results_with_their_whole_names(browser: Any, rounds: 
         assert all(re.fullmatch(r"[\d.,]+", text) for text in ticks.all_text_contents()), "each tick has its number"
         assert opened.violations() == []
         opened.screenshot(f"round-{width}-{scheme}/{ROUND}")
+
+
+def test_a_round_of_many_shows_the_twenty_fastest_at_first(browser: Any, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    for number in range(24):
+        tree.add_system(f"rack{number + 2}")
+        tree.add_entry("resnet", f"rack{number + 2}")
+        tree.edit(lambda log, minutes=20.0 + number: log.last(minutes), *range(5), system=f"rack{number + 2}")  # type: ignore[misc]
+    build_site(checked(tree.folder), tmp_path / "site")
+    with Opened(browser, tmp_path / "site", ROUND) as opened:
+        dots = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *")
+        numbers = opened.page.locator("[data-mark='x-axis tick label']")
+        assert (dots.count(), numbers.count()) == (20, 2), "numbers above and below"
+        assert "rack21" not in labels(opened)
+        assert opened.page.locator("figure[data-kind=round]").bounding_box()["height"] < 700
+        opened.page.get_by_role("button", name="Show all 25").click()
+        assert (dots.count(), "rack25" in labels(opened)) == (25, True)
+        opened.page.get_by_role("button", name="Show the 20 fastest").click()
+        assert dots.count() == 20
+        assert opened.said == []
 
 
 def test_a_dot_of_a_round_leads_to_its_result(browser: Any, rounds: Path) -> None:

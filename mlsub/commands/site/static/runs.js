@@ -151,6 +151,6 @@
       { name: spread ? "run that is pointed at or chosen" : "run", fill: spread ? "var(--text)" : "var(--run)", shape: "line", live: Boolean(spread) },
       ...(rule ? [{ name: rule.name, fill: "var(--c5)", shape: "rule" }] : []),
     ];
-    return { svg, legend };
+    return { svg, legend, stops: inside, title };
   };
 })();
