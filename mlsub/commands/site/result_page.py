@@ -42,9 +42,8 @@ _VERDICTS = {
 #: Where a script puts the day on which the reader looks; without one it is left to fill in.
 DAY = "[date]"
 _CITE = (
-    "MLCommons asks that whoever quotes a result names submitter, system, benchmark, round, division and MLPerf ID, "
-    "and says when and from where it was retrieved. What stands in brackets is not in the logs: the ID is in the "
-    "results table that MLCommons publishes."
+    "MLCommons asks that a quoted result comes with these facts. What stands in brackets is not in the logs: the ID is "
+    "in the results table that MLCommons publishes."
 )
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 

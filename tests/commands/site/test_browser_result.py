@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import Opened
@@ -71,6 +72,17 @@ def test_a_chart_is_saved_as_a_file_that_stands_alone(
         wide, high = (int.from_bytes(png[place : place + 4]) for place in (16, 20))
         sizes = [2 * float(root.get(name) or 0) for name in ("width", "height")]
         assert (wide, high) == tuple(map(pytest.approx, sizes)), "two pixels of the picture are one of the chart"
+
+
+def test_the_median_and_the_range_of_runs(browser: Any, site: Path) -> None:
+    cases = yaml.safe_load((Path(__file__).parent / "spread.yaml").read_text())["spread"]
+    spread_of = """runs => window.mlsub.spreadOf(runs.map(run => run.map(([x, y]) => ({ x, y }))))
+        .flatMap(({ x, low, median, high }) => [x, low, median, high])"""
+    with Opened(browser, site, RESULT) as opened:
+        for name, case in cases.items():
+            found = opened.page.evaluate(spread_of, case["runs"])
+            assert found == pytest.approx([value for one in case["spread"] for value in one]), name
+        assert len(opened.page.evaluate(spread_of, [[[x, x] for x in range(500)]] * 3)) == 4 * 120
 
 
 def test_a_single_run_stands_out_under_the_pointer_and_by_its_name(browser: Any, site: Path) -> None:

@@ -71,12 +71,17 @@
   // The points of series stand in the page as data, by column (all x, then all y), or in a table of lists, whose rows are
   // lines or the categories of marks. They are read once: a table that is sorted is read no more.
   const pointed = (series) => ({ ...series, points: series.points[0].map((_, at) => series.points.map((c) => c[at])) });
-  const numbersOf = (cell) => cell.textContent.split(" ").map((text) => parseFloat(text.replaceAll(",", "")));
+  // A ditto mark stands for the list of the row above.
+  const numbersOf = (rows, at, place) => {
+    const { textContent } = rows[at].cells[place];
+    if (textContent === "\u2033" && at) return numbersOf(rows, at - 1, place);
+    return textContent.split(" ").map((text) => parseFloat(text.replaceAll(",", "")));
+  };
   const listed = ({ id, x, y, name, style, colour }, categories) => {
     const rows = Array.from(document.getElementById(id).tBodies[0].rows);
-    const points = rows.map((row, at) => {
-      const ups = categories ? null : numbersOf(row.cells[y]);
-      const found = numbersOf(row.cells[x]).map((value, place) => [value, ups ? ups[place] : at]);
+    const points = rows.map((_, at) => {
+      const ups = categories ? null : numbersOf(rows, at, y);
+      const found = numbersOf(rows, at, x).map((value, place) => [value, ups ? ups[place] : at]);
       return found.filter((point) => point.every(Number.isFinite));
     });
     if (categories) return [{ name, style, colour, points: points.slice(0, categories.length).flat() }];

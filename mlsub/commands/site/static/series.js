@@ -24,7 +24,8 @@
         x: "x", y: "y", stroke, strokeWidth: series.style === "rule" ? 1.8 : 1.5, strokeDasharray: LINES[series.style],
       });
       const dots = many ? [] : [Plot.dot(points, { x: "x", y: "y", fill: stroke, r: 1.8 })];
-      return [line, ...dots, Plot.tip(points, Plot.pointer({ x: "x", y: "y", title, maxRadius: 12 }))];
+      const there = points.filter((d) => d.y !== null);
+      return [line, ...dots, Plot.tip(there, Plot.pointer({ x: "x", y: "y", title, maxRadius: 12 }))];
     }
     const hollow = series.style === "hollow";
     const large = series.style === "large";
