@@ -41,9 +41,9 @@
     let top = 4;
     for (const row of rows) {
       row.lines = wrap(row.label, room - 12);
-      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 18 : 0);
+      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 14 : 0);
       row.top = top;
-      row.y = size.narrow && !row.head ? top + height - 11 : top + height / 2;
+      row.y = size.narrow && !row.head ? top + height - 9 : top + height / 2;
       row.at = row.head ? top + 10 + LINE / 2 : top + (row.lines.length * LINE) / 2 + 2;
       top += height;
     }
