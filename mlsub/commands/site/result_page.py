@@ -24,7 +24,7 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
-from mlsub.commands.site.tables import rcp_cell, verdict_cell
+from mlsub.commands.site.tables import energy_cell, rcp_cell, verdict_cell
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.io.show import flat
@@ -135,7 +135,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     if result.score.instance_scale is not None:
         yield "Instance scale", Cell(number_text(result.score.instance_scale), note="accelerators that train one model")
     if result.energy is not None and result.energy.scaled is not None:
-        yield "Energy", Cell(f"{number_text(result.energy.scaled)} J")
+        energy = energy_cell(result)
+        yield "Energy", replace(energy, text=f"{energy.text} MJ")
 
 
 def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:

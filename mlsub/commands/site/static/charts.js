@@ -179,8 +179,12 @@
   };
 
   // The chart that the address names, alone or beside what is chosen on the page: #ID or #round=v1.0&chart=ID.
+  const address = () => {
+    const text = location.hash.slice(1);
+    return new URLSearchParams(text.includes("=") ? text : { chart: text });
+  };
   const mark = () => {
-    const name = new URLSearchParams(location.hash.slice(1)).get("chart") ?? location.hash.slice(1);
+    const name = address().get("chart");
     for (const figure of drawn.keys()) {
       figure.classList.toggle("linked", figure.id === name);
       if (figure.id === name) figure.scrollIntoView();
@@ -200,7 +204,7 @@
     return results;
   };
 
-  const data = { read, root: document.documentElement.dataset.root, results: allResults };
+  const data = { read, address, root: document.documentElement.dataset.root, results: allResults };
   window.mlsub = { kinds: {}, plot, number, short, colour, round, decades, ticks, redraw, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach(begin);
