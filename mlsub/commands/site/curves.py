@@ -15,8 +15,8 @@ from mlsub.log.reading import usable_number
 from mlsub.rules.constraints import Stated
 from mlsub.submission.model import LogReport
 
-#: Evaluations of one run, and of one entry, that are shown; published ones stay far below. What is left out is named.
-MAX_POINTS, MAX_ALL = 2000, 40_000
+#: Evaluations of an entry that are shown; few entries have more. What is left out is said.
+MAX_ALL = 800
 #: Measures of one benchmark that get charts of their own; there are two at most in any round.
 _MAX_MEASURES = 4
 _WORDS = {"epoch_num": "epochs", "samples_count": "samples", "step_num": "steps"}
@@ -70,16 +70,18 @@ class Goal(NamedTuple):
 def curves_section(result: SiteResult) -> Section:
     """Return the curves of all runs of a result with the target line, and the evaluations as a table."""
     logs = result.logs
-    limit = max(1, min(MAX_POINTS, MAX_ALL // max(1, len(logs))))
+    # Of many evaluations one of ``step`` is shown, counted from the last of a run, which mostly reaches the target.
+    most = max((len(log.run.evaluations) for log in logs), default=1) or 1
+    step = -(-most // max(1, MAX_ALL // max(1, len(logs))))
     target, count = _target(result), _count(result)
     unit = _unit(result, count)
-    curves = [list(_evaluated(log, target, count, limit)) for log in logs]
+    curves = [list(_evaluated(log, target, count, step)) for log in logs]
     measures = list(dict.fromkeys(name for curve in curves for one in curve for name in one.values))
     words = [f"Target: {target.words}." if target else "The rules of the round name no target."]
     if not measures:
         return Section(key="curves", title="Training curves", words=(*words, "No run has an evaluation to draw."))
-    if any(len(log.run.evaluations) > limit for log in logs):
-        words.append(f"The first {limit} evaluations of each run are shown.")
+    if step > 1:
+        words.append(f"One of {step} evaluations is shown, counted from the last of each run.")
     if len(curves) >= MIN_RUNS:
         words.append(_SPREAD.format(band_words(len(curves))))
     late = [_is_late(curve, log.minutes) for log, curve in zip(logs, curves, strict=True) if curve]
@@ -93,7 +95,7 @@ def curves_section(result: SiteResult) -> Section:
         for at, measure in enumerate(measures[:_MAX_MEASURES])
         for chart in _charts(curves, measure, _bounds(target, measure), axes, _PROGRESS + bool(unit) + at)
     ]
-    table = _table([run_name(log) for log in logs], curves, measures, unit)
+    table = _table([run_name(log) for log in logs], curves, measures, unit, thinned=step > 1)
     return Section(key="curves", title="Training curves", words=tuple(words), charts=tuple(charts), data=(table,))
 
 
@@ -135,10 +137,10 @@ def _unit(result: SiteResult, count: str | None) -> str | None:
     return other or _WORDS[count]
 
 
-def _evaluated(log: LogReport, target: Target | None, count: str | None, limit: int) -> Iterator[Evaluated]:
-    """Yield the evaluations of a run that have a value."""
+def _evaluated(log: LogReport, target: Target | None, count: str | None, step: int) -> Iterator[Evaluated]:
+    """Yield the evaluations of a run that have a value, one of ``step``, the last among them."""
     measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
-    for evaluation in log.run.evaluations[:limit]:
+    for evaluation in log.run.evaluations[::-step][::-1]:
         of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
         values = dict(_values(evaluation.value)) if of_target is None else of_target
         if values:
@@ -251,7 +253,9 @@ def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) ->
     return f"{about}, target {number_text(goal.level)}." if goal else f"{about}."
 
 
-def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
+def _table(
+    names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None, *, thinned: bool
+) -> Table:
     """Return a row for each run, with its evaluations as lists."""
     named = (clean(measure, 40) if measure else "quality" for measure in measures)
     heads = ("run", "evaluation", "minutes since run_start", *((unit,) if unit else ()), *named)
@@ -262,7 +266,7 @@ def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str
             *([([one.progress for one in curve], 6)] if unit else []),
             *(([one.values.get(measure) for one in curve], 6) for measure in measures),
         ]
-        count = f"1 to {len(curve)}" if len(curve) > 1 else str(len(curve))
+        count = f"1 to {len(curve)}" if len(curve) > 1 and not thinned else str(len(curve))
         rows.append([name, count, *(_list_text(values, digits) for values, digits in lists)])
     return plain_table("Evaluations of all runs", heads, list(_with_dittos(rows)), lists=True, key=TABLE)
 

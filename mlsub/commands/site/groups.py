@@ -88,7 +88,7 @@ def group_pages(site: Site) -> Iterator[Page]:
             lead=(kind.words + (left if len(groups) > _MOST else ""),),
             sections=(Section(key="all", title=f"All {kind.title.lower()}", tables=(table,)),),
         )
-        yield from (_group_page(site, kind, some) for some in groups)
+        yield from (_group_page(site, kind, some) for some in groups if kind.href(some[0]) != some[0].href)
 
 
 def _groups(site: Site, kind: Kind) -> list[Results]:
@@ -99,7 +99,7 @@ def _groups(site: Site, kind: Kind) -> list[Results]:
     if kind is ACCELERATORS:
         order = list(all_chips())
         return sorted(groups, key=lambda some: order.index(some[0].accelerator_name or ""))
-    return sorted(groups, key=lambda some: kind.href(some[0]) or "")
+    return sorted(groups, key=lambda some: (kind.name(some).casefold(), kind.href(some[0]) or ""))
 
 
 def _group_page(site: Site, kind: Kind, results: Results) -> Page:

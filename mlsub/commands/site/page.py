@@ -179,6 +179,8 @@ def number_text(value: float | None, digits: int = 6) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     size = abs(value)
+    if 1e-4 <= size < 1000:
+        return f"{value:.{digits}g}"
     if size >= 1e15 or 0 < size < 1e-4:
         return f"{value:.{digits}g}"
     decimals = 0 if float(value).is_integer() else max(0, digits - 1 - math.floor(math.log10(size)))

@@ -115,7 +115,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     yield from _minutes(result)
     yield "Benchmark", Cell(result.benchmark_title, href=result.benchmark_href)
     yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
-    yield "System", Cell(result.system_name, href=result.system_href, note=result.system)
+    href = result.system_href if result.system_href != result.href else None
+    yield "System", Cell(result.system_name, href=href, note=result.system)
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Cell(model, href=result.accelerator_href)

@@ -118,8 +118,9 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
 ) -> None:
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
-    assert section.words[1] == "The first 4 evaluations of each run are shown."
-    assert [row[1].text for row in section.data[0].rows] == ["1 to 4"] * 5
+    assert section.words[1] == "One of 3 evaluations is shown, counted from the last of each run."
+    assert [row[1].text for row in section.data[0].rows] == ["4"] * 5
+    assert cells(section.data[0])[0][3] == "4 16 28 40"
 
 
 def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
@@ -166,7 +167,7 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     assert len(named["reference points"].points) == 9
     (table,) = section.tables
     assert cells(table)[9][:4] == ["this result", "3,200", "5", "40"]
-    assert cells(table)[10:] == [["run", "3,200", "1", "40", "–", "–"]] * 5
+    assert cells(table)[10:] == [["runs", "3,200", "5", "40", "–", "–"]]
 
 
 def test_an_open_result_says_why_it_has_no_convergence_test(tmp_path: Path) -> None:
