@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from mlsub.commands.watch.model import (
-    Ended,
-    Evaluation,
-    Event,
-    Found,
-    Phase,
-    RunSoFar,
-    elapsed,
-    ended,
-    shown_text,
-    shown_value,
-)
+from mlsub.commands.watch import model
 from mlsub.commands.watch.source import FileSource, Look, Restart, Source
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Measures, Target, plan_of_log, target_of
@@ -25,7 +14,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.log import LogJudge
 from mlsub.judge.rules import NAME_WIDTH
-from mlsub.log.event import Event as LogEvent
+from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
@@ -47,8 +36,8 @@ _MAX_LINE = 1 << 14
 _LIVE_MS, _SKEW_MS = 3_600_000.0, 300_000.0
 _EVALUATIONS = ("eval_accuracy", "eval_error")
 #: The phases that records begin at any time, and those that they begin only while the run lasts.
-_BEGINS: dict[str, Phase] = {"run_start": "run", "run_stop": "stopped"}
-_BEGINS_IN_RUN: dict[str, Phase] = {
+_BEGINS: dict[str, model.Phase] = {"run_start": "run", "run_stop": "stopped"}
+_BEGINS_IN_RUN: dict[str, model.Phase] = {
     **dict.fromkeys(("eval_stop", "block_start", "epoch_start"), "run"),
     "eval_start": "evaluating",
 }
@@ -74,7 +63,7 @@ class LogSoFar:
         source: Source,
         path: str,
         round_: Round,
-        show: Callable[[Event], object],
+        show: Callable[[model.Event], object],
         cache: Cache | None = None,
     ) -> None:
         self.source, self.path, self.round = source, path, round_
@@ -89,9 +78,9 @@ class LogSoFar:
 
     def _start_over(self) -> None:
         """Know nothing of the log but that it is watched."""
-        self.ended: Ended | None = None
+        self.ended: model.Ended | None = None
         #: As the last record leaves them, and its time.
-        self._phase: Phase = "waiting"
+        self._phase: model.Phase = "waiting"
         self._status: str | None = None
         self._last_ms: float | None = None
         self._known: dict[tuple[str, int | None, str | None], Finding] = {}
@@ -103,14 +92,13 @@ class LogSoFar:
         self._target: Target | None = None
         self._measures: Measures | None = None
         self._reached = False
-        self._evaluation: Evaluation | None = None
+        self._evaluation: model.Evaluation | None = None
 
     # Bytes
 
     def begin(self, at_ms: int) -> None:
         """Show that the log is watched."""
-        self._grew_ms = at_ms
-        self._at_ms = at_ms
+        self._grew_ms = self._at_ms = at_ms
         self._show(self.so_far())
 
     def look(self, at_ms: int) -> None:
@@ -168,7 +156,7 @@ class LogSoFar:
             key = (found.rule, found.line, found.expected)
             if key not in self._known:
                 self._known[key] = found
-                self._show(Found(at_ms=self._at_ms, path=self.path, finding=found, final=final))
+                self._show(model.Found(at_ms=self._at_ms, path=self.path, finding=found, final=final))
 
     def _certain(self) -> Iterable[Finding]:
         """What is wrong with the log whatever may follow."""
@@ -200,19 +188,19 @@ class LogSoFar:
         old = self._modified is not None and at_ms / 1000 - self._modified >= OLD_S
         return old or self.quiet_s(at_ms) >= still_s
 
-    def _unfinished(self) -> LogEvent | None:
+    def _unfinished(self) -> Event | None:
         """The event of the last line, where it is whole but for its end; it counts only once it has ended."""
         judge = self._judge
         _, token, text = (judge.cutter.held + self._last_line)[-_MAX_LINE:].rpartition(judge.token)
         event = judge.decode(0, text) if token else None
-        return event if isinstance(event, LogEvent) else None
+        return event if isinstance(event, Event) else None
 
     def end(self, at_ms: int) -> None:
         """Show the verdict on the log as it is now, and what was not shown before."""
         self._at_ms = at_ms
         report = self.report()
         self._report(report.findings, final=True)
-        self.ended = ended(report, at_ms)
+        self.ended = model.ended(report, at_ms)
         self._show(self.ended)
 
     def report(self) -> LogReport:
@@ -253,18 +241,18 @@ class LogSoFar:
         """Whether the log says that the run has ended, even where the official parser does not see it."""
         return self._phase == "stopped" or "run_stop" in self._judge.defects.times
 
-    def so_far(self, restart: Restart | None = None) -> RunSoFar:
+    def so_far(self, restart: Restart | None = None) -> model.RunSoFar:
         """Return what has happened so far; ``restart`` is why all of it is forgotten just now."""
         benchmark, division = self._named("benchmark"), self._named("division")
-        size = shown_value(self._run.hyperparameters.get("global_batch_size"))
-        return RunSoFar(
+        size = model.shown_value(self._run.hyperparameters.get("global_batch_size"))
+        return model.RunSoFar(
             at_ms=self._at_ms,
             path=self.path,
             usage=self.round.usage,
             round=self.round.name,
             phase=self.phase,
-            benchmark=shown_text(benchmark) if benchmark is not None else None,
-            division=shown_text(division) if division is not None else None,
+            benchmark=model.shown_text(benchmark) if benchmark is not None else None,
+            division=model.shown_text(division) if division is not None else None,
             batch_size=size if isinstance(size, (int, float)) else None,
             target=self._target.words if self._target is not None else None,
             status=self._status if self.phase == "stopped" else None,
@@ -286,7 +274,7 @@ class LogSoFar:
         return self._overdue if self._init_start is not None else None
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> model.Phase:
         """The phase of the run, or that its log is lost."""
         return "lost" if self._lost or (self._closed and not self.stopped) else self._phase
 
@@ -298,17 +286,17 @@ class LogSoFar:
     def timed_ms(self) -> float | None:
         """How long the timed region has lasted by the log's own clock; None before it, or where a time is no time."""
         stop = self._run.run_stop
-        return elapsed(self._run.run_start, self._last_ms if stop is None else stop)
+        return model.elapsed(self._run.run_start, self._last_ms if stop is None else stop)
 
     def running_ms(self, now_ms: float) -> float | None:
         """Return how long the timed region has lasted at a time of day; None unless the log is being written."""
         over = self._run.run_stop is not None or self._phase == "stopped"
-        return None if over or not self._is_live(now_ms) else elapsed(self._run.run_start, now_ms)
+        return None if over or not self._is_live(now_ms) else model.elapsed(self._run.run_start, now_ms)
 
     @property
     def initialising_ms(self) -> float | None:
         """How long the init phase has lasted by the log's own clock; None outside of it."""
-        return elapsed(self._init_start, self._last_ms)
+        return model.elapsed(self._init_start, self._last_ms)
 
     @property
     def _init_start(self) -> float | None:
@@ -327,8 +315,7 @@ class LogSoFar:
         took = ((max(now_ms, last) if self._is_live(now_ms) else last) - began) / 60_000
         limit = self._init_limit()
         if limit is not None and limit <= took < 1e6:
-            within = f"init_stop has to come within {limit:g}"
-            self._overdue = f"the init phase has lasted {took:.1f} minutes, and {within} [key.init_stop.time]"
+            self._overdue = f"init_stop has not come in {took:.1f} minutes, and has to within {limit:g}"
             self._show(self.so_far())
 
     def _init_limit(self) -> float | None:
@@ -345,7 +332,7 @@ class LogSoFar:
         """Return what takes the events of a key, as a fold of the judge."""
         return self._see
 
-    def _see(self, event: LogEvent) -> None:
+    def _see(self, event: Event) -> None:
         news = self._change_phase(event)
         if not self._complete:
             news = self._identify(event) or news
@@ -355,7 +342,7 @@ class LogSoFar:
         if news:
             self._show(self.so_far())
 
-    def _change_phase(self, event: LogEvent) -> bool:
+    def _change_phase(self, event: Event) -> bool:
         """Whether an event changes the phase, or what is known of its end."""
         self._last_ms = event.time_ms
         before = (self._phase, self._status)
@@ -367,10 +354,10 @@ class LogSoFar:
         self._phase = _BEGINS.get(key, self._phase)
         if key == "run_stop":
             status = event.metadata.get("status") if isinstance(event.metadata, dict) else None
-            self._status = shown_text(status) if status is not None else None
+            self._status = model.shown_text(status) if status is not None else None
         return (self._phase, self._status) != before
 
-    def _identify(self, event: LogEvent) -> bool:
+    def _identify(self, event: Event) -> bool:
         """Whether an event completes what the log says of itself, or begins the run with what is known of it."""
         benchmark, division = self._named("benchmark"), self._named("division")
         size = self._run.hyperparameters.get("global_batch_size")
@@ -391,7 +378,7 @@ class LogSoFar:
     def _stated(self) -> Stated:
         return Stated({**self._run.identity, **self._run.hyperparameters})
 
-    def _evaluate(self, event: LogEvent) -> Evaluation:
+    def _evaluate(self, event: Event) -> model.Evaluation:
         metadata = event.metadata if isinstance(event.metadata, dict) else {}
         target, measure = self._target, None
         if target is not None and self._measures is not None and event.key == target.key:
@@ -401,13 +388,13 @@ class LogSoFar:
         progress = usable_number(metadata.get(unit_of(benchmark)))
         counted = progress is not None and benchmark in self.round.benchmarks and self._started
         size = usable_number(self._run.hyperparameters.get("global_batch_size"))
-        return Evaluation(
+        return model.Evaluation(
             line=event.line,
-            key=shown_text(event.key),
-            value=shown_value(event.value),
-            measure=shown_text(measure) if measure is not None else None,
+            key=model.shown_text(event.key),
+            value=model.shown_value(event.value),
+            measure=model.shown_text(measure) if measure is not None else None,
             progress=progress,
             unit=unit_of_counts([progress], benchmark, self.round, size) if counted else None,
-            elapsed_ms=elapsed(self._run.run_start, event.time_ms),
+            elapsed_ms=model.elapsed(self._run.run_start, event.time_ms),
             reached=self._reached if target is not None else None,
         )
