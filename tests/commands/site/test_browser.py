@@ -63,8 +63,8 @@ def test_the_charts_of_a_result_are_those_it_should_have(browser: Any, site: Pat
         titles = opened.page.locator("figcaption").all_inner_texts()
         assert titles == [
             "Quality over epochs",
-            "Quality over minutes",
             "Quality over epochs near the target",
+            "Quality over minutes",
             "Quality over minutes near the target",
             "Runs, each from its own run_start",
             "Points of convergence, epochs",

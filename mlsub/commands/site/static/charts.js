@@ -91,7 +91,7 @@
   const lists = new WeakMap();
   const read = (data, figure) => {
     if (!lists.has(figure)) lists.set(figure, data.table ? listed(data.table, data.categories) : []);
-    return [...lists.get(figure), ...data.series.map(pointed)];
+    return [...lists.get(figure), ...(data.series ?? []).map(pointed)];
   };
 
   // Where a mark is, in pixels of its chart.
@@ -167,9 +167,20 @@
     draw(figure);
   };
 
-  const begin = (figure) => {
+  // A second chart, of the part of the first that its data name.
+  const beside = (figure, { near, ...data }) => {
+    const part = figure.cloneNode(true);
+    part.id += "-near-the-target";
+    part.querySelector("figcaption").append(" near the target");
+    part.querySelector(".about").textContent = near.about;
+    figure.after(part);
+    begin(part, { ...data, band: "", window: near.window });
+  };
+
+  const begin = (figure, given) => {
     const source = figure.querySelector('script[type="application/json"]');
-    const known = { kind: figure.dataset.kind, data: source ? JSON.parse(source.textContent) : null };
+    const known = { kind: figure.dataset.kind, data: given ?? (source ? JSON.parse(source.textContent) : null) };
+    if (known.data?.near) beside(figure, known.data);
     drawn.set(figure, known);
     draw(figure);
     steer(figure, known);
@@ -206,7 +217,7 @@
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults };
   window.mlsub = { kinds: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll("figure.chart[data-kind]").forEach(begin);
+    document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();
     window.addEventListener("hashchange", mark);
   });
