@@ -15,7 +15,6 @@
 
   // On a logarithmic axis only 1, 2 and 5 of each decade have room for a number.
   const round = (value) => (/^0?\.?0*[125]0*$/.test(String(value)) ? number(value) : "");
-  const decades = (value) => (/^0?\.?0*10*$/.test(String(value)) ? number(value) : "");
 
   // Large numbers on an axis are 200K, 1.5M, 2B: there is room for no more.
   const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
@@ -216,7 +215,7 @@
   };
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults };
-  window.mlsub = { kinds: {}, plot, number, short, colour, round, decades, ticks, redraw, textWidth, wrap, ...data };
+  window.mlsub = { kinds: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();
