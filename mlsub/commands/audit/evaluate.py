@@ -13,9 +13,9 @@ from mlsub.commands.audit.claims import ClaimsFile, Result
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import Facts, read_facts
 from mlsub.commands.audit.functions import COUNTS, Answer, Band, function_of
-from mlsub.commands.audit.given import ABSENT, UNSAID, NoValueError, submitted
+from mlsub.commands.audit.given import ABSENT, UNSAID, NoValueError, rounds_meant, submitted
 from mlsub.commands.audit.places import Given, RoundFolder, product
-from mlsub.workspace import AS_FOUND, Checked, Settings
+from mlsub.workspace import AS_FOUND, Settings
 
 #: Basis, whether inputs are taken with their uncertainty, and values in the place of theirs.
 _Question = tuple[str, bool, tuple[tuple[str, Fraction], ...]]
@@ -24,7 +24,7 @@ _Question = tuple[str, bool, tuple[tuple[str, Fraction], ...]]
 class World(msgspec.Struct, frozen=True):
     """All that expressions are evaluated against, and on which ``question``.
 
-    ``settings`` and ``checked`` are what further results are read by, see facts.py; ``further`` keeps those that were.
+    ``settings`` is how further results are read, see facts.py; ``further`` keeps those that were.
     ``known`` keeps the values of named expressions by question.
     """
 
@@ -32,7 +32,6 @@ class World(msgspec.Struct, frozen=True):
     facts: Mapping[str, Facts]
     rounds: Sequence[RoundFolder]
     settings: Settings = AS_FOUND
-    checked: Sequence[Checked] = ()
     further: dict[Path, Facts] = msgspec.field(default_factory=dict)
     known: dict[_Question, dict[str, Answer | NoValueError]] = msgspec.field(default_factory=dict)
     question: _Question = ("published", False, ())
@@ -59,18 +58,19 @@ class World(msgspec.Struct, frozen=True):
             for one in results
             if one.folder not in self.further
         ]
-        for (_, folder), facts in zip(new, read_facts(new, self.settings, self.checked), strict=True):
+        for (_, folder), facts in zip(new, read_facts(new, self.settings), strict=True):
             self.further[folder] = facts
         return [self.further[one.folder] for one in results if self.further[one.folder].found]
 
     def among(self, call: Call, *, whole: bool = False) -> Sequence[Given] | None:
         """Return which of all results given a call looks at; None for one that does not.
 
-        ``whole``: of one that counts some, all of which they are some, but nothing of one submitter's own.
+        ``whole``: of one that counts some, all of which they are some, but nothing of one submitter in one round.
         """
         over = function_of(call).over
         if over is submitted and whole:
-            return submitted(self, *self._arguments(call)) if len(call.arguments) == 1 else None
+            span, *submitter = self._arguments(call)
+            return None if submitter and len(rounds_meant(span)) == 1 else submitted(self, span)
         return over(self, *self._arguments(call), **dict(call.named)) if over else None
 
     def minutes(self, of: Facts, basis: str | None = None) -> Band:

@@ -33,7 +33,7 @@ from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result as Entry
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import category
-from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs
+from mlsub.workspace import AS_FOUND, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
 TITLES = {
@@ -137,7 +137,6 @@ def gather(
     results: Sequence[Result],
     rounds: Sequence[RoundFolder],
     settings: Settings = AS_FOUND,
-    checked: Sequence[Checked] = (),
 ) -> dict[str, Facts]:
     """Return what there is of each result that claims name, by its name; arguments are those of :func:`read_facts`.
 
@@ -150,32 +149,24 @@ def gather(
             there.append((result, folder_of(result, rounds)))
         except MlsubError as error:
             found[result.name] = _missing(result, None, str(error))
-    found |= {facts.name: facts for facts in read_facts(there, settings, checked)}
+    found |= {facts.name: facts for facts in read_facts(there, settings)}
     return {result.name: found[result.name] for result in results}
 
 
-def read_facts(
-    results: Sequence[tuple[Result, Path]], settings: Settings = AS_FOUND, checked: Sequence[Checked] = ()
-) -> Iterator[Facts]:
+def read_facts(results: Sequence[tuple[Result, Path]], settings: Settings = AS_FOUND) -> Iterator[Facts]:
     """Yield what there is of each result in its folder; the logs of a round are read in one go.
 
     Args:
         results: each with the folder of its logs.
         settings: how logs are read; round and usage are those of each result.
-        checked: what has been read already by the rules and reference points that ship.
     """
     wanted: dict[tuple[str, str], list[tuple[Result, Path]]] = {}
     for result, folder in results:
         wanted.setdefault((result.usage, result.round), []).append((result, folder))
     for (usage, name), some in wanted.items():
-        parts = [part for part in checked if (part.report.usage, part.report.round) == (usage, name)]
-        entries = {entry.folder: entry for part in parts for entry in part.results}
-        if missing := {folder for _, folder in some} - entries.keys():
-            of = msgspec.structs.replace(
-                settings, round=name, usage=usage, overlay=None, convergence=USUAL, trace=False
-            )
-            read = check_with_logs(sorted(missing), of)
-            entries |= {entry.folder: entry for part in read for entry in part.results}
+        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, trace=False)
+        read = check_with_logs(sorted({folder for _, folder in some}), of)
+        entries = {entry.folder: entry for part in read for entry in part.results}
         for result, folder in some:
             entry, none = entries.get(folder), f"no result log in {folder.parent.name}/{folder.name}"
             yield _of_entry(result, entry) if entry else _missing(result, folder, none)
