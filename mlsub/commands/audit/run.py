@@ -9,8 +9,9 @@ import msgspec
 
 from mlsub.commands.audit.alternatives import would_hold
 from mlsub.commands.audit.claims import Claim, ClaimsFile
-from mlsub.commands.audit.evaluate import NoValueError, World
+from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.given import NoValueError
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.read import read_claims

@@ -60,7 +60,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "rules.formula:FORMULAS.max_depth": "60 levels",
         "rules.formula:MAX_BITS": "64 Kibit",
         "rules.formula:MAX_EXPONENT": "1,024",
-        "commands.audit.evaluate:MAX_BITS": "8,192 bits",
+        "commands.audit.functions:MAX_BITS": "8,192 bits",
     },
     "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.model:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
