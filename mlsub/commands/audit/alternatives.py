@@ -235,5 +235,5 @@ def nearby(of: Facts, world: World) -> list[Facts]:
 
 def _alike(one: Given, own: Given) -> bool:
     """Return whether it has the size and the benchmark, and differs in the round or the division, not in both."""
-    same = (one.organisation, one.chips, one.held.benchmark) == (own.organisation, own.chips, own.held.benchmark)
+    same = (one.organisation, one.chips, one.benchmark_name) == (own.organisation, own.chips, own.benchmark_name)
     return same and (one.division == own.division) == (one.round != own.round)

@@ -290,7 +290,7 @@ FUNCTIONS = {
     "most": Function("round", "results", most, named=WHERE, over=submitted),
     "count": _over("results", lambda one: one.folder),
     "systems": _over("systems", lambda one: (one.organisation, one.name), "system"),
-    "benchmarks": _over("benchmarks", lambda one: one.held.benchmark, "benchmark"),
+    "benchmarks": _over("benchmarks", lambda one: one.benchmark_name, "benchmark"),
     "submitters": _over("submitters", lambda one: one.organisation),
 }
 

@@ -19,7 +19,7 @@ from mlsub.divisions import DIVISIONS
 from mlsub.io.problems import meant
 from mlsub.io.show import plural, spaced
 from mlsub.rounds import known_rounds, normalise_round
-from mlsub.rounds.benchmarks import Compatible, benchmarks_in
+from mlsub.rounds.benchmarks import Compatible, benchmarks_in, compatible
 from mlsub.submission.find import organisation
 
 #: The verdict on a claim where neither logs nor description say what it needs, and where a result is not there.
@@ -45,7 +45,7 @@ def accelerators_meant(text: str) -> frozenset[str]:
 #: What results are chosen by, and whether one has a value.
 _TESTS: dict[str, Callable[[Given, str], bool]] = {
     "division": lambda one, value: one.division == value,
-    "benchmark": lambda one, value: value in (one.benchmark, one.held.benchmark),
+    "benchmark": lambda one, value: value in (one.benchmark, one.benchmark_name),
     "system": lambda one, value: one.system == value,
     "submitter": lambda one, value: one.organisation == organisation(value),
     "accelerator": lambda one, value: one.accelerator in accelerators_meant(value),
@@ -121,11 +121,16 @@ def peers(at: Any, of: Facts, *, rounds: str = "", division: str = "", **where: 
     spans = rounds_meant(rounds or f"v{own.round}")
     if own.round not in spans:
         raise NoValueError(f"{of.name} is of v{own.round}, which is not among the rounds {rounds!r}")
-    found = [one for one in given_in(at.rounds, own.usage, spans) if own.held.is_beside(one.held)[0] is Compatible.YES]
-    chosen = _chosen(found, {**where, "division": division or own.division or ""})
+    chosen = _chosen(_comparable(at, own, spans), {**where, "division": division or own.division or ""})
     if own not in chosen:
         raise NoValueError(f"{of.name} is not among the results that it is to be ranked among", UNSAID)
     return _several(chosen, where)
+
+
+def _comparable(at: Any, own: Given, rounds: Collection[str]) -> list[Given]:
+    """Return the results of some rounds that one may be compared with."""
+    near = [one for one in rounds if compatible(own.usage, own.benchmark, own.round, one) is Compatible.YES]
+    return [one for one in given_in(at.rounds, own.usage, near) if one.benchmark_name == own.benchmark_name]
 
 
 def _several(found: list[Given], where: Mapping[str, str]) -> list[Given]:
@@ -169,6 +174,10 @@ def most(_: Any, among: Sequence[Given], *__: object, **___: str) -> Fraction:
     return Fraction(max(Counter(one.organisation for one in among).values(), default=0))
 
 
+#: What stays the same from a round to the next.
+_KEPT = ("organisation", "division", "accelerator", "chips")
+
+
 def previous(at: Any, of: Facts) -> Facts:
     """Return the result of the round before: same organisation, benchmark, division, accelerators and their number.
 
@@ -178,19 +187,15 @@ def previous(at: Any, of: Facts) -> Facts:
     own, order = own_entry(at, of), known_rounds(of.usage)
     before = order[order.index(of.round) - 1 : order.index(of.round)]
     found = given_in(at.rounds, of.usage, before)
-    alike = [one for one in found if _same_but_round(one, own)]
+    alike = [
+        one for one in _comparable(at, own, before) if all(getattr(one, name) == getattr(own, name) for name in _KEPT)
+    ]
     known: list[Facts] = [facts for facts in at.read(alike) if facts.minutes.get("published") is not None]
     if not known:
         why = f"no such result of {own.organisation} in" if found else "no results are given of"
         name = f"v{before[0]}" if before else "a round before"
         raise NoValueError(f"previous({of.name}): {why} {name}", UNSAID if found else ABSENT)
     return min(known, key=lambda facts: facts.minutes["published"] or 0)
-
-
-def _same_but_round(one: Given, other: Given) -> bool:
-    fields = ("organisation", "division", "accelerator", "chips")
-    same = all(getattr(one, name) == getattr(other, name) for name in fields)
-    return same and one.held.is_beside(other.held)[0] is Compatible.YES
 
 
 def words_of(results: Sequence[Given]) -> str:

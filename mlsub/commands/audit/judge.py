@@ -10,28 +10,13 @@ import msgspec
 from mlsub.commands.audit.claims import Claim, Reading
 from mlsub.commands.audit.evaluate import World, evaluate
 from mlsub.commands.audit.expression import Call, parse, spelled
-from mlsub.commands.audit.facts import TITLES, Facts, deciding, score_words
+from mlsub.commands.audit.facts import TITLES, deciding, score_words
 from mlsub.commands.audit.functions import Band
 from mlsub.commands.audit.given import NoValueError, words_of
-from mlsub.commands.audit.subject import contradicts, differences, misquoted, statements, wording_differs
-from mlsub.commands.audit.verdict import BreakEven, Change, ClaimVerdict, Difference, Judged, Near, Outcome, Variant
+from mlsub.commands.audit.subject import changes, contradicts, differences, misquoted, statements, wording_differs
+from mlsub.commands.audit.verdict import BreakEven, ClaimVerdict, Difference, Judged, Near, Outcome, Variant
 from mlsub.commands.audit.wording import Interval, Stated, accepted, fits, truncated, understated
 from mlsub.commands.audit.words import compared_in, incomparable, undecided, unlike
-from mlsub.io.show import readable, show
-
-#: Fields of a system description that are shown where everything is asked for.
-_FIELDS = (
-    "system_name",
-    "number_of_nodes",
-    "accelerators_per_node",
-    "accelerator_model_name",
-    "host_processors_per_node",
-    "framework",
-    "other_software_stack",
-)
-#: Logged values that are measurements, not settings.
-_MEASURED = frozenset(("throughput", "tracked_stats", "train_samples", "eval_samples", "train_checkpoint"))
-
 
 #: From minutes, or from a part of one, to the unit that is stated.
 _UNITS = {"%": Fraction(100), "h": Fraction(1, 60), "s": Fraction(60)}
@@ -377,36 +362,3 @@ def labels(expressions: Sequence[str], world: World) -> list[str | None]:
 def _described(expression: str, key: str, world: World) -> str:
     known = [facts for facts in world.facts_in(expression) if facts.found]
     return "/".join(dict.fromkeys(str(value) for one in known if (value := getattr(one, key))))
-
-
-def changes(claim: Claim, world: World) -> tuple[Change, ...]:
-    """Return what differs between the first two results of a claim, of the names that its context asks for."""
-    expr = claim.figures[0].expr
-    known = [facts for facts in (world.facts_in(expr)[:2] if expr else ()) if facts.found]
-    if not claim.context or len(known) < 2:
-        return ()
-    first, second = known
-    names = tuple(_names(first, second)) if claim.context == ("all",) else claim.context
-    found = (Change(name=name, first=_value(first, name), second=_value(second, name)) for name in names)
-    return tuple(change for change in found if change.first != change.second)
-
-
-def _names(*both: Facts) -> Iterator[str]:
-    yield from ("division", "epochs", *_FIELDS)
-    keys = {key for facts in both for log in facts.logs for key in log.run.hyperparameters}
-    yield from sorted(keys - _MEASURED)
-
-
-def _value(facts: Facts, name: str) -> str:
-    if name == "epochs":
-        values = sorted({run.timeline.epochs for run in facts.converging})
-        return "-".join(str(value) for value in values) if any(values) else "not stated"
-    if name == "division":
-        return facts.division or "not stated"
-    if logged := facts.hyperparameters(name):
-        return ", ".join(_plain(value) for value in logged[:5])
-    return _plain(facts.description[name]) if name in facts.description else "not stated"
-
-
-def _plain(value: object) -> str:
-    return readable(value) if isinstance(value, str) else show(value)

@@ -117,8 +117,8 @@ def _step(folder: Path, name: str, kind: str) -> Path:
 class Given(msgspec.Struct, frozen=True, kw_only=True):
     """A result among those given, by its folders and the description of its system; no log of it has been read.
 
-    ``benchmark`` is the folder's name as the round has it, ``name`` the system's; ``division``, ``accelerator``,
-    ``vendor``, ``chips`` and ``nodes`` are None where the description does not say.
+    ``benchmark`` is the folder as the round has it, ``benchmark_name`` the same in every round, ``name`` the system's;
+    ``division``, ``accelerator``, ``vendor``, ``chips`` and ``nodes`` are None where the description does not say.
     """
 
     usage: str
@@ -127,6 +127,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     organisation: str
     system: str
     benchmark: str
+    benchmark_name: str
     folder: Path
     division: str | None
     name: str
@@ -134,11 +135,6 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     vendor: str | None
     chips: int | None
     nodes: int | None
-
-    @property
-    def held(self) -> Held:
-        """Its benchmark."""
-        return Held(self.usage, self.round, self.benchmark)
 
 
 def given_in(rounds: Sequence[RoundFolder], usage: str, names: Collection[str]) -> tuple[Given, ...]:
@@ -166,6 +162,7 @@ def _given(folder: Path, usage: str, round_: str) -> tuple[Given, ...]:
                     organisation=organisation(folder.name),
                     system=entry.system,
                     benchmark=str(of.benchmark_in(entry.benchmark)),
+                    benchmark_name=Held(usage, round_, entry.benchmark).benchmark,
                     folder=Path(os.path.abspath(entry.folder)),  # noqa: PTH100  (links keep their names)
                     division=division_name(description.division),
                     name=name,

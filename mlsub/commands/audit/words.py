@@ -7,7 +7,7 @@ part; results that may not be compared make it not comparable.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -248,12 +248,16 @@ def unlike(claim: Claim, compared: Sequence[Facts], world: World) -> Iterator[Di
 
 def incomparable(claim: Claim, world: World) -> str | None:
     """Return why results that a claim compares may not be; None where they may."""
+    scores: dict[str, list[Facts]] = {}
+    for name, text in world.file.values.items():
+        # Each needs only those before it.
+        scores[name] = _scores(parse(text), world, scores)
     pairs = [
         pair
         for reading in claim.readings
         for node in world.file.nodes_in(parse(reading.expr))
         if isinstance(node, Call) and node.function in _COMPARED
-        for pair in _sides(node, world)
+        for pair in _sides(node, world, scores)
     ]
     for one, other in pairs:
         if (problem := _apart(one, other, claim, world)) is not None:
@@ -261,9 +265,9 @@ def incomparable(claim: Claim, world: World) -> str | None:
     return None
 
 
-def _sides(call: Call, world: World) -> Iterator[tuple[Facts, Facts]]:
+def _sides(call: Call, world: World, scores: Mapping[str, list[Facts]]) -> Iterator[tuple[Facts, Facts]]:
     """Yield results that a call sets against each other: of each, one on the other side that fits best."""
-    sides = [_scores(one, world) for one in call.arguments]
+    sides = [_scores(one, world, scores) for one in call.arguments]
     for at, side in enumerate(sides):
         for other in sides[at + 1 :]:
             for one in side if other else ():
@@ -271,11 +275,11 @@ def _sides(call: Call, world: World) -> Iterator[tuple[Facts, Facts]]:
                 yield from product([one], fits or other[:1])
 
 
-def _scores(node: Node, world: World) -> list[Facts]:
+def _scores(node: Node, world: World, values: Mapping[str, list[Facts]]) -> list[Facts]:
     """Return the results whose times are a factor of a value; a ratio of two of them is a plain number."""
     match node:
-        case Name(name) if name in world.file.values:
-            return _scores(parse(world.file.values[name]), world)
+        case Name(name) if name in values:
+            return values[name]
         case Name(name) if name in world.facts and world.facts[name].found:
             return [world.facts[name]]
         case Call("previous"):
@@ -284,12 +288,13 @@ def _scores(node: Node, world: World) -> list[Facts]:
             except NoValueError:
                 return []
         case Call("minutes" | "per_dollar" | "per_chip" | "energy", (of, *_)):
-            return _scores(of, world)
+            return _scores(of, world, values)
         case Call("/" as sign, (left, right)):
-            both = [_scores(left, world), _scores(right, world)]
+            both = [_scores(left, world, values), _scores(right, world, values)]
             return [] if all(both) and sign else [*both[0], *both[1]]
         case Call("best" | "max" | "min" | "+" | "-" | "*", arguments):
-            return [one for part in arguments for one in _scores(part, world)]
+            found = {one.name: one for part in arguments for one in _scores(part, world, values)}
+            return list(found.values())
     return []
 
 
