@@ -158,7 +158,7 @@ def render_table(table: Table, root: str) -> str:
     lists = " data-lists" if table.lists else ""
     body = "".join(f"<tr>{_cells(row, numeric, root)}" for row in table.rows)
     return (
-        f"<div class=table tabindex=0>\n<table{name}{_number_classes(numeric)}{lists} data-sortable>\n"
+        f"<div class=table>\n<table{name}{_number_classes(numeric)}{lists} data-sortable>\n"
         f"<caption>{_safe(table.caption)}</caption>\n<thead><tr>{heads}<tbody>{body}</table>\n</div>"
     )
 

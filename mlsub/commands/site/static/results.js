@@ -330,7 +330,7 @@
     form.setAttribute("role", "search");
     const narrow = matchMedia("(max-width: 60rem)");
     const side = make("details", { className: "facets", open: !narrow.matches }, make("summary", { textContent: "Filters" }), ...facets.map(({ box }) => box));
-    const region = make("div", { className: "table", tabIndex: 0 }, table);
+    const region = make("div", { className: "table" }, table);
     const main = make("div", { className: "chosen" }, form, chips, note, region, more, downloads);
     place.append(make("div", { className: "explorer" }, side, main));
     narrow.addEventListener("change", () => (side.open = !narrow.matches));

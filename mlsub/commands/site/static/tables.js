@@ -60,14 +60,31 @@
     });
   };
 
+  // A table that is wider than its place folds: the first cell, minutes and verdicts stay in the row, the others follow
+  // below it, behind the head of their column unless they say what they are; those that say nothing are left out.
+  const STAYS = /^(time to train.*|(record in )?minutes|verdict)$/i;
+  const PLAIN = /^(organisation|system|accelerator|round|division)$/i;
+  const fold = (table) => {
+    table.classList.remove("fold");
+    if (table.offsetWidth <= table.parentElement.clientWidth) return;
+    const heads = Array.from(table.tHead.rows[0].cells, (head) => head.textContent.trim());
+    for (const { cells } of table.tBodies[0].rows) {
+      for (let at = 1; at < cells.length; at += 1) {
+        cells[at].classList.toggle("stays", STAYS.test(heads[at]));
+        if (!["", "–"].includes(cells[at].textContent)) cells[at].dataset.head = PLAIN.test(heads[at]) ? "" : `${heads[at]} `;
+      }
+    }
+    table.classList.add("fold");
+  };
+
   // After the charts, which read the tables of lists as they come.
   document.addEventListener("DOMContentLoaded", () => {
-    // What scrolls by keys is called as its table.
-    for (const region of document.querySelectorAll("div.table")) {
-      region.setAttribute("role", "region");
-      region.setAttribute("aria-label", region.querySelector("caption").textContent);
-    }
     document.querySelectorAll("table[data-lists]").forEach(spread);
     document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
+    for (const table of document.querySelectorAll(".table > table")) {
+      new ResizeObserver(() => fold(table)).observe(table.parentElement);
+      new MutationObserver(() => fold(table)).observe(table, { childList: true, subtree: true });
+      table.closest("details")?.addEventListener("toggle", () => fold(table));
+    }
   });
 })();
