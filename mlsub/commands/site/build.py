@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from mlsub.commands.site.dataset import DATA, downloads, results_script
+from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
 from mlsub.commands.site.page import RESULTS_SCRIPT, Page, count_text
@@ -129,7 +129,8 @@ def build_site(
             shutil.copytree(STATIC, folder / "static", copy_function=shutil.copyfile)
             (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
             (folder / DATA).mkdir()
-            for path, content in (files | {RESULTS_SCRIPT: results_script(site.results)}).items():
+            scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
+            for path, content in (files | scripts).items():
                 (folder / path).write_bytes(content)
             for page in pages:
                 write_page(folder, navigation, page)

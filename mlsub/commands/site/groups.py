@@ -69,10 +69,10 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 def group_pages(site: Site) -> Iterator[Page]:
     """Return the pages of benchmarks, accelerators, organisations and systems; the indexes lie in the root."""
     for kind in KINDS:
-        groups = _groups(site, kind)
+        groups = groups_of(site, kind)
         left = f" The first {_MOST:,} of {len(groups):,} are listed; the pages of organisations lead to the others."
         first = Column(kind.one, lambda some, of=kind: Cell(of.name(some), href=of.href(some[0])))  # type: ignore[misc]
-        table = build_table(kind.title, groups[:_MOST], (first, *kind.columns, *_COUNTS))
+        table = build_table(kind.title, groups[:_MOST], (first, *kind.columns, *_COUNTS), key="index")
         yield Page(
             path=kind.index,
             title=kind.title,
@@ -82,7 +82,7 @@ def group_pages(site: Site) -> Iterator[Page]:
         yield from (_group_page(site, kind, some) for some in groups)
 
 
-def _groups(site: Site, kind: Kind) -> list[Results]:
+def groups_of(site: Site, kind: Kind) -> list[Results]:
     """Return the results of each thing: benchmarks by interest, accelerators of a maker together, others by name."""
     if kind is BENCHMARKS:
         return site.benchmarks

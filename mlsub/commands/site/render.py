@@ -83,7 +83,7 @@ def _scripts(page: Page) -> Iterator[str]:
     kinds = dict.fromkeys(chart.kind for chart in page.charts())
     if _OF_ALL_RESULTS.intersection((*kinds, *page.scripts)):
         yield RESULTS_SCRIPT
-    for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "tables")):
+    for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "search", "tables")):
         yield f"static/{name}.js"
 
 
