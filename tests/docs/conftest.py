@@ -47,7 +47,6 @@ def workplace(rehearsed: Path, tmp_path_factory: pytest.TempPathFactory) -> Read
     (folder / "house.yaml").write_text(blocks("docs/overlay.md", "yaml")[0])
     (folder / "next.yaml").write_text(blocks("docs/overlay.md", "yaml")[1])
     (folder / "per-dollar.yaml").write_text(blocks("docs/claims.md", "yaml")[0])
-    (folder / "quoted.yaml").write_text(blocks("docs/messaging.md", "yaml")[0])
     (folder / "hyperparameters.yaml").write_text(blocks("docs/emit.md", "yaml")[0])
     (folder / "passphrase.txt").write_text("correct horse battery staple\n")
     (folder / "passphrase.txt").chmod(0o600)

@@ -177,18 +177,13 @@ def _submitted(what: str, at: Any, round_: str, submitter: str, **only: str) -> 
 
 
 class Function(msgspec.Struct, frozen=True):
-    """What a function takes and gives; ``how`` is called with the evaluation, arguments, and those given by name.
-
-    ``scores`` says that it uses the score of its results, ``besides`` that it brings in something besides.
-    """
+    """What a function takes and gives; ``how`` is called with the evaluation, arguments, and those given by name."""
 
     takes: str
     unit: str | None
     how: Callable[..., Answer | Fraction]
     gives: str = "number"
     named: tuple[str, ...] = ()
-    scores: bool = False
-    besides: bool = False
 
     def kinds(self, count: int) -> list[str] | None:
         """Return the kind of each of so many arguments; None where it does not take so many."""
@@ -242,27 +237,23 @@ OPERATIONS = {
 #: What result sets may be counted by.
 _OF_SETS = ("division", "benchmark", "system")
 FUNCTIONS = {
-    "minutes": Function("result ?basis", "min", lambda at, *a: at.minutes(*a), scores=True),
-    "ratio": Function("result result", "x", lambda at, a, b: at.minutes(a) / at.minutes(b), scores=True),
-    "reduction": Function("result result", "x", lambda at, a, b: ONE - at.minutes(b) / at.minutes(a), scores=True),
-    "speedup": Function("result result", "x", lambda at, a, b: at.minutes(a) / at.minutes(b) - ONE, scores=True),
-    "per_dollar": Function(
-        "result number", "trainings/price", lambda at, a, by: ONE / (at.minutes(a) * by), scores=True, besides=True
-    ),
+    "minutes": Function("result ?basis", "min", lambda at, *a: at.minutes(*a)),
+    "ratio": Function("result result", "x", lambda at, a, b: at.minutes(a) / at.minutes(b)),
+    "reduction": Function("result result", "x", lambda at, a, b: ONE - at.minutes(b) / at.minutes(a)),
+    "speedup": Function("result result", "x", lambda at, a, b: at.minutes(a) / at.minutes(b) - ONE),
+    "per_dollar": Function("result number", "trainings/price", lambda at, a, by: ONE / (at.minutes(a) * by)),
     "per_chip": Function(
         "result",
         "1/min/chips",
         lambda at, a: ONE / (at.minutes(a) * Band.of(_counted("chips", at, a))),
-        scores=True,
-        besides=True,
     ),
-    "best": Function("result ...", "min", lambda at, *a: min(map(at.minutes, a), key=attrgetter("low")), scores=True),
+    "best": Function("result ...", "min", lambda at, *a: min(map(at.minutes, a), key=attrgetter("low"))),
     "max": Function("number number ...", "same", lambda _, *a: Band(max(b.low for b in a), max(b.high for b in a))),
     "min": Function("number number ...", "same", lambda _, *a: Band(min(b.low for b in a), min(b.high for b in a))),
-    "chips": Function("result", "chips", partial(_counted, "chips"), besides=True),
-    "nodes": Function("result", "nodes", partial(_counted, "nodes"), besides=True),
-    "hosts": Function("result", "nodes", partial(_counted, "nodes"), besides=True),
-    "cpus": Function("result", "cpus", partial(_counted, "cpus"), besides=True),
+    "chips": Function("result", "chips", partial(_counted, "chips")),
+    "nodes": Function("result", "nodes", partial(_counted, "nodes")),
+    "hosts": Function("result", "nodes", partial(_counted, "nodes")),
+    "cpus": Function("result", "cpus", partial(_counted, "cpus")),
     "runs": Function("result", "runs", lambda _, a: Fraction(len(a.logs))),
     "converged": Function("result", "runs", lambda _, a: Fraction(a.converged or 0)),
     "epochs": Function("result", "epochs", _epochs),

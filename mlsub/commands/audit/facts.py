@@ -51,8 +51,7 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     Who, what and on what is what the claims file and the folders say: ``system`` is the folder's name, ``system_name``
     the description's, ``category`` its availability as in the results table, ``chips`` the accelerators that it counts
-    (host processors, where it has none). ``reviewed`` says that MLCommons reviewed the result, ``power`` that it has a
-    power measurement, ``notes`` is what the description says of it, ``id`` its MLPerf ID.
+    (host processors, where it has none), ``id`` its MLPerf ID.
 
     ``rcp`` is the verdict of the convergence test, and ``rcp_factor`` takes the time to the mean of the reference.
     ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their files, null
@@ -68,18 +67,12 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str | None = None
     division: str | None = None
     id: str | None = None
-    reviewed: bool = True
     found: bool = False
     reason: str | None = None
     path: str | None = None
     system_name: str | None = None
-    accelerator_model_name: str | None = None
-    host_processor_model_name: str | None = None
-    framework: str | None = None
     category: str | None = None
     chips: int | None = None
-    power: bool | None = None
-    notes: str | None = None
     division_in_logs: tuple[str, ...] = ()
     runs: int | None = None
     converged: int | None = None
@@ -186,8 +179,6 @@ def _named(result: Result, folder: Path | None) -> dict[str, Any]:
         "system": result.system or (folder.parents[below - 2].name if folder else None),
         "benchmark": result.benchmark or (folder.name if folder else None),
         "id": result.id,
-        "reviewed": result.reviewed and result.usage != "rehearsal",
-        "power": (folder / "power").is_dir() if folder else None,
     }
 
 
@@ -218,10 +209,6 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         found=True,
         path=entry.path,
         system_name=text.get("system_name") or None,
-        accelerator_model_name=text.get("accelerator_model_name"),
-        host_processor_model_name=text.get("host_processor_model_name"),
-        framework=text.get("framework"),
-        notes=text.get("notes"),
         category=category(text["status"]) if "status" in text else None,
         # Host processors do the computing where there are no accelerators.
         chips=product(content, "number_of_nodes", "accelerators_per_node")

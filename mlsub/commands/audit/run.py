@@ -12,9 +12,7 @@ from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import NoValueError, World
 from mlsub.commands.audit.facts import gather
 from mlsub.commands.audit.judge import judge
-from mlsub.commands.audit.messaging import judge_messaging
 from mlsub.commands.audit.places import round_folders
-from mlsub.commands.audit.quoting import AUTO
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.problems import FileProblemsError, Problem
@@ -26,8 +24,6 @@ def audit(
     folders: Sequence[str],
     *,
     bases: Collection[str] = (),
-    documents: Sequence[str] = (),
-    rules: str = AUTO,
     settings: Settings = AS_FOUND,
 ) -> Audit:
     """Check the claims of a file against results.
@@ -36,8 +32,6 @@ def audit(
         file: the claims file.
         folders: where results lie, see places.py.
         bases: those that decide in the place of the usual; a claim's own go before.
-        documents: folders of the documents' texts, besides that of the file.
-        rules: the text of the rules on quoting results, see quoting.py.
         settings: how logs are read; round and usage are those of each result.
 
     Raises:
@@ -45,7 +39,7 @@ def audit(
         MlsubError: a folder holds no results.
     """
     world = read_world(read_claims(file), folders, settings=settings)
-    return audit_of(world, bases=bases, documents=documents, rules=rules)
+    return audit_of(world, bases=bases)
 
 
 def read_world(
@@ -73,7 +67,7 @@ def read_world(
     return World(claims, gather(wanted, rounds, settings, checked), rounds, settings, checked)
 
 
-def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[str] = (), rules: str = AUTO) -> Audit:
+def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:
     """Return the verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
     judged = tuple(_judged(claim, world, bases) for claim in world.file.claims)
     return Audit(
@@ -83,7 +77,6 @@ def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[s
         results=tuple(facts.shown for facts in world.facts.values()),
         inputs=tuple(world.file.inputs.values()),
         claims=judged,
-        messaging=judge_messaging(judged, world, folders=documents, wanted=rules),
     )
 
 

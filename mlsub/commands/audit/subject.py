@@ -19,7 +19,6 @@ from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, parse
 from mlsub.commands.audit.facts import Facts
 from mlsub.commands.audit.places import product
-from mlsub.commands.audit.quoting import mentions, squashed, texts
 from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
     Named,
@@ -27,9 +26,11 @@ from mlsub.commands.audit.vocabulary import (
     benchmarks_in,
     divisions_in,
     frameworks_in,
+    mentions,
     named,
     organisations_in,
     rounds_in,
+    squashed,
     vocabulary,
 )
 from mlsub.commands.audit.wording import accepted, step_of, usual
@@ -167,6 +168,10 @@ def _as_written(said: str, text: str) -> str:
 
 def _noted(says: dict[str, Any]) -> Iterator[Named]:
     """Yield what the claims file notes that the sentence says."""
+
+    def texts(value: Any) -> tuple[str, ...]:
+        return () if value is None else (str(value),)
+
     for value in texts(says.get("submitter")):
         yield from organisations_in(spaced(value))
     for value in texts(says.get("benchmark")):

@@ -1,4 +1,4 @@
-"""Charts of results, drawn from the data of the site: records over time, scaling, chip-minutes, gains, and rounds."""
+"""Charts of results, drawn from the data of the site: records over time, scaling, chip-minutes, and rounds."""
 
 from __future__ import annotations
 
@@ -120,13 +120,6 @@ def chip_minutes_chart(site: Site, benchmark: Results) -> Chart:
     lines = best.by(lambda one: (one.family, one.division_name, one.comparable_rounds))
     data = _over_rounds(site, lines, benchmark, y="chip_minutes")
     return Chart(kind="dots", title="Chip-minutes over rounds", about=_CHIP_MINUTES, data=data)
-
-
-def gains_chart(site: Site, chains: Sequence[Results], title: str) -> Chart:
-    """Return the minutes of results over their rounds, with a line for each chain of them."""
-    about = "Minutes to train; a line joins one number of accelerators with one framework. The table has the gains."
-    rounds = Results(one for chain in chains for one in chain).ordered(lambda one: one.age)
-    return Chart(kind="dots", title=title, about=about, data=_over_rounds(site, chains, rounds))
 
 
 def _over_rounds(site: Site, lines: Sequence[Results], results: Results, **more: Any) -> dict[str, Any]:

@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from msgspec.structs import replace
-
 from mlsub.commands.site.charts import RECORD_KEY, record_chart, round_charts
-from mlsub.commands.site.facts import findings_sections
 from mlsub.commands.site.page import MINUTES, OVERVIEW, REHEARSAL, Page, Section, count_text, number_text
 from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, fast
 from mlsub.commands.site.tables import (
@@ -103,10 +100,9 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
 
 
 def round_page(site: Site, one: SiteRound) -> Page:
-    """Return the page of one round: its results as charts and tables, and the findings that are about none of them."""
+    """Return the page of one round: its results as charts and tables."""
     legend = site.legend("family", one.results)
     sections = [_division(site, one, name, legend) for name in DIVISIONS]
-    rest = findings_sections(one.rest, forgiven=False) if one.rest else ()
     ids = [name for result in one.results if result.ids for name in result.ids.ids]
     lead = [" ".join(_count_words(one)), MINUTES, *bert_words(one.results)]
     if ids:
@@ -120,10 +116,7 @@ def round_page(site: Site, one: SiteRound) -> Page:
         title=one.rules.title,
         lead=tuple(lead),
         crumbs=OVERVIEW,
-        sections=(
-            *(section for section in sections if section.tables),
-            *(replace(section, title=f"{section.title} about none of the results") for section in rest),
-        ),
+        sections=tuple(section for section in sections if section.tables),
     )
 
 

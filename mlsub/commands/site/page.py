@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from mlsub.io.show import first_few, plain, readable
-from mlsub.present.document import Share
 
 T = TypeVar("T")
 #: What is shown of one text from outside, and of a name; texts of published systems stay below it.
@@ -87,37 +86,17 @@ class Quote(msgspec.Struct, frozen=True):
     text: str
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim: its anchor, id, verdict as a kind and in words, its text, and what was found.
-
-    Of the rows, a name and its lines, those in ``first`` are shown at once. ``charts`` are number lines; ``tryout`` is
-    what ``static/claims.js`` needs to try other values of inputs.
-    """
-
-    key: str
-    id: str
-    kind: str
-    headline: str
-    text: str
-    charts: tuple[Chart, ...] = ()
-    tryout: dict[str, Any] | None = None
-    first: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    rows: tuple[tuple[str, tuple[str, ...]], ...] = ()
-
-
 class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a page: what there is to say, charts, tables, and texts to copy.
 
-    ``data`` are the tables behind the charts. ``cards`` are claims, ``shares`` the bar of their verdicts. Charts that
-    are ``small`` stand side by side, below one ``legend``: name, colour and shape of each mark.
+    ``data`` are the tables behind the charts. Charts that are ``small`` stand side by side, below one
+    ``legend``: name, colour and shape of each mark.
     """
 
     key: str
     title: str
     words: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
-    shares: tuple[Share, ...] = ()
-    cards: tuple[Card, ...] = ()
     tables: tuple[Table, ...] = ()
     data: tuple[Table, ...] = ()
     small: bool = False
@@ -142,10 +121,9 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     scripts: tuple[str, ...] = ()
 
     def charts(self) -> Iterator[Chart]:
-        """Yield the charts of its sections and of the cards in them."""
+        """Yield the charts of its sections."""
         for section in self.sections:
             yield from section.charts
-            yield from (chart for card in section.cards for chart in card.charts)
 
 
 #: What a cell can be made of: a text, a number, which sorts by its value, or nothing.

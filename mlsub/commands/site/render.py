@@ -16,7 +16,6 @@ from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Page, Series, Table
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
-from mlsub.present.html import bar
 from mlsub.present.tables import encodable
 
 if TYPE_CHECKING:
@@ -101,7 +100,6 @@ def _template() -> Template:
         finalize=lambda value: clean_lines(value) if type(value) is str else value,
     )
     environment.filters["json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
-    environment.globals["verdict_bar"] = lambda shares: Markup(bar(shares))  # noqa: S704  (numbers and plain words)
     environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
     return environment.get_template("page.html")
 

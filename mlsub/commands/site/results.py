@@ -15,7 +15,7 @@ import msgspec
 from mlsub.commands.site.page import MAX_NAME, clean, number_text
 from mlsub.convergence.margin import benchmark_held
 from mlsub.divisions import CLOSED, OPEN, division_meant
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
 from mlsub.submission.find import counted
 from mlsub.submission.ids import Ids, ResultIds
@@ -172,12 +172,11 @@ class Results(tuple[SiteResult, ...]):
 
 
 class SiteRound(msgspec.Struct, frozen=True, kw_only=True):
-    """A round with its results; ``rest`` are the findings that are about none of them."""
+    """A round with its results."""
 
     rules: Round
     report: Report
     results: Results
-    rest: tuple[Finding, ...]
 
     @property
     def href(self) -> str:
@@ -254,9 +253,7 @@ def _build_round(one: Checked, rules: Round, ids: Ids, taken: set[str]) -> SiteR
     logs = sorted(one.logs, key=lambda log: counted(log.path))
     found = results_of(one.report, logs, rules.overlay)
     results = Results(_build_result(result, one.report, rules, ids, taken) for result in found)
-    owned = {id(finding) for result in results for finding in result.findings}
-    rest = tuple(finding for finding in one.report.findings if id(finding) not in owned)
-    return SiteRound(rules=rules, report=one.report, results=results, rest=rest)
+    return SiteRound(rules=rules, report=one.report, results=results)
 
 
 def _build_result(found: Result, report: Report, rules: Round, ids: Ids, taken: set[str]) -> SiteResult:

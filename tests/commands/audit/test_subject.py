@@ -11,10 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.quoting import names
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
-from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, vocabulary
+from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, names, vocabulary
 from mlsub.systems.names import all_chips
 from mlsub.workspace import Settings
 from tests.commands.runner import run

@@ -7,14 +7,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from mlsub.commands.site.build import build_site
 from mlsub.commands.site.render import STATIC
-from mlsub.score.records import read_records
 from tests.commands.site.browser import AXE, Opened, absent, pages
-from tests.commands.site.sites import RECORDS, checked, two_rounds
+from tests.commands.site.sites import checked, two_rounds
 from tests.commands.site.test_build import SCRIPT
 
 RESULT = "results/training_1.0_acme_rack1_resnet.html"
@@ -180,20 +178,3 @@ def test_nothing_of_a_log_ever_runs(browser: Any, tmp_path: Path) -> None:
         with Opened(browser, tmp_path / "site", name) as opened:
             assert (opened.said, opened.elsewhere) == ([], [])
             assert opened.page.locator("img, main b, [onclick], [onerror]").count() == 0
-
-
-def test_a_mark_of_a_page_below_the_root_leads_to_its_result(browser: Any, tmp_path: Path) -> None:
-    given = read_records(RECORDS)
-    documents = {key: msgspec.structs.replace(one, publisher="ACME") for key, one in given.documents.items()}
-    acme = msgspec.structs.replace(given, documents=documents)
-    documents = {key: msgspec.structs.replace(one, publisher="ZETA") for key, one in given.documents.items()}
-    zeta = msgspec.structs.replace(given, documents=documents)
-    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site", records=(acme, zeta))
-    with Opened(browser, tmp_path / "site", "performance.html") as opened:
-        opened.page.get_by_role("link", name="ACME").click()
-        assert opened.page.url.endswith("/performance/acme.html")
-        chart = opened.page.locator("svg.plot").first
-        chart.locator("[data-mark=dot] :is(circle, path)").first.hover()
-        chart.locator("[data-mark=dot] :is(circle, path)").first.click(force=True)
-        assert opened.page.url.endswith("/results/training_1.0_acme_rack1_bert.html")
-        assert opened.said == []

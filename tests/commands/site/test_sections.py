@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.site.curves import curves_section
-from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
+from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
 from mlsub.commands.site.page import Chart, Section, Series, Table
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
@@ -203,7 +203,7 @@ def test_the_system_is_shown_as_described_and_unknown_fields_come_last(tree: Tre
 def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> None:
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
     found = result(tree)
-    ((table,),) = (one.tables for one in findings_sections(found.findings, forgiven=False))
+    (table,) = findings_section(found.findings, forgiven=False).tables
     (row,) = [row for row in table.rows if row[1].text == "key.lars_epsilon.value"]
     assert row[0].text == "error"
     assert "expected: exactly 0.0" in row[2].text
@@ -223,7 +223,7 @@ def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPa
     for section, last in zip(sections, ("14 keys", "33 fields"), strict=True):
         assert len(section.tables[0].rows) == 1
         assert section.words[-1] == f"The first 1 of {last} are shown."
-    (findings,) = findings_sections(found.findings, forgiven=False)
+    findings = findings_section(found.findings, forgiven=False)
     assert [(table.caption, len(table.rows)) for table in findings.tables] == [
         ("2 errors, of which the first 1 are shown", 1)
     ]

@@ -160,11 +160,6 @@ def db_tables(answer: Answer) -> Facts:
     }
 
 
-def plot(answer: Answer) -> Facts:
-    """The figures of the tables beside a plot, where it is a page."""
-    return page_facts(answer.folder)
-
-
 def site(answer: Answer) -> Facts:
     """The pages of a site and the figures of their tables and charts."""
     return page_facts(answer.folder / "site")
