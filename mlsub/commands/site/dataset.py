@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.quoting import names
 from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISATIONS, SYSTEMS, Kind, groups_of
 from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text
 from mlsub.commands.site.render import safe_json
@@ -138,10 +137,7 @@ def _spellings(kind: Kind, some: Results) -> Iterable[str]:
     """Return what else one thing is called: its folders, and its spellings by the tables of names."""
     name = kind.name(some)
     if kind is BENCHMARKS:
-        called, own = names().get(some[-1].benchmark_name), some[-1].benchmark_name
-        # What is the name of another benchmark, such as dlrm of dlrm_dcnv2, is not its own.
-        known = (one for one in (*called.model, *called.task) if one not in names()) if called else ()
-        return (own, *(one.benchmark for one in some), *known)
+        return (text for one in some for text in (one.benchmark, one.benchmark_name, one.task) if text)
     if kind is ACCELERATORS:
         return (spelled for spelled, of in chip_spellings().meanings.items() if name in of)
     return known_organisations().get(name, ()) if kind is ORGANISATIONS else (one.system for one in some)
