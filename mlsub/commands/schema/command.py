@@ -17,7 +17,7 @@ _WRITTEN = {
     "ids": ("lists of the IDs of results, for mlsub site --ids", "mlsub.submission.ids.ids_schema"),
     "config": ("settings files: mlsub.toml, or [tool.mlsub] in pyproject.toml", "mlsub.config.model.config_schema"),
     "rules": ("rule files of your own, for --rules", "mlsub.rules.overlay.overlay_schema"),
-    "watch": ("one line of mlsub watch --format jsonl", "mlsub.commands.watch.news.schema"),
+    "watch": ("one line of mlsub watch --format jsonl", "mlsub.commands.watch.model.schema"),
 }
 SYSTEM = "system"
 

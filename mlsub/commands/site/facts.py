@@ -7,19 +7,19 @@ from pathlib import Path
 
 from mlsub.commands.site.page import Cell, Column, Section, build_table, clean, count_text, plain_table
 from mlsub.commands.site.results import SiteResult
-from mlsub.findings import Finding, Severity
+from mlsub.findings import Finding, Kind, Severity
 from mlsub.io.show import show
 from mlsub.present.document import Findings, lines_of
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.submission.model import LogReport
 from mlsub.systems.description import read_description
-from mlsub.systems.fields import fields
+from mlsub.systems.fields import fields, is_empty
 
 #: Rows of a table that are shown; published results stay below a hundred. What is left out is said.
 MAX_ROWS = 500
 _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "calm"}
 #: What is said of a defect below its message, as far as it has it.
-_BELOW = ("expected", "found", "source")
+_BELOW = ("expected", "found")
 _FINDINGS = (
     "Official findings are those of the official checker in force for the round; review findings are what a careful "
     "reviewer would ask about, and never change a verdict."
@@ -27,28 +27,28 @@ _FINDINGS = (
 
 
 def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
-    """Return the findings of an entry, by severity.
+    """Return the findings of an entry, by severity; notes of reviewers are counted.
 
     Args:
         findings: those of the entry.
         forgiven: the whole is accepted, so that a rejecting defect is that of a forgiven run.
     """
-    block = Findings(tuple(findings), forgiven=forgiven)
+    told = [one for one in findings if one.severity is not Severity.NOTE or one.kind is not Kind.REVIEW]
+    block = Findings(tuple(told), forgiven=forgiven)
     columns: tuple[Column[Sequence[Finding]], ...] = (
         Column("severity", lambda group: Cell(label_of(group[0], block), badge=_BADGES[group[0].severity])),
         Column("rule", lambda group: group[0].rule),
         Column("what was found", _found_text),
-        Column("fix", lambda group: clean(group[0].fix or "")),
         Column("places", _places_cell),
     )
-    by_severity = list(_by_severity(findings))
+    by_severity = list(_by_severity(told))
     # A row a defect, with all its places.
     tables = tuple(build_table(words, groups[:MAX_ROWS], columns) for words, groups in by_severity)
     *first, last = [words for words, _ in by_severity] or ["None"]
-    counts = f"{', '.join(first)} and {last}." if first else f"{last}."
-    return Section(
-        key="findings", title="Findings", words=(counts, _FINDINGS) if findings else (counts,), tables=tables
-    )
+    notes = len(grouped(one for one in findings if one not in told))
+    counts = f"{', '.join(first)} and {last}" if first else last
+    counts += f", and {count_text(notes, 'review note')} (mlsub check)." if notes else "."
+    return Section(key="findings", title="Findings", words=(counts, _FINDINGS) if told else (counts,), tables=tables)
 
 
 def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[Finding]]]]:
@@ -115,22 +115,17 @@ def system_section(result: SiteResult) -> Section:
     if content is None:
         return Section(key="system", title=title, words=("There is no system description that can be read.",))
     known = fields().fields
-    names = [*(name for name in known if name in content), *(name for name in content if name not in known)]
-    rows = ((_field_cell(name), _text_of(content[name])) for name in names[:MAX_ROWS])
+    names = [*(name for name in known if name in content), *(name for name in content if name not in known)][:MAX_ROWS]
+    titles = {name: known[name].title if name in known else clean(name, 100) for name in names}
+    empty = [titles[name] for name in names if is_empty(content[name])]
+    rows = ((titles[name], _text_of(content[name])) for name in names if not is_empty(content[name]))
     table = plain_table(f"Fields of {clean(path, 300)}", ("field", "value"), rows)
-    return Section(key="system", title=title, words=_left_out(len(names), "fields"), tables=(table,))
+    words = (*_left_out(len(content), "fields"), *((f"Empty: {', '.join(empty)}.",) if empty else ()))
+    return Section(key="system", title=title, words=words, tables=(table,))
 
 
 def _left_out(count: int, what: str) -> tuple[str, ...]:
     return (f"The first {MAX_ROWS} of {count:,} {what} are shown.",) if count > MAX_ROWS else ()
-
-
-def _field_cell(name: str) -> Cell:
-    known = fields().fields.get(name)
-    if known is None:
-        return Cell(clean(name, 100))
-    # What the title says in other words need not be said again.
-    return Cell(known.title, note=None if known.title.lower().replace(" ", "_") == name else name)
 
 
 def _text_of(value: object) -> str:

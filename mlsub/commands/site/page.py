@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -57,7 +58,7 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
 
     ``kind`` is the name of the script, ``static/KIND.js``, and of its drawing function; ``about`` says in words what
     the chart shows; ``data`` is what the function gets, anything that JSON has; ``href`` is the page that its title
-    leads to.
+    leads to; ``key`` names it on its page where its title has figures in it or is that of another.
     """
 
     kind: str
@@ -65,6 +66,12 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     about: str
     data: dict[str, Any]
     href: str = ""
+    key: str = ""
+
+    @property
+    def id(self) -> str:
+        """What links to it name: its key, or what its title says, the same whatever the figures are."""
+        return "chart-" + re.sub(r"[^a-z0-9.]+", "-", (self.key or self.title).lower()).strip("-")
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -89,8 +96,7 @@ class Quote(msgspec.Struct, frozen=True):
 class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a page: what there is to say, charts, tables, and texts to copy.
 
-    ``data`` are the tables behind the charts. Charts that are ``small`` stand side by side, below one
-    ``legend``: name, colour and shape of each mark.
+    ``data`` are the tables behind the charts. Charts that are ``small`` stand side by side.
     """
 
     key: str
@@ -100,7 +106,6 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[Table, ...] = ()
     data: tuple[Table, ...] = ()
     small: bool = False
-    legend: tuple[tuple[str, int, str], ...] = ()
     quotes: tuple[Quote, ...] = ()
 
 
@@ -174,6 +179,8 @@ def number_text(value: float | None, digits: int = 6) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     size = abs(value)
+    if 1e-4 <= size < 1000:
+        return f"{value:.{digits}g}"
     if size >= 1e15 or 0 < size < 1e-4:
         return f"{value:.{digits}g}"
     decimals = 0 if float(value).is_integer() else max(0, digits - 1 - math.floor(math.log10(size)))

@@ -33,14 +33,14 @@ POLICY = (
 )
 #: What draws the charts of a page, before the scripts of their kinds; and kinds that are drawn from all results.
 _CHARTS = ("d3.min", "plot.umd.min", "charts", "pictures")
-_OF_ALL_RESULTS = {"dots", "round", "results"}
+_OF_ALL_RESULTS = {"bars", "dots", "round", "results"}
 #: Characters that could end the script which data stand in.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 #: What means something to HTML; most cells have nothing of it.
 _SPECIAL = re.compile(r"[&<>\"']")
 #: Longer texts are given the room of several lines.
 _LONG = 48
-_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|–|")
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?( [▲▼]\d+)?|–|")
 
 
 def check_jinja() -> None:

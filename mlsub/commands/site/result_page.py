@@ -24,7 +24,7 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
-from mlsub.commands.site.tables import rcp_cell, verdict_cell
+from mlsub.commands.site.tables import energy_cell, rcp_cell, verdict_cell
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.io.show import flat
@@ -42,9 +42,8 @@ _VERDICTS = {
 #: Where a script puts the day on which the reader looks; without one it is left to fill in.
 DAY = "[date]"
 _CITE = (
-    "MLCommons asks that whoever quotes a result names submitter, system, benchmark, round, division and MLPerf ID, "
-    "and says when and from where it was retrieved. What stands in brackets is not in the logs: the ID is in the "
-    "results table that MLCommons publishes."
+    "MLCommons asks that a quoted result comes with these facts. What stands in brackets is not in the logs: the ID is "
+    "in the results table that MLCommons publishes."
 )
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
@@ -116,7 +115,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     yield from _minutes(result)
     yield "Benchmark", Cell(result.benchmark_title, href=result.benchmark_href)
     yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
-    yield "System", Cell(result.system_name, href=result.system_href, note=result.system)
+    href = result.system_href if result.system_href != result.href else None
+    yield "System", Cell(result.system_name, href=href, note=result.system)
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Cell(model, href=result.accelerator_href)
@@ -135,7 +135,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     if result.score.instance_scale is not None:
         yield "Instance scale", Cell(number_text(result.score.instance_scale), note="accelerators that train one model")
     if result.energy is not None and result.energy.scaled is not None:
-        yield "Energy", Cell(f"{number_text(result.energy.scaled)} J")
+        energy = energy_cell(result)
+        yield "Energy", replace(energy, text=f"{energy.text} MJ")
 
 
 def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:

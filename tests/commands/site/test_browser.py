@@ -27,7 +27,7 @@ def kinds(site: Path) -> list[str]:
 
 
 def test_every_page_opens_draws_and_asks_for_nothing(browser: Any, site: Path) -> None:
-    assert len(pages(site)) == 19
+    assert len(pages(site)) == 18
     for name in pages(site):
         with Opened(browser, site, name) as opened:
             assert (opened.said, opened.elsewhere) == ([], []), name

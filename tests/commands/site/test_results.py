@@ -16,6 +16,7 @@ from mlsub.commands.site.render import write_page
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, SiteRound, division_of, slug
 from mlsub.commands.site.tables import bert_words, by_benchmark, fastest_table, rounds_table
+from mlsub.submission.report import EnergyResult
 from tests.commands.site.sites import one_round, rounds, site_of, two_rounds
 from tests.differential.shared import ABSENT, folder, present
 from tests.make_tree import RUNS, Tree, make_tree
@@ -64,6 +65,18 @@ def test_findings_belong_to_their_result_its_system_included(tmp_path: Path) -> 
     }
     everything = {id(finding) for finding in (*bert.findings, *resnet.findings)}
     assert everything == {id(finding) for finding in found.report.findings}, "none is lost"
+    assert [section.key for section in page_of(found).sections] == ["closed"]
+
+
+def test_energy_stands_beside_the_minutes_where_it_was_measured(tmp_path: Path) -> None:
+    one = one_round(make_tree(tmp_path))
+    measured = replace(one.results[0], energy=EnergyResult(unscaled=5e6, scaled=5.6719e6, runs=(5e6,)))
+    (section,) = page_of(replace(one, results=Results([measured]))).sections
+    (table,) = section.tables
+    place = table.heads.index("energy in MJ")
+    assert table.heads[place - 1] == "minutes"
+    assert table.rows[0][place] == Cell("5.672", 5.6719, note="5,671,900 J")
+    assert "energy in MJ" not in page_of(one).sections[0].tables[0].heads
 
 
 def loose(tree: Tree) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -57,19 +56,20 @@ def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> N
     assert listed(section, 1, 4) == [*["0.01"] * 9, "0.75951"]
     run, count, minutes, epochs, quality = cells(table)[0]
     assert (run, count, epochs) == ("result_0", "1 to 10", "4 8 12 16 20 24 28 32 36 40")
-    assert (minutes.split(" ")[9], quality) == ("0.833567", "0.01 " * 9 + "0.7595")
+    assert (minutes.split(" ")[9], quality) == ("0.83357", "0.01 " * 9 + "0.7595")
     assert (over_minutes.data["table"]["x"], over_epochs.data["table"]["x"], over_epochs.data["table"]["y"]) == (
         2,
         3,
         4,
     )
-    assert [column[-1] for column in json.loads(bytes(over_epochs.data["spread"]))] == [40, 0.7595, 0.75952, 0.75954]
+    assert cells(table)[1][3] == "″", "the epochs of the run above"
+    assert over_epochs.data["band"] == "range from the lowest to the highest run"
     assert section.words[1] == (
         "The line is the median of the runs, the band the range from the lowest to the highest run. Between two "
         "evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value."
     )
     assert near_epochs.data["window"]["x"] == (28, 40)
-    assert "spread" not in near_minutes.data
+    assert "band" not in near_minutes.data
     assert near_epochs.about == (
         "5 of 5 runs reach 0.759, the first at 40 epochs and the last at 40: each evaluation is a dot, and the one "
         "that reaches the target is larger."
@@ -118,8 +118,9 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
 ) -> None:
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
-    assert section.words[1] == "The first 4 evaluations of each run are shown."
-    assert [row[1].text for row in section.data[0].rows] == ["1 to 4"] * 5
+    assert section.words[1] == "One of 3 evaluations is shown, counted from the last of each run."
+    assert [row[1].text for row in section.data[0].rows] == ["4"] * 5
+    assert cells(section.data[0])[0][3] == "4 16 28 40"
 
 
 def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
@@ -137,20 +138,21 @@ def test_the_timeline_has_initialisation_timed_part_and_evaluations(tree: Tree) 
     assert timed.points == tuple((0.0, 10.0 + place, float(place)) for place in range(5))
     assert init.points[0] == (pytest.approx(-1.000333, abs=1e-6), 0.0, 0.0)
     (table,) = section.tables
-    assert cells(table)[1] == [
-        "result_1",
-        "success",
-        "compliant",
-        *("2021-05-29 18:08:43", "2021-05-29 18:09:43", "2021-05-29 18:20:43"),
-        *("1.000333", "11.000000", "10"),
+    assert cells(table)[1] == ["result_1", "2021-05-29 18:09:43", "1.000333", "11.000000", "10"]
+    assert section.words == ("All 5 runs ended with success and are compliant.",)
+    tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0)
+    (table,) = runs_section(result(tree)).tables
+    assert [row[:3] for row in cells(table)[:2]] == [
+        ["result_0", "success", "not compliant"],
+        ["result_1", "success", "compliant"],
     ]
 
 
 @pytest.mark.parametrize("time", [1e300, -1e18, 8.64e15])
 def test_times_of_no_calendar_are_told_and_not_drawn_wrong(tree: Tree, time: float) -> None:
-    tree.edit(lambda log: log.put("run_stop", time_ms=time), 0)
+    tree.edit(lambda log: log.put("run_start", time_ms=time), 0)
     (table,) = runs_section(result(tree)).tables
-    assert cells(table)[0][5] in ("–", f"{time:g} ms")
+    assert cells(table)[0][-4] in ("–", f"{time:g} ms")
 
 
 def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> None:
@@ -165,7 +167,7 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     assert len(named["reference points"].points) == 9
     (table,) = section.tables
     assert cells(table)[9][:4] == ["this result", "3,200", "5", "40"]
-    assert cells(table)[10:] == [["run", "3,200", "1", "40", "–", "–"]] * 5
+    assert cells(table)[10:] == [["runs", "3,200", "5", "40", "–", "–"]]
 
 
 def test_an_open_result_says_why_it_has_no_convergence_test(tmp_path: Path) -> None:
@@ -187,13 +189,14 @@ def test_hyperparameters_that_differ_are_told_with_their_runs(tree: Tree) -> Non
 
 
 def test_the_system_is_shown_as_described_and_unknown_fields_come_last(tree: Tree) -> None:
-    tree.describe(added={"deep": [1]}, system_name="\x1b[31mred")
+    tree.describe(added={"deep": [1]}, system_name="\x1b[31mred", sw_notes=" ", other="")
     found = result(tree)
     section = system_section(found)
     (table,) = section.tables
     assert cells(table)[0] == ["Submitter", "ACME"]
     assert ["System name", "\\x1b[31mred"] in cells(table)
     assert cells(table)[-1] == ["added", '{"deep": [1]}']
+    assert section.words[0].endswith(", other.")
     tree.description().write_text("[")
     found = result(tree)
     words = system_section(found).words
@@ -207,7 +210,7 @@ def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> 
     (row,) = [row for row in table.rows if row[1].text == "key.lars_epsilon.value"]
     assert row[0].text == "error"
     assert "expected: exactly 0.0" in row[2].text
-    assert [place.rpartition(":")[0] for place in row[4].text.splitlines()] == [
+    assert [place.rpartition(":")[0] for place in row[3].text.splitlines()] == [
         "results/rack1/resnet/result_{0,1}.txt",
     ]
 
