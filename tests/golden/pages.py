@@ -79,9 +79,9 @@ def _figure(cell: str) -> float:
 
 def _points(chart: Any, page: _Page) -> list[float]:
     """The numbers of a chart: on the page and in its table."""
-    if "series" not in chart:
+    if "series" not in chart and "table" not in chart:
         return sorted(_numbers(chart))
-    drawn = (number for one in chart["series"] for column in one["points"] for number in column)
+    drawn = (number for one in chart.get("series", ()) for column in one["points"] for number in column)
     found = [number for number in drawn if number is not None]
     if "table" in chart:
         rows = page.lists[chart["table"]["id"]][1:]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.commands.site.facts import run_name
-from mlsub.commands.site.page import Chart, Section, Series, Table, clean, count_text, number_text, plain_table
+from mlsub.commands.site.page import Chart, Section, Table, clean, count_text, number_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
@@ -171,7 +171,7 @@ def _bounds(target: Target | None, measure: str | None) -> Band | None:
 def _charts(
     curves: Sequence[Curve], measure: str | None, bounds: Band | None, axes: Sequence[tuple[str, int, str]], up: int
 ) -> Iterator[Chart]:
-    """Yield a measure over progress and over minutes: all of the training, then the part near the target.
+    """Yield a measure over progress and over minutes, each with the part near the target.
 
     Args:
         curves: the runs.
@@ -181,30 +181,27 @@ def _charts(
         up: the column of the measure in the table.
     """
     quality = clean(measure, 40) if measure else "quality"
-    near = []
     for field, across, unit in axes:
         lines = [line for curve in curves if (line := _line(curve, measure, field))]
         if not lines:
             continue
         goal = _goal(lines, bounds)
-        data: dict[str, Any] = {
-            "x": {"title": "Minutes since run_start" if field == "minutes" else f"Progress ({unit})"},
-            "y": {"title": quality},
-            "table": {"id": f"table-{TABLE}", "x": across, "y": up},
-            "series": [_goal_series(lines, goal)] if goal else [],
-            "goal": goal and goal._asdict(),
-        }
-        # With a word for the band, the script draws the median and the band of the runs.
-        spread = {"band": band_words(len(lines))} if len(lines) >= MIN_RUNS else {}
-        title = f"{quality if measure else quality.capitalize()} over {unit}"
-        yield Chart(kind="runs", title=title, about=_about(lines, quality, unit, goal), data=data | spread)
         window = window_of(lines, goal) if goal else None
-        if goal is not None and window is not None:
-            about = _near_words(lines, goal, unit)
-            near.append(
-                Chart(kind="runs", title=f"{title} near the target", about=about, data=data | {"window": window})
-            )
-    yield from near
+        yield Chart(
+            kind="runs",
+            title=f"{quality if measure else quality.capitalize()} over {unit}",
+            about=_about(lines, quality, unit, goal),
+            data={
+                "x": {"title": "Minutes since run_start" if field == "minutes" else f"Progress ({unit})"},
+                "y": {"title": quality},
+                "table": {"id": f"table-{TABLE}", "x": across, "y": up},
+                "goal": goal and goal._asdict(),
+                # With a word for the band, the script draws the median and the band of the runs.
+                "band": band_words(len(lines)) if len(lines) >= MIN_RUNS else "",
+                # The script adds a chart of this part.
+                "near": goal and window and {"about": _near_words(lines, goal, unit), "window": window},
+            },
+        )
 
 
 def _near_words(lines: Sequence[Line], goal: Goal, unit: str) -> str:
@@ -237,13 +234,6 @@ def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
     last = statistics.median(line[-1][1] for line in lines)
     nearer = bounds.high - last < last - bounds.low
     return Goal(bounds.high, up=False) if (above if above != below else nearer) else Goal(bounds.low, up=True)
-
-
-def _goal_series(lines: Sequence[Line], goal: Goal) -> Series:
-    """Return the target as a line over all runs."""
-    places = [point[0] for line in lines for point in line]
-    ends = ((min(places), goal.level), (max(places), goal.level))
-    return Series(f"target {number_text(goal.level)}", "rule", 5, ends)
 
 
 def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) -> str:

@@ -15,7 +15,6 @@
 
   // On a logarithmic axis only 1, 2 and 5 of each decade have room for a number.
   const round = (value) => (/^0?\.?0*[125]0*$/.test(String(value)) ? number(value) : "");
-  const decades = (value) => (/^0?\.?0*10*$/.test(String(value)) ? number(value) : "");
 
   // Large numbers on an axis are 200K, 1.5M, 2B: there is room for no more.
   const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
@@ -92,7 +91,7 @@
   const lists = new WeakMap();
   const read = (data, figure) => {
     if (!lists.has(figure)) lists.set(figure, data.table ? listed(data.table, data.categories) : []);
-    return [...lists.get(figure), ...data.series.map(pointed)];
+    return [...lists.get(figure), ...(data.series ?? []).map(pointed)];
   };
 
   // Where a mark is, in pixels of its chart.
@@ -168,9 +167,20 @@
     draw(figure);
   };
 
-  const begin = (figure) => {
+  // A second chart, of the part of the first that its data name.
+  const beside = (figure, { near, ...data }) => {
+    const part = figure.cloneNode(true);
+    part.id += "-near-the-target";
+    part.querySelector("figcaption").append(" near the target");
+    part.querySelector(".about").textContent = near.about;
+    figure.after(part);
+    begin(part, { ...data, band: "", window: near.window });
+  };
+
+  const begin = (figure, given) => {
     const source = figure.querySelector('script[type="application/json"]');
-    const known = { kind: figure.dataset.kind, data: source ? JSON.parse(source.textContent) : null };
+    const known = { kind: figure.dataset.kind, data: given ?? (source ? JSON.parse(source.textContent) : null) };
+    if (known.data?.near) beside(figure, known.data);
     drawn.set(figure, known);
     draw(figure);
     steer(figure, known);
@@ -205,9 +215,9 @@
   };
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults };
-  window.mlsub = { kinds: {}, plot, number, short, colour, round, decades, ticks, redraw, textWidth, wrap, ...data };
+  window.mlsub = { kinds: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll("figure.chart[data-kind]").forEach(begin);
+    document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();
     window.addEventListener("hashchange", mark);
   });
