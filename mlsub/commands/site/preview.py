@@ -30,7 +30,7 @@ _UNVERIFIED = "Computed from logs by mlsub, not verified by MLCommons."
 
 def suite_of(results: Iterable[SiteResult]) -> str:
     """Return what results are of: ``MLPerf Training``, or several suites."""
-    titles = Counter(result.rules.title.rpartition(" v")[0] for result in results)
+    titles = Counter(result.rules.title.rpartition(" v")[0].partition(" (")[0] for result in results)
     return " and ".join(title for title, _ in titles.most_common())
 
 

@@ -53,11 +53,11 @@ def test_each_page_says_what_it_is(shared: Path, name: str) -> None:
     page = Html((shared / name).read_bytes())
     said = {one.get("name") or one.get("property"): one.get("content") or "" for one in page.of("meta")}
     title, about = SAID[name]
-    assert said["og:title"] == title
     assert title in page.text
-    assert said["og:description"] == said["description"]
-    assert (said["description"] or "").startswith(about)
-    assert said["og:url"] == f"https://example.org/results/{name}"
+    assert said["description"].startswith(about)
+    if (shared / name).with_suffix(".png").exists():
+        assert (said["og:title"], said["og:description"]) == (title, said["description"])
+        assert said["og:url"] == f"https://example.org/results/{name}"
 
 
 def test_titles_are_those_of_one_page_each(shared: Path) -> None:
