@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from mlsub.io.data import shipped
 from mlsub.io.show import plural
-from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document, section
+from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document, section
 from mlsub.present.envelope import Answer
 
 
@@ -38,98 +36,116 @@ class PrivateSpan(NamedTuple):
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """A line of a log, whose path is relative to the root."""
+    """A line of a file, whose path is relative to the root; of a record its key, too."""
 
     path: str
     line: int
+    key: str = ""
 
 
 class Private(msgspec.Struct, kw_only=True):
-    """One private thing over all logs: how often it stands in free text and in records, and the first few places.
+    """One private thing over all files: how often it stands in free text, records and other files, and the first places.
 
-    ``text`` is safe to print: of a secret it is no more than its beginning. The counts grow as logs are read.
+    ``text`` is safe to print: of a secret it is no more than its beginning. The counts grow as files are read.
     """
 
     kind: Kind
     text: str
     placeholder: str
-    count: int
-    in_records: int
-    places: list[Spot]
-    record_places: list[Spot]
+    count: int = 0
+    in_records: int = 0
+    in_files: int = 0
+    places: list[Spot] = []
+    record_places: list[Spot] = []
+    file_places: list[Spot] = []
+
+
+class Unsearched(msgspec.Struct, frozen=True):
+    """A path that was not searched, relative to the root, and why."""
+
+    path: str
+    reason: str
 
 
 class Redaction(Answer, frozen=True, kw_only=True):
-    """What is private in logs, by kind.
+    """What is private, by kind.
 
-    ``logs`` counts those that could be read, below ``root``; ``written`` says where redacted logs went, null for
-    nowhere.
+    ``logs`` and ``files`` count those that were searched below ``root``; other files than logs are never written.
+    ``written`` says where redacted logs went, null for nowhere. ``looked_for`` is all that can have been found.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     root: str
     logs: int
+    files: int
     written: str | None
     items: tuple[Private, ...]
+    unsearched: tuple[Unsearched, ...]
+    looked_for: tuple[str, ...]
 
     @property
     def remains(self) -> bool:
-        """Whether anything private is still in the logs."""
-        return any(item.in_records or (item.count and self.written is None) for item in self.items)
-
-
-class Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The words and patterns of looks.yaml, which says what each is."""
-
-    tokens: dict[str, str]
-    secret_names: tuple[str, ...]
-    homes: tuple[str, ...]
-    host_words: tuple[str, ...]
-    user_variables: tuple[str, ...]
-    not_hosts: tuple[str, ...]
-    common: str
-
-    def patterns(self, name: str, after: bytes = b"") -> tuple[re.Pattern[bytes], ...]:
-        """Return the patterns of a name, each followed by another one."""
-        return tuple(re.compile(pattern.encode() + after) for pattern in getattr(self, name))
-
-
-def looks() -> Looks:
-    """Return what private things look like."""
-    return shipped(__file__, "looks.yaml", Looks)
+        """Whether anything private is still there, or may be in what was not searched."""
+        left = (item.in_records or item.in_files or (item.count and self.written is None) for item in self.items)
+        return bool(self.unsearched) or any(left)
 
 
 _TEXT, _TIMES = Column("stands for", when_narrow="shorten"), Column("times", number=True)
 _PLACE = Column("first in")
+#: Paths listed of those that were not searched.
+_SHOWN = 20
 
 
 def document_of(redaction: Redaction) -> Document:
-    """Return what is replaced by what, what a record keeps, and what was done."""
+    """Return what is replaced by what, what is left, what was not searched, and what can have been found."""
     free = tuple(
         (item.placeholder, Span(item.text, "code"), str(item.count), _first(item.places))
         for item in redaction.items
         if item.count
     )
     held = tuple(
-        (Span(item.text, "code"), str(item.in_records), _first(item.record_places))
+        (Span(item.text, "code"), str(item.in_records), item.record_places[0].key, _first(item.record_places))
         for item in redaction.items
         if item.in_records
     )
+    beside = tuple(
+        (Span(item.text, "code"), str(item.in_files), _first(item.file_places))
+        for item in redaction.items
+        if item.in_files
+    )
+    text = Column("text", when_narrow="shorten")
     return document(
         "Redaction of logs",
         Facts((("below", Span(redaction.root, "path")),)),
         Table((Column("placeholder", when_narrow="keep"), _TEXT, _TIMES, _PLACE), free, key=0),
-        section(
+        _left(
             "Not redacted, because it is inside a record, and records must not be altered",
-            Table((Column("text", when_narrow="shorten"), _TIMES, _PLACE), held),
-            Text("Log the next run from a folder that names nobody; ask the review committee about this one."),
-            meaning="note",
-        )
-        if held
-        else None,
+            Table((text, _TIMES, Column("key"), _PLACE), held),
+            "Log the next run from a folder that names nobody; ask the review committee about this one.",
+        ),
+        _left(
+            "Not redacted, because it is in code, a script or a description",
+            Table((text, _TIMES, _PLACE), beside),
+            "Change what should not be public there yourself.",
+        ),
+        _left(
+            "Not searched",
+            Table(
+                (Column("path"), Column("why")),
+                tuple((Span(one.path, "path"), one.reason) for one in redaction.unsearched[:_SHOWN]),
+            ),
+            f"And {len(redaction.unsearched) - _SHOWN} more." if len(redaction.unsearched) > _SHOWN else None,
+        ),
         Text(_summary(redaction)),
+        Text(
+            f"Looked for: {'; '.join(redaction.looked_for)}. No search knows all that is private: read what you publish."
+        ),
     )
+
+
+def _left(title: str, table: Table, advice: str | None) -> Section | None:
+    return section(title, table, Text(advice) if advice else None, meaning="note") if table.rows else None
 
 
 def _first(places: Sequence[Spot]) -> Span:
@@ -140,7 +156,7 @@ def _summary(redaction: Redaction) -> str:
     found = [item.count for item in redaction.items if item.count]
     logs = plural(redaction.logs, "log")
     if not found:
-        return f"Nothing to replace in {logs}."
+        return f"Found nothing to replace in {logs}."
     times = "once" if sum(found) == 1 else f"{sum(found)} times"
     things = f"{plural(len(found), 'different thing')}, {times}"
     if redaction.written:
