@@ -94,12 +94,11 @@ def test_json_has_all_of_it(logs: Path) -> None:
         "kind": "path",
         "text": "/home/alice",
         "placeholder": "<path-1>",
-        "count": 2,
-        "in_records": 1,
-        "in_files": 0,
-        "places": [{"path": "result_0.txt", "line": 1, "key": ""}, {"path": "result_1.txt", "line": 2, "key": ""}],
-        "record_places": [{"path": "result_0.txt", "line": 2, "key": "a"}],
-        "file_places": [],
+        "counts": {"free": 2, "record": 1},
+        "places": {
+            "free": [{"path": "result_0.txt", "line": 1, "key": ""}, {"path": "result_1.txt", "line": 2, "key": ""}],
+            "record": [{"path": "result_0.txt", "line": 2, "key": "a"}],
+        },
     }
 
 

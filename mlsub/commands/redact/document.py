@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
@@ -43,8 +42,16 @@ class Spot(msgspec.Struct, frozen=True):
     key: str = ""
 
 
-class Private(msgspec.Struct, kw_only=True):
-    """One private thing over all files: how often it stands in free text, records and other files, and the first places.
+class Where(StrEnum):
+    """Where a private thing stands: in the free text of a log, in its records, or in another file."""
+
+    FREE = "free"
+    RECORD = "record"
+    FILE = "file"
+
+
+class Private(msgspec.Struct):
+    """One private thing over all files: how often it stands in which kind of place, and the first few places of each.
 
     ``text`` is safe to print: of a secret it is no more than its beginning. The counts grow as files are read.
     """
@@ -52,12 +59,13 @@ class Private(msgspec.Struct, kw_only=True):
     kind: Kind
     text: str
     placeholder: str
-    count: int = 0
-    in_records: int = 0
-    in_files: int = 0
-    places: list[Spot] = []
-    record_places: list[Spot] = []
-    file_places: list[Spot] = []
+    counts: dict[Where, int] = {}
+    places: dict[Where, list[Spot]] = {}
+
+    def counted(self, where: Where) -> list[Spot]:
+        """Count it once more; return the places of that kind that are noted."""
+        self.counts[where] = self.counts.get(where, 0) + 1
+        return self.places.setdefault(where, [])
 
 
 class Unsearched(msgspec.Struct, frozen=True):
@@ -87,73 +95,62 @@ class Redaction(Answer, frozen=True, kw_only=True):
     @property
     def remains(self) -> bool:
         """Whether anything private is still there, or may be in what was not searched."""
-        left = (item.in_records or item.in_files or (item.count and self.written is None) for item in self.items)
-        return bool(self.unsearched) or any(left)
+        left = {where for item in self.items for where in item.counts} - ({Where.FREE} if self.written else set())
+        return bool(self.unsearched or left)
 
 
-_TEXT, _TIMES = Column("stands for", when_narrow="shorten"), Column("times", number=True)
-_PLACE = Column("first in")
 #: Paths listed of those that were not searched.
-_SHOWN = 20
+_SHOWN, _NOT_SEARCHED = 20, (Column("path"), Column("why"))
 
 
 def document_of(redaction: Redaction) -> Document:
     """Return what is replaced by what, what is left, what was not searched, and what can have been found."""
-    free = tuple(
-        (item.placeholder, Span(item.text, "code"), str(item.count), _first(item.places))
-        for item in redaction.items
-        if item.count
-    )
-    held = tuple(
-        (Span(item.text, "code"), str(item.in_records), item.record_places[0].key, _first(item.record_places))
-        for item in redaction.items
-        if item.in_records
-    )
-    beside = tuple(
-        (Span(item.text, "code"), str(item.in_files), _first(item.file_places))
-        for item in redaction.items
-        if item.in_files
-    )
-    text = Column("text", when_narrow="shorten")
+    more = len(redaction.unsearched) - _SHOWN
+    unsearched = tuple((Span(one.path, "path"), one.reason) for one in redaction.unsearched[:_SHOWN])
+    kinds = "; ".join(redaction.looked_for)
     return document(
         "Redaction of logs",
         Facts((("below", Span(redaction.root, "path")),)),
-        Table((Column("placeholder", when_narrow="keep"), _TEXT, _TIMES, _PLACE), free, key=0),
+        _table(redaction, Where.FREE, Column("placeholder", when_narrow="keep")),
         _left(
             "Not redacted, because it is inside a record, and records must not be altered",
-            Table((text, _TIMES, Column("key"), _PLACE), held),
+            _table(redaction, Where.RECORD),
             "Log the next run from a folder that names nobody; ask the review committee about this one.",
         ),
         _left(
             "Not redacted, because it is in code, a script or a description",
-            Table((text, _TIMES, _PLACE), beside),
+            _table(redaction, Where.FILE),
             "Change what should not be public there yourself.",
         ),
         _left(
-            "Not searched",
-            Table(
-                (Column("path"), Column("why")),
-                tuple((Span(one.path, "path"), one.reason) for one in redaction.unsearched[:_SHOWN]),
-            ),
-            f"And {len(redaction.unsearched) - _SHOWN} more." if len(redaction.unsearched) > _SHOWN else None,
+            "Not searched", Table((Column("path"), Column("why")), unsearched), f"And {more} more." if more > 0 else ""
         ),
         Text(_summary(redaction)),
-        Text(
-            f"Looked for: {'; '.join(redaction.looked_for)}. No search knows all that is private: read what you publish."
-        ),
+        Text(f"Looked for: {kinds}. No search knows all that is private: read what you publish."),
     )
 
 
-def _left(title: str, table: Table, advice: str | None) -> Section | None:
+def _table(redaction: Redaction, where: Where, *first: Column) -> Table:
+    """What stands in a kind of place, and where: with its placeholder if there is a column for that."""
+    columns = (*first, Column("stands for" if first else "text", when_narrow="shorten"), Column("times", number=True))
+    rows = []
+    for item in redaction.items:
+        if where in item.counts:
+            spot = item.places[where][0]
+            key = (spot.key,) if where is Where.RECORD else ()
+            named = (item.placeholder,) if first else ()
+            at = Span(f"{spot.path}:{spot.line}", "path")
+            rows.append((*named, Span(item.text, "code"), str(item.counts[where]), *key, at))
+    keys = (Column("key"),) if where is Where.RECORD else ()
+    return Table((*columns, *keys, Column("first in")), tuple(rows), key=0)
+
+
+def _left(title: str, table: Table, advice: str) -> Section | None:
     return section(title, table, Text(advice) if advice else None, meaning="note") if table.rows else None
 
 
-def _first(places: Sequence[Spot]) -> Span:
-    return Span(f"{places[0].path}:{places[0].line}", "path")
-
-
 def _summary(redaction: Redaction) -> str:
-    found = [item.count for item in redaction.items if item.count]
+    found = [item.counts[Where.FREE] for item in redaction.items if Where.FREE in item.counts]
     logs = plural(redaction.logs, "log")
     if not found:
         return f"Found nothing to replace in {logs}."

@@ -29,10 +29,10 @@ def anchor(secret: bytes) -> bytes:
     return longest if len(longest) >= _ANCHOR else b""
 
 
-def _whole(word: bytes) -> bytes:
+def _whole(word: bytes) -> re.Pattern[bytes]:
     """An expression for a word that is no part of another one; it begins with plain text, which is fast."""
     text = re.escape(word)
-    return text + rb"(?<![\w\x80-\xff]" + text + rb")(?![\w\x80-\xff])"
+    return re.compile(text + rb"(?<![\w\x80-\xff]" + text + rb")(?![\w\x80-\xff])")
 
 
 class Known:
@@ -56,12 +56,9 @@ class Known:
                 for match in re.finditer(re.escape(secret), text):
                     yield PrivateSpan(*match.span(), Kind.SECRET, secret)
         there = [word for word in self._lengths if word in words]
-        if len(there) > _FEW:
-            places = (match for match in _WORD.finditer(text) if match[0] in self._lengths)
-        else:
-            places = chain.from_iterable(re.finditer(_whole(word), text) for word in there)
-        for match in places:
-            yield from self._name_at(text, match.start(), self._lengths[match[0]])
+        expressions = map(_whole, there) if len(there) <= _FEW else [_WORD]
+        for match in chain.from_iterable(re.finditer(expression, text) for expression in expressions):
+            yield from self._name_at(text, match.start(), self._lengths.get(match[0], ()))
 
     def _words_in(self, text: bytes) -> bytes:
         """The different words of a text, where many are looked for: a search through them is shorter."""

@@ -1,4 +1,4 @@
-"""What is private by its look: the tokens of tokens.yaml and the forms of looks.yaml, each searched for where a word says that it may be there."""
+"""What is private by its look: the tokens of tokens.yaml, and the forms of looks.yaml."""
 
 from __future__ import annotations
 
@@ -39,26 +39,24 @@ class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of looks.yaml."""
 
+    looked_for: tuple[str, ...]
+    alphabets: dict[str, str]
     parts: dict[str, str]
     forms: tuple[_Form, ...]
-    no_secret: str
-    not_hosts: str
-    public: str
-    not_users: str
+    checks: dict[str, str]
     common: str
 
 
-_LOOKS = shipped(__file__, "looks.yaml", _Looks)
-_TOKENS = shipped(__file__, "tokens.yaml", tuple[_Token, ...])
-KINDS_OF_TOKENS = len(_TOKENS)
-_ALPHABETS = {
-    **{"digit": r"\d", "hex": "[0-9a-f]", "HEX": "[0-9A-F]", "upper": "[A-Z0-9]", "lower": "[a-z0-9]"},
-    **{"letter": "[A-Za-z]", "alnum": "[A-Za-z0-9]", "word": r"[\w-]", "b64": "[A-Za-z0-9+/=]"},
-}
+LOOKS = shipped(__file__, "looks.yaml", _Looks)
+TOKENS = shipped(__file__, "tokens.yaml", tuple[_Token, ...])
+#: In lower case, with one kind of line end.
+_LOWER = bytes(10 if code == 13 else code + 32 if 65 <= code <= 90 else code for code in range(256))
+#: The same with 0 for every digit, so that few words differ.
+_SKETCH = bytes(48 if 49 <= code <= 57 else lower for code, lower in enumerate(_LOWER))
 
 
 class Look(NamedTuple):
-    """A compiled form: hints of which one is there where it may be found, the pattern, and what stands how far before it.
+    """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
 
     Tokens are searched for in the text as it is, the other forms in lower case. Without a kind the groups have theirs.
     """
@@ -78,44 +76,35 @@ def shape(text: str) -> str:
         alphabet, _, length = part.partition("*")
         least, _, most = length.partition("-")
         bounds = f"{{{least},{most}}}+" if most else f"{{{least}}}"
-        parts.append(_ALPHABETS[alphabet] + bounds if length else re.escape(part))
+        parts.append(LOOKS.alphabets[alphabet] + bounds if length else re.escape(part))
     return "".join(parts)
 
 
 def _token_look(token: _Token, prefix: str) -> Look:
-    begin, kind = re.escape(prefix), "random" if token.mixed else "token"
+    begin, near = re.escape(prefix), prefix.encode().translate(_SKETCH)
     bounded = begin if token.before else rf"{begin}(?<![\w-]{begin})"
-    left = re.compile(rf"(?<![\w-]){shape(token.before)}\Z".encode()) if token.before else None
-    near = prefix.lower().translate(dict.fromkeys(range(49, 58), "0"))
     pattern = re.compile(rf"{bounded}{shape(token.shape)}(?![\w-])".encode())
-    return Look((near.encode(),), pattern, left, 84, kind, as_written=True)
-
-
-def _form_look(form: _Form) -> Look:
-    pattern, left = (None if one is None else _filled(one) for one in (form.pattern, form.left))
-    assert pattern is not None  # noqa: S101
-    return Look(tuple(word.encode() for word in form.near), pattern, left, form.way, form.kind)
+    left = re.compile(rf"(?<![\w-]){shape(token.before)}\Z".encode()) if token.before else None
+    return Look((near,), pattern, left, kind="random" if token.mixed else "token", as_written=True)
 
 
 def _filled(pattern: str) -> re.Pattern[bytes]:
     """A pattern with its parts, which may have parts themselves."""
-    for _ in range(2):
-        for name, part in _LOOKS.parts.items():
-            pattern = pattern.replace(f"{{{name}}}", part)
+    for name, part in (*LOOKS.parts.items(), *LOOKS.parts.items()):
+        pattern = pattern.replace(f"{{{name}}}", part)
     return re.compile(pattern.encode())
 
 
 @lru_cache(maxsize=1)
 def all_looks() -> tuple[Look, ...]:
     """Return everything that is looked for."""
-    tokens = [_token_look(token, prefix) for token in _TOKENS for prefix in token.prefixes]
-    return (*tokens, *map(_form_look, _LOOKS.forms))
+    looks = [_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes]
+    for form in LOOKS.forms:
+        near, left = tuple(word.encode() for word in form.near), _filled(form.left) if form.left else None
+        looks.append(Look(near, _filled(form.pattern), left, form.way, form.kind))
+    return tuple(looks)
 
 
-#: In lower case, with one kind of line end.
-_LOWER = bytes(10 if code == 13 else code + 32 if 65 <= code <= 90 else code for code in range(256))
-#: The same with 0 for every digit, so that few words differ.
-_SKETCH = bytes(48 if 49 <= code <= 57 else lower for code, lower in enumerate(_LOWER))
 #: How far before four numbers it is looked for what says what they are.
 _CONTEXT = 40
 
@@ -165,19 +154,17 @@ def _token(text: bytes, start: int, end: int) -> Spans:
     return (PrivateSpan(start, end, Kind.SECRET, text[start:end]),)
 
 
-_NO_SECRET = re.compile(_LOOKS.no_secret.encode())
+_CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
-#: A name made of words, such as gpt2-medium or a path.
-_WORDS = re.compile(rb"[A-Za-z]*\d{0,3}(?:[_./:-][A-Za-z]*\d{0,4})+\Z")
 
 
 def _secret(text: bytes, start: int, end: int) -> Spans:
-    return () if _NO_SECRET.match(text[start:end].lower()) else _token(text, start, end)
+    return () if _CHECKS["no_secret"].match(text[start:end].lower()) else _token(text, start, end)
 
 
 def _random(text: bytes, start: int, end: int) -> Spans:
     value = text[start:end]
-    is_word = len(value) < 12 or not is_mixed(value) or _WORDS.match(value)
+    is_word = len(value) < 12 or not is_mixed(value) or _CHECKS["words"].match(value)
     return () if is_word else _secret(text, start, end)
 
 
@@ -186,7 +173,7 @@ def is_mixed(value: bytes) -> bool:
     return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
 
 
-_KEY_LINE = re.compile(rb"(?:\A|\n|\\n)" + _LOOKS.parts["rank"].encode() + rb"([^\s\0\\][^\n\0\\]*)")
+_KEY_LINE = re.compile(rb"(?:\A|\n|\\n)" + LOOKS.parts["rank"].encode() + rb"([^\s\0\\][^\n\0\\]*)")
 
 
 def _block(text: bytes, start: int, end: int) -> Spans:
@@ -199,16 +186,17 @@ def _block(text: bytes, start: int, end: int) -> Spans:
     )
 
 
-_NOT_HOST, _PUBLIC = (re.compile(pattern.encode()) for pattern in (_LOOKS.not_hosts, _LOOKS.public))
-_FOUR = re.compile(rb"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w.])")
-
-
 @lru_cache(maxsize=1 << 14)
 def _host_in(value: bytes, *, numbered: bool) -> bytes:
     """The name of a host, or of a list of them; empty where it is none."""
     name = value.rstrip(b".,-:[")
     lower = name.lower()
-    none = _NOT_HOST.match(lower) or _PUBLIC.match(lower) or _FOUR.match(name) or (numbered and not is_mixed(name))
+    none = (
+        _CHECKS["not_hosts"].match(lower)
+        or _CHECKS["public"].match(lower)
+        or _CHECKS["four"].match(name)
+        or (numbered and not is_mixed(name))
+    )
     return b"" if none else name
 
 
@@ -226,12 +214,9 @@ def host_key(name: bytes) -> bytes:
     return name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
 
 
-_NOT_USER = re.compile(_LOOKS.not_users.encode())
-
-
 def _user(text: bytes, start: int, end: int) -> Spans:
     name = text[start:end].rstrip(b".-")
-    is_none = len(name) < 2 or _NOT_USER.match(name.lower())
+    is_none = len(name) < 2 or _CHECKS["not_users"].match(name.lower())
     return () if is_none else (PrivateSpan(start, start + len(name), Kind.USER, name),)
 
 
@@ -241,7 +226,7 @@ def _path(text: bytes, start: int, end: int) -> Spans:
     value = text[start:end].rstrip(b".-+@")
     if before.endswith(b"/") or b"://" in before or (before[-1:].isalnum() and value[:6].lower() != b"/home/"):
         return ()
-    is_none = _NOT_USER.match(user_of(value).lower())
+    is_none = _CHECKS["not_users"].match(user_of(value).lower())
     return () if is_none else (PrivateSpan(start, start + len(value), Kind.PATH, value),)
 
 
@@ -259,20 +244,6 @@ def _place(text: bytes, start: int, end: int) -> Spans:
     return () if is_none else (PrivateSpan(start, start + len(value), Kind.PATH, value),)
 
 
-#: Addresses that name no machine: loopback, "any", masks, multicast; those of networks of one's own.
-_NOBODY = (b"127.", b"0.", b"255.", b"224.", b"239.")
-_VALID = re.compile(rb"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|\Z)){4}")
-_OWN = re.compile(rb"10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|169\.254\.")
-_VERSION = re.compile(
-    rb"(?:version|release|driver|cuda|cu(?:dnn|blas|sparse|solver|rand|fft)|nccl|nvidia|rocm|lib|\bver|package|wheel|\bv|firmware"
-    rb"|tensorrt|ofed|vbios|build|plugin|epoch|step|iter|section)[\w.+-]{0,16}[\"']?[\s:=(v]{0,6}[\"']?\Z"
-)
-_MACHINE = re.compile(
-    rb"(?:from|to|at|on|via|hosts?|addr\w*|ips?|peer|server|client|node|endpoint|bind|inet|gateway|dns|ping|connect\w*|master\w*)"
-    rb"[\s=:\"'\[(]{1,4}\Z"
-)
-
-
 def _address(text: bytes, start: int, end: int) -> Spans:
     """Four numbers that are an address and no version, by their size and by what stands around them."""
     four = text[start:end]
@@ -282,14 +253,16 @@ def _address(text: bytes, start: int, end: int) -> Spans:
         line = text[max(0, start - _CONTEXT) : start].replace(b"\r", b"\n").rpartition(b"\n")[2]
         before = line.rpartition(b"\0")[2].lower()
         large = sum(int(one) > 31 for one in four.split(b".")) > 2
-        if _VERSION.search(before) or not (_OWN.match(four) or large or _MACHINE.search(before)):
+        if _CHECKS["version"].search(before) or not (
+            _CHECKS["own"].match(four) or large or _CHECKS["machine"].search(before)
+        ):
             return ()
     return (PrivateSpan(start, end, Kind.ADDRESS, four),)
 
 
 @lru_cache(maxsize=1 << 16)
 def _names_machine(four: bytes) -> bool:
-    return _VALID.match(four) is not None and not four.startswith(_NOBODY)
+    return _CHECKS["address"].match(four) is not None
 
 
 def _groups_of_hex(text: bytes, start: int, end: int) -> Spans:
@@ -299,15 +272,11 @@ def _groups_of_hex(text: bytes, start: int, end: int) -> Spans:
     return () if is_none else (PrivateSpan(start, end, Kind.ADDRESS, text[start:end]),)
 
 
-_NO_DOMAIN = re.compile(rb"@(?:.*\.)?v?\d+\.(?!(?:com|cn|net|org)\Z)")
-_CREDENTIALS = re.compile(rb"://[^\s/:@]{1,80}:\Z")
-
-
 def _email(text: bytes, start: int, end: int) -> Spans:
     value = text[start:end]
-    if value.startswith(b"git@") or _CREDENTIALS.search(text, max(0, start - 84), start):
+    if value.startswith(b"git@") or _CHECKS["credentials"].search(text, max(0, start - 84), start):
         return ()
-    return () if _NO_DOMAIN.search(value.lower()) else (PrivateSpan(start, end, Kind.EMAIL, value),)
+    return () if _CHECKS["no_domain"].search(value.lower()) else (PrivateSpan(start, end, Kind.EMAIL, value),)
 
 
 _KINDS = {
@@ -318,13 +287,19 @@ _KINDS = {
 #: Hosts that one list is taken apart into at most.
 MAX_MEMBERS = 4096
 _LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?::\d{1,5})?(?=,|\Z)")
-_COMMON = frozenset(_LOOKS.common.encode().split())
+_COMMON = frozenset(LOOKS.common.encode().split())
 
 
 def learnable(kind: Kind, name: bytes) -> bool:
     """Return whether a name stands for its owner wherever it is a word of its own: not short, and no word of logs."""
     lower = name.lower()
-    if len(name) < 3 or lower in _COMMON or name.isdigit() or not name[:1].isalnum() or _NOT_HOST.match(lower):
+    if (
+        len(name) < 3
+        or lower in _COMMON
+        or name.isdigit()
+        or not name[:1].isalnum()
+        or _CHECKS["not_hosts"].match(lower)
+    ):
         return False
     return len(name) >= 4 or (kind is Kind.HOST and is_mixed(name))
 

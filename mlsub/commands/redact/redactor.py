@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.commands.redact import known, patterns
-from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot
+from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot, Where
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
@@ -132,8 +133,8 @@ class Redactor:
         check_source(file)
         with file.open("rb") as source:
             for batch in _batches(source):
-                self._count(file, [(line, free) for line, free, _ in batch])
-                self._count(file, [(line, record) for line, _, record in batch], in_records=True)
+                self._count(file, [(line, free) for line, free, _ in batch], Where.FREE)
+                self._count(file, [(line, record) for line, _, record in batch], Where.RECORD)
 
     def look_into(self, file: Path) -> None:
         """List what is private in a file that is no log, and is never written.
@@ -149,37 +150,37 @@ class Redactor:
                 raise MlsubError("larger than 64 MiB")
             source.seek(0)
             for batch in _batches(source):
-                self._count(file, [(line, free + record) for line, free, record in batch], elsewhere=True)
+                self._count(file, [(line, free + record) for line, free, record in batch], Where.FILE)
 
-    def _count(
-        self, file: Path, texts: list[tuple[int, bytes]], *, in_records: bool = False, elsewhere: bool = False
-    ) -> None:
-        joined = _joined(text for _, text in texts)
-        spans = iter(self.spans(joined))
-        span = next(spans, None)
-        free = not (in_records or elsewhere)
+    def _count(self, file: Path, pieces: Sequence[tuple[int, bytes]], where: Where) -> None:
+        """Count what is private in the free text of a log, its records, or another file; texts come with their line."""
         name = plain(file.relative_to(self._root).as_posix())
-        at = 1
-        for line, text in texts:
-            end = at + len(text)
-            while span is not None and span.start < end:
-                line += joined.count(b"\n", at, span.start)
+        for (line, text), spans in zip(pieces, self._by_text([text for _, text in pieces]), strict=True):
+            at = 0
+            for span in spans:
+                line += text.count(b"\n", at, span.start)
                 at = span.start
-                if free or span.kind is not Kind.ENV:
+                if where is Where.FREE or span.kind is not Kind.ENV:
                     item = self.items.get((span.kind, span.key)) or self._item(span)
-                    places = item.file_places if elsewhere else item.record_places if in_records else item.places
-                    item.count += free
-                    item.in_records += in_records
-                    item.in_files += elsewhere
+                    places = item.counted(where)
                     if len(places) < MAX_PLACES:
-                        key = _RECORD_KEY.search(text) if in_records else None
+                        key = _RECORD_KEY.search(text) if where is Where.RECORD else None
                         spot = Spot(name, line, plain(key[1].decode("latin-1")) if key else "")
                         places += [spot] if spot not in places else []
-                span = next(spans, None)
+
+    def _by_text(self, texts: Sequence[bytes]) -> Iterator[list[PrivateSpan]]:
+        """Yield the spans of each text, by their places in it."""
+        spans, at = deque(self.spans(_joined(texts))), 1
+        for text in texts:
+            mine, end = [], at + len(text)
+            while spans and spans[0].start < end:
+                start, stop, kind, key = spans.popleft()
+                mine.append(PrivateSpan(start - at, stop - at, kind, key))
+            yield mine
             at = end + 1
 
     def spans(self, text: bytes) -> list[PrivateSpan]:
-        """Return what is replaced in a text that begins with a line end, in order. What overlaps is one, of the earlier kind."""
+        """Return what is replaced in a text that begins with a line end, in order."""
         text = _PLACEHOLDER.sub(self._taken_away, text)
         looks = patterns.likely(text)
         found: list[PrivateSpan] = []
@@ -221,9 +222,7 @@ class Redactor:
                 self._secrets[span.key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
-            item = self.items[key] = Private(
-                kind=span.kind, text=_shown(*key), placeholder=self._placeholder(span.kind)
-            )
+            item = self.items[key] = Private(span.kind, _shown(*key), self._placeholder(span.kind))
         return item
 
     def _placeholder(self, kind: Kind) -> str:
@@ -249,18 +248,12 @@ class Redactor:
 
     def replace(self, texts: Sequence[bytes]) -> Iterator[bytes]:
         """Yield free texts with placeholders for what is private."""
-        joined = _joined(texts)
-        spans = iter(self.spans(joined))
-        span = next(spans, None)
-        at = 1
-        for text in texts:
-            end, parts = at + len(text), []
-            while span is not None and span.start < end:
-                parts += [joined[at : span.start], self._item(span).placeholder.encode()]
+        for text, spans in zip(texts, self._by_text(texts), strict=True):
+            parts, at = [], 0
+            for span in spans:
+                parts += [text[at : span.start], self._item(span).placeholder.encode()]
                 at = span.end
-                span = next(spans, None)
-            yield b"".join([*parts, joined[at:end]])
-            at = end + 1
+            yield b"".join([*parts, text[at:]])
 
 
 def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
@@ -279,7 +272,7 @@ def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
 
 
 def _joined(texts: Iterable[bytes]) -> bytes:
-    """Texts as one, each on lines of its own, the first behind a line end: nothing private is seen or hidden where two meet."""
+    """Texts as one, each behind a line end: nothing private is seen or hidden where two meet."""
     return b"\n" + b"\n".join(texts)
 
 

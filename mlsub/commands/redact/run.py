@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mlsub.commands.redact.document import Kind, Redaction, Unsearched
 from mlsub.commands.redact.known import MAX_NAMES, MAX_SECRETS
-from mlsub.commands.redact.patterns import KINDS_OF_TOKENS, MAX_MEMBERS
+from mlsub.commands.redact.patterns import LOOKS, MAX_MEMBERS
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
@@ -22,17 +22,6 @@ _LEFT_OUT = (
     f"There are more than {MAX_NAMES:,} users and hosts, {MAX_MEMBERS:,} hosts in one list, "
     f"or {MAX_SECRETS:,} secrets. The others are replaced only where they stand as such, not as words in other lines. "
     "Name fewer logs, or use --pattern."
-)
-
-#: All that can be found, in words.
-LOOKED_FOR = (
-    "private keys in PEM, OpenSSH, PGP, PuTTY and age form",
-    f"{KINDS_OF_TOKENS} kinds of tokens by their form",
-    "passwords, keys and tokens that are named as such",
-    "credentials in URLs, headers and commands",
-    "e-mail addresses",
-    "home folders and shared file systems",
-    "hosts, network addresses and users in lines of NCCL, SLURM, MPI, torchrun, ssh, shells and system logs",
 )
 
 
@@ -61,7 +50,7 @@ def redact(
     """
     files = find_logs(paths)
     others, unsearched = _beside(paths, files)
-    root = _common([*files, *others, *unsearched])
+    root = root_of([*files, *others, *unsearched])
     with _copies(redactor, files, output) if output is not None else nullcontext() as copy:
         failed = redactor.survey(files, part_of(progress, 0, 2), root)
         if copy is not None:
@@ -89,7 +78,7 @@ def redact(
         written=written,
         items=tuple(items),
         unsearched=tuple(Unsearched(path, reason) for path, reason in paths_left),
-        looked_for=LOOKED_FOR,
+        looked_for=LOOKS.looked_for,
     ), problems
 
 
@@ -109,10 +98,6 @@ def _beside(paths: Sequence[str], logs: Sequence[Path]) -> tuple[list[Path], dic
             elif item.kind is ItemKind.FILE and file not in known and file not in unsearched:
                 others.append(file)
     return others, unsearched
-
-
-def _common(paths: Sequence[Path]) -> Path:
-    return Path(os.path.commonpath([path.parent for path in paths]))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.redact.document import Spot
+from mlsub.commands.redact.document import Spot, Where
 from mlsub.commands.redact.patterns import MAX_MEMBERS, literal, members
 from mlsub.commands.redact.redactor import MAX_LOOKED_UP, Redactor
 from mlsub.io.errors import MlsubError
@@ -137,12 +137,16 @@ def test_what_stands_in_a_record_is_counted_and_left(tmp_path: Path) -> None:
     file.write_bytes(b"x\n/home/alice: " + RECORD + b" " + RECORD + b" /home/alice\r" + RECORD + b"\nalice\n")
     redactor = Redactor()
     redactor.survey([file])
-    found = {
-        key: (item.count, item.in_records, item.places, item.record_places) for (_, key), item in redactor.items.items()
-    }
     second, third = Spot("result_0.txt", 2), Spot("result_0.txt", 3)
     in_record = Spot("result_0.txt", 2, "a")
-    assert found == {b"/home/alice": (1, 4, [second], [in_record]), b"alice": (1, 0, [third], [])}
+    assert {key: item.counts for (_, key), item in redactor.items.items()} == {
+        b"/home/alice": {Where.FREE: 1, Where.RECORD: 4},
+        b"alice": {Where.FREE: 1},
+    }
+    assert {key: item.places for (_, key), item in redactor.items.items()} == {
+        b"/home/alice": {Where.FREE: [second], Where.RECORD: [in_record]},
+        b"alice": {Where.FREE: [third]},
+    }
     redactor.write(file)
     assert file.read_bytes() == (
         b"x\n<path-1>: " + RECORD + b" " + RECORD + b" /home/alice\r" + RECORD + b"\n<user-1>\n"
@@ -163,7 +167,7 @@ def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: 
         if chunk > 64:
             again = Redactor(env=env)
             again.survey([file])
-            assert [item for item in again.items.values() if item.count] == []
+            assert [item for item in again.items.values() if Where.FREE in item.counts] == []
 
 
 def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None:
