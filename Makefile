@@ -14,7 +14,7 @@ BENCH  ?=
 SEED   ?= 0
 SCREENSHOTS ?= build/screenshots
 
-EXTRAS := db,dev,plot,rehearsal,report,tables
+EXTRAS := db,dev,rehearsal,report,tables
 comma  := ,
 LOCKED := browser,$(EXTRAS),docs,release,supply
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check

@@ -60,6 +60,7 @@ _GROUPS = ("db", "rcp", "rules", "system")
 _REMOVED: dict[str, str] = {
     "audit draft": "A person or a language model writes the claims file; mlsub schema claims prints its form.",
     "inspect": "Use mlsub review PATH, which asks what inspect found and more.",
+    "rcp plot": "The pages of mlsub site draw the reference points beside the runs.",
     "rules explain": "Use mlsub explain RULE.",
 }
 

@@ -40,7 +40,6 @@ for number in range(5):
 #: Where a command needs an extra, what it says without it.
 EXTRAS = {
     "db query 'select 1'": ("duckdb", ".[db]"),
-    "rcp plot bert -o bert.svg": ("matplotlib", ".[plot]"),
     "site . -o site": ("jinja2", ".[report]"),
 }
 

@@ -27,8 +27,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 
-#: Places between two reference points at which a curve is computed: enough for a smooth line over a decade.
-STEPS = 48
+#: Parts of a curve between two reference points: enough for a smooth line over a decade.
+STEPS = 6
 
 #: The places of a line: batch sizes and values, in the benchmark's unit.
 Line = tuple[tuple[float, float], ...]
@@ -211,11 +211,11 @@ def mean_line(points: Sequence[Point], *, log: bool) -> Line:
 
     Args:
         points: at least one, by batch size.
-        log: space the places evenly on a logarithmic axis.
+        log: the axis of batch sizes is logarithmic, where what is linear has places between its ends.
     """
     line = [(points[0].batch_size, points[0].mean)]
     for low, high in pairwise(points):
-        for size in _between(low.batch_size, high.batch_size, log=log):
+        for size in _between(low.batch_size, high.batch_size, log=True) if log else ():
             part = (size - low.batch_size) / (high.batch_size - low.batch_size)
             line.append((size, low.mean + part * (high.mean - low.mean)))
         line.append((high.batch_size, high.mean))

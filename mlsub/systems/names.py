@@ -97,6 +97,7 @@ class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     beside: tuple[str, ...]
     chips: dict[str, Chip]
     families: dict[str, Family]
+    shades: dict[str, tuple[tuple[str, ...], ...]]
     series: tuple[str, ...]
     boards: dict[str, str]
     models: dict[str, dict[str, Name]]

@@ -28,7 +28,6 @@ CASES = {
     "mlsub rules show --round 5.1 ": ["...", "flux1", "rgat"],
     "mlsub rules show --round v4.0 d": ["dlrm_dcnv2"],
     "mlsub rcp show --usage hpc cos": ["cosmoflow"],
-    "mlsub rcp plot x --benchmark llama31_": ["llama31_405b", "llama31_8b"],
     "mlsub init --benchmark bow": [],
     "mlsub rules diff 5.": ["5.1", "5.0"],
     "mlsub rules show --division ": ["closed", "open"],

@@ -12,7 +12,7 @@ import pytest
 from mlsub.commands.output import Target
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
-from tests.commands.db.place import RECORDS, Place
+from tests.commands.db.place import Place
 from tests.commands.runner import Stream, call, run
 from tests.make_tree import make_tree
 
@@ -24,11 +24,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 def test_build(place: Place) -> None:
-    assert run("db", "build", "rounds", "--records", RECORDS) == (
+    assert run("db", "build", "rounds") == (
         0,
-        "Database of results\n\n"
-        "file: results.duckdb: written\n"
-        "rows: 2 submissions, 2 entries, 10 runs, 5 findings, 38 records\n",
+        "Database of results\n\nfile: results.duckdb: written\nrows: 2 submissions, 2 entries, 10 runs, 5 findings\n",
         "",
     )
     outcome = run("db", "build", "rounds/v1.0", "--format", "json")
@@ -42,14 +40,13 @@ def test_build(place: Place) -> None:
         "older": False,
         "aside": None,
     }
-    assert document["rows"]["records"] == 0
 
 
 def test_a_database_of_another_version_is_built_anew_with_one_line(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("db", "build", "rounds")
-    monkeypatch.setattr("mlsub.commands.db.build.FORMAT", 6)
+    monkeypatch.setattr("mlsub.commands.db.build.FORMAT", 7)
     outcome = run("db", "build", "rounds")
     assert (outcome.status, outcome.stderr) == (
         0,
@@ -69,7 +66,6 @@ def test_what_is_left_out_is_told(place: Place) -> None:
 REFUSED = {
     "build rounds -o no/such/x.duckdb": "There is no folder no/such. Make it, or name another file.",
     "build rounds -o rounds": "rounds is a folder. Name a file in it.",
-    "build rounds --records none.yaml": "none.yaml:1: cannot be read: No such file or directory",
     "query SELECT": "There is no database results.duckdb. Make it with mlsub db build DIR... -o results.duckdb",
     "build rounds -o \udcfe.duckdb": "The name \\udcfe.duckdb is not UTF-8 text. Name another file.",
     "build rounds --parquet \udcfe": "The name \\udcfe is not UTF-8 text. Name another file.",
@@ -84,17 +80,10 @@ def test_what_cannot_be_done_is_said_in_one_line(words: str, place: Place) -> No
     assert run("db", command, *arguments) == (2, "", f"mlsub db {command}: {REFUSED[words]}\n")
 
 
-def test_every_fault_of_a_file_of_records_is_told(place: Place) -> None:
-    (place.folder / "bad.yaml").write_text(RECORDS.read_text().replace("unit: h\n", "unit: ms\n"))
-    outcome = run("db", "build", "--records", "bad.yaml")
-    assert outcome.status == 2
-    assert outcome.stderr.count(".unit: ms is not a unit of time-to-result; there are s, min, h, d, x\n") == 2
-
-
 def test_nothing_to_build_from_is_a_usage_error(place: Place) -> None:
     outcome = run("db", "build")
     assert outcome.status == 2
-    assert "Name a folder of results, or --records FILE." in outcome.stderr
+    assert "Name a folder of results." in outcome.stderr
 
 
 QUESTION = "SELECT entry, published_minutes, division FROM entries ORDER BY entry"
@@ -116,7 +105,7 @@ def test_an_answer_in_every_format(place: Place) -> None:
     )
     document = run("db", "query", QUESTION, "--format", "json", "--limit", "1").document
     assert document == {
-        "schema": 1,
+        "schema": 2,
         "mlsub": VERSION,
         "command": "db query",
         "columns": [
@@ -126,7 +115,6 @@ def test_an_answer_in_every_format(place: Place) -> None:
         ],
         "rows": [["v1.0/ACME/rack1/resnet", 12.0, "closed"]],
         "more": True,
-        "notes": [],
     }
 
 
@@ -145,16 +133,6 @@ def test_errors_of_sql_are_one_line_with_what_was_meant(place: Place) -> None:
     assert outcome.stderr.startswith(
         'mlsub db query: Binder Error: Referenced column "minuts" not found in FROM clause! '
         'Candidate bindings: "minutes", '
-    )
-
-
-def test_the_note_on_mixed_questions(place: Place) -> None:
-    run("db", "build", "rounds", "--records", RECORDS)
-    outcome = run("db", "query", "SELECT DISTINCT kind FROM figures ORDER BY kind")
-    assert (outcome.status, outcome.stdout.split()[4:]) == (0, ["mlperf", "record", "ratio", "record", "value"])
-    assert outcome.stderr == (
-        "mlsub: this touches MLPerf results and benchmark records: other models, data, rules and proof. A ratio of the "
-        "two compares what nobody measured alike; say so where you show it\n"
     )
 
 
@@ -184,9 +162,9 @@ def test_a_table_is_explained(place: Place) -> None:
         "  runs               BIGINT   Result files\n",
         "",
     )
-    [table] = run("db", "tables", "figures", "--format", "json").document["tables"]
-    assert (table["name"], table["kind"], table["columns"][0]["name"]) == ("figures", "view", "kind")
-    assert len(run("db", "tables", "--format", "json").document["tables"]) == 17
+    [table] = run("db", "tables", "results", "--format", "json").document["tables"]
+    assert (table["name"], table["kind"], table["columns"][0]["name"]) == ("results", "view", "kind")
+    assert len(run("db", "tables", "--format", "json").document["tables"]) == 10
 
 
 @pytest.mark.parametrize("arguments", [["build", "rounds"], ["query", "SELECT 1"]])

@@ -51,7 +51,6 @@ CALLS = {
     "rcp build": "reference/v4.1/Reference/results/small/resnet --round 1.0 -o {new}.json",
     "rcp margin": "v1.0/ACME",
     "rcp plan": "resnet --batch-size 3200 --round 1.0",
-    "rcp plot": "v1.0/ACME -o {new}.svg",
     "rcp show": "resnet --round 1.0",
     "redact": "v1.0/ACME",
     "demo": "training.yaml --output {new}",
@@ -218,7 +217,6 @@ PROGRESS = {
     "pack": "reading logs",
     "rcp build": "reading logs",
     "rcp margin": "reading logs",
-    "rcp plot": "drawing",
     "redact": "reading logs",
     "rules diff": "reading logs",
     "score": "reading logs",
@@ -262,7 +260,7 @@ def test_a_long_work_shows_on_a_terminal_how_far_it_is(
     assert shown.rpartition(PROGRESS[command])[2].count("\x1b[2K")  # Gone when the answer comes.
 
 
-@pytest.mark.parametrize("command", [name for name in PROGRESS if name not in ("rcp plot", "system capture")])
+@pytest.mark.parametrize("command", [name for name in PROGRESS if name != "system capture"])
 def test_ctrl_c_in_the_middle_of_the_work_is_status_130_and_leaves_nothing(
     command: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

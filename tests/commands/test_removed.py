@@ -12,6 +12,8 @@ REMOVED = {
     "writes the claims file; mlsub schema claims prints its form.\n",
     "inspect v5.1/ACME": "mlsub inspect: this command was removed. Use mlsub review PATH, which asks what inspect "
     "found and more.\n",
+    "rcp plot bert -o bert.svg": "mlsub rcp plot: this command was removed. The pages of mlsub site draw the reference "
+    "points beside the runs.\n",
     "rules explain key.seed.count": "mlsub rules explain: this command was removed. Use mlsub explain RULE.\n",
 }
 

@@ -117,7 +117,7 @@ def test_events_come_at_once(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         first = [json.loads(process.stdout.readline())["event"] for _ in range(3)]
-        assert first == ["watching", "phase", "identity"]
+        assert first == ["run"] * 3
         process.send_signal(signal.SIGINT)
         rest = [json.loads(line) for line in process.stdout]
         assert process.wait(HUNG) == 130

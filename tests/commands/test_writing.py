@@ -52,7 +52,6 @@ REHEARSE: Call = ("demo", "rehearsal.yaml", "--output", "demo")
 SEAL: Call = ("seal", "v1.0/ACME", "-o", "ACME.tar.gz", "--no-encryption")
 BUILD: Call = ("db", "build", "v1.0", "-o", "results.duckdb", "--jobs", "1")
 SCORE: Call = ("score", "v1.0", "-o", "table.csv", "--jobs", "1")
-PLOT: Call = ("rcp", "plot", "resnet", "-o", "picture.svg")
 POINTS: Call = ("rcp", "build", "reference", "-o", "rcps_resnet.json", "--round", "1.0", "--jobs", "1")
 NEW: Call = ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json")
 CAPTURE: Call = ("system", "capture", "-o", "here.json")
@@ -98,8 +97,6 @@ CASES = [
     Case("score", SCORE, "table.csv", SCORE, 2, True),
     Case("score", SCORE, "table.csv", (*SCORE, "--force"), 0, False),
     Case("score", None, "v4.0/ACME/results/rack1/resnet/scaling.json", ("score", "v4.0", "--write-scaling"), 2, True),
-    Case("rcp plot", PLOT, "picture.svg", PLOT, 2, True),
-    Case("rcp plot", PLOT, "picture.svg", (*PLOT, "--force"), 0, False),
     Case("rcp build", POINTS, "rcps_resnet.json", POINTS, 2, True),
     Case("rcp build", POINTS, "rcps_resnet.json", (*POINTS, "--force"), 0, False),
     Case("system new", NEW, "pod64.json", NEW, 2, True),

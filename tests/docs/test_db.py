@@ -1,19 +1,16 @@
-"""The pages on the database and on records: every command runs, and every answer is the real one."""
+"""The page on the database: every command runs, and every answer is the real one."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 
-from mlsub.score.records import read_records
 from tests.corpus import CORPUS
 from tests.docs.answers import ANSWERS, entries
 from tests.docs.conftest import Follow
-from tests.docs.pages import REPOSITORY, blocks, steps
+from tests.docs.pages import REPOSITORY, steps
 from tests.docs.reader import Reader
 
 pytest.importorskip("duckdb")
@@ -22,9 +19,8 @@ pytest.importorskip("pyarrow")
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """A folder with the published rounds and the records, as the pages have it."""
+    """A folder with the published rounds, as the page has it."""
     folder = tmp_path_factory.mktemp("reader")
-    shutil.copytree(REPOSITORY / "submissions", folder / "submissions")
     if CORPUS.is_dir():
         (folder / "rounds").symlink_to(CORPUS)
     return Reader(folder)
@@ -52,13 +48,3 @@ def test_answers_are_those_that_the_logs_give(reader: Reader) -> None:
             for cell, figure in zip(row, other, strict=True):
                 close = isinstance(figure, float) and cell == pytest.approx(figure, rel=1e-9)
                 assert close or cell == figure, (answer.__name__, row, other)
-
-
-def test_the_questions_about_records_have_the_answers_of_the_page(reader: Reader, follow: Follow) -> None:
-    follow("docs/records.md", reader)
-
-
-def test_the_records_of_the_page_are_read(tmp_path: Path) -> None:
-    [text] = blocks("docs/records.md", "yaml")
-    (tmp_path / "records.yaml").write_text(text)
-    assert [record.unit for record in read_records(tmp_path / "records.yaml").records] == ["images/s", "x"]

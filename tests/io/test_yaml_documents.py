@@ -15,8 +15,6 @@ from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round, known_rounds, overlay_content, usages
 from mlsub.rules.engine import plan_for
 from mlsub.rules.overlay import check_overlay
-from mlsub.score.records import read_records
-from tests.commands.db.records.test_read import GOOD
 
 REPOSITORY = Path(mlsub.__file__).parents[1]
 SUBMISSIONS = REPOSITORY / "submissions"
@@ -43,12 +41,7 @@ def manifests() -> Iterator[str]:
 
 def claims() -> Iterator[str]:
     yield from (file.read_text() for file in sorted(SUBMISSIONS.glob("*/claims.yaml")))
-    yield from (text for page in ("claims.md", "messaging.md") for text in quoted(page) if "claims_version:" in text)
-
-
-def records() -> Iterator[str]:
-    yield from (file.read_text() for file in sorted(SUBMISSIONS.glob("records/*.yaml")))
-    yield GOOD
+    yield from (text for text in quoted("claims.md") if "claims_version:" in text)
 
 
 def overlays() -> Iterator[str]:
@@ -85,7 +78,6 @@ def use_manifest(file: Path) -> None:
 READERS: dict[str, tuple[Callable[[], Iterator[str]], Callable[[Path], object]]] = {
     "manifest": (manifests, use_manifest),
     "claims": (claims, read_claims),
-    "records": (records, read_records),
     "overlay": (overlays, use_overlay),
     "rehearsal": (lambda: iter([(SUBMISSIONS / "rehearsal" / "training.yaml").read_text()]), read_rehearsal),
 }

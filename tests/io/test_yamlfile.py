@@ -15,8 +15,6 @@ from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import read_tree
 from mlsub.packing.read import read_manifest
 from mlsub.rules.overlay import check_overlay
-from mlsub.score.records import read_records
-from tests.commands.db.records.test_read import GOOD
 from tests.commands.runner import run
 from tests.make_tree import make_tree
 
@@ -24,7 +22,6 @@ from tests.make_tree import make_tree
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "manifest": (read_manifest, "organisation: ACME"),
     "claims": (read_claims, "claims_version: 1"),
-    "records": (read_records, "documents: {}"),
     "overlay": (check_overlay, "title: House rules"),
     "rehearsal": (read_rehearsal, "organisation: ACME"),
 }
@@ -58,7 +55,6 @@ REFUSED = {
 KINDS = {
     "manifest": "manifests",
     "claims": "claims files",
-    "records": "records",
     "overlay": "rule files",
     "rehearsal": "manifests",
 }
@@ -105,9 +101,9 @@ def test_a_date_that_no_calendar_has_is_text_until_somebody_asks_for_a_date(date
     ("kind", "text", "expected"),
     [
         (
-            "records",
-            GOOD.replace("2021-04-20", "2021-02-31"),
-            (GOOD[: GOOD.index("2021-04-20")].count("\n") + 1, "documents.page.date: '2021-02-31' is not a day"),
+            "claims",
+            "claims_version: 1\nsource:\n  title: A post\n  date: 2021-02-31\nclaims: []\n",
+            (4, "source.date: '2021-02-31' is not a day"),
         ),
         (
             "overlay",
@@ -191,6 +187,6 @@ def test_a_note_of_a_key_without_a_rule_stops_no_check(tmp_path: Path) -> None:
 
 def test_of_many_flaws_a_hundred_are_reported(tmp_path: Path) -> None:
     lines = "\n".join(f"k{number}: !mine x" for number in range(500))
-    found = problems(read_records, tmp_path / "x.yaml", f"documents: {{}}\n{lines}\n")
+    found = problems(read_claims, tmp_path / "x.yaml", f"claims_version: 1\n{lines}\n")
     assert [line for line, _ in found] == list(range(2, 103))
     assert found[-1][1] == "and 400 more problems"

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 import mlsub.submission
 from mlsub.io.errors import MlsubError
-from mlsub.score.records import read_records
 from mlsub.submission.ids import Ids, ids_schema, read_ids, shipped_ids
 
 TABLE = "id,round,organisation,system,benchmark\n1.0-1025,v1.0,ACME,rack1,\n1.0-1026,1.0,ACME,rack1,bert\n"
 CASES = yaml.safe_load(Path(__file__).with_name("ids.yaml").read_text("utf-8"))
 SHIPPED = Path(mlsub.submission.__file__).with_name("ids.yaml")
-RECORDS = Path(__file__).parents[2] / "submissions" / "records" / "graphcore.yaml"
 
 
 def shown(ids: Ids, round_: str, system: str, benchmark: str, division: str | None, of: str = "ACME") -> str | None:
@@ -67,16 +65,14 @@ def test_ids_of_systems_that_are_not_there_are_named(tmp_path: Path) -> None:
     assert list(shipped_ids().astray(there)) == []
 
 
-def test_the_shipped_list_holds_together_and_has_the_ids_that_the_documents_cite() -> None:
+def test_the_shipped_list_holds_together() -> None:
     assert shown(read_ids(SHIPPED), "1.0", "ipu-pod16-TF1", "resnet", "closed", "Graphcore") == "1.0-1026 or 1.0-1028"
     jsonschema.Draft202012Validator.check_schema(ids_schema())
     jsonschema.validate(yaml.safe_load(SHIPPED.read_text("utf-8")), ids_schema())
     listed = {
         i for one in yaml.safe_load(SHIPPED.read_text())["rounds"] for group in one["groups"] for i in group["ids"]
     }
-    cited = {name for one in read_records(RECORDS).mlperf_ids for name in one.ids}
-    assert listed == cited
-    assert len(cited) == 13
+    assert len(listed) == 13
 
 
 @pytest.mark.parametrize(

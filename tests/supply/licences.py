@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 REPOSITORY = Path(__file__).parents[2]
 LIST = REPOSITORY / "THIRD-PARTY.md"
 #: What users install. The adapters bring frameworks that a training has anyway, and the rest is for developers.
-EXTRAS = ("dask", "db", "plot", "rehearsal", "report", "tables")
+EXTRAS = ("dask", "db", "rehearsal", "report", "tables")
 #: Where the metadata of a package say nothing: its licence, and where it says so.
 SAID_ELSEWHERE = {"pyrage": ("MIT", "the file LICENSE of its source")}
 HEAD = """# Third-party software

@@ -44,34 +44,35 @@ if TYPE_CHECKING:
 else:
     Round = str | float
 _SAID = {"type": ["string", "null"]}
-_LIST = {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 2000}, "maxItems": 100}
-#: What the sentence and its footnote may disclose; null where it says nothing.
-SAYS: dict[str, Any] = {
-    **dict.fromkeys(("division", "benchmark", "system", "submitter", "scenario"), _SAID),
+#: What earlier versions read and this one ignores, so that their files stay valid.
+_IGNORED = Meta(description="Ignored.")
+_UNREAD = ("scenario", "ids", "retrieved", "derived_metric_basis", "discloses", "reviewed", "open_difference")
+#: What the sentence names; null where it says nothing.
+_SAYS: dict[str, Any] = {
+    **dict.fromkeys(("division", "benchmark", "system", "submitter"), _SAID),
     "round": {"type": ["string", "number", "null"]},
-    "ids": _LIST,
-    "retrieved": {**_SAID, "description": "Date and source of retrieval."},
-    "derived_metric_basis": _SAID,
-    "discloses": _LIST,
-    "reviewed": {"type": ["boolean", "null"]},
-    "open_difference": _SAID,
-    "composite_method": _SAID,
+    **{key: {"description": "Ignored."} for key in (*_UNREAD, "composite_method")},
 }
-_DISCLOSED = Meta(
-    description="What the sentence and its footnote disclose; null where it says nothing.",
-    extra_json_schema={"properties": SAYS, "additionalProperties": False},
+_EXPRESSION = (
+    "What the figure is: minutes(r), ratio(a, b), reduction(a, b), chips(r), count('v1.0', 'ACME'); a word such as "
+    "fastest, record, first or only needs a condition that is stated as true: rank(r, chips='8') == 1, "
+    "count('before v1.0', 'ACME') == 0. docs/claims.md has all functions."
+)
+_NAMED = Meta(
+    description="What the sentence names, where its words alone do not say so; null where it says nothing.",
+    extra_json_schema={"properties": _SAYS, "additionalProperties": False},
 )
 
 
 class Source(Part, frozen=True, kw_only=True):
-    """The document in which claims stand; ``date`` (None if unknown) picks the rules in force."""
+    """The document in which claims stand."""
 
     title: Words | None = None
     publisher: Words | None = None
     date: Date | None = None
     file: Words | None = None
     url: Words | None = None
-    footnote: Annotated[Words, Meta(description="The document's footnote on results.")] | None = None
+    footnote: Annotated[Words, _IGNORED] | None = None
 
     @property
     def words(self) -> str:
@@ -113,7 +114,7 @@ class Result(Part, frozen=True, kw_only=True):
     ) = None
     path: Annotated[Words, Meta(description="The benchmark's folder below a folder of results.")] | None = None
     id: Annotated[Words, Meta(description="The MLPerf result ID.")] | None = None
-    reviewed: Annotated[bool, Meta(description="Whether MLCommons reviewed it.")] = True
+    reviewed: Annotated[bool, _IGNORED] = True
     name: Annotated[str, _ADDED] = ""
     published: Annotated[Published | None, _ADDED] = None
 
@@ -203,24 +204,24 @@ class Claim(Part, frozen=True, kw_only=True):
     """
 
     id: Id
-    text: Words = ""
+    text: Annotated[Words, Meta(description="What was said, in its own words.")] = ""
     where: Words | None = None
     document: Name | None = None
     kind: Words | None = None
     label: Annotated[Words, Meta(description="What sets expr apart from the readings in also.")] | None = None
-    unverifiable: Words | None = None
-    footnote: Words | None = None
+    unverifiable: Annotated[Words, Meta(description="Why no log can decide it, in the place of expr.")] | None = None
+    footnote: Annotated[Words, _IGNORED] | None = None
     note: Words | None = None
     proposed: Annotated[
         bool,
         Meta(description="Whether it is proposed and nobody has confirmed it yet: it counts apart."),
     ] = False
     source_override: Annotated[Source | None, Meta(extra_json_schema={"minProperties": 1})] = None
-    expr: Expr | None = None
+    expr: Annotated[Expr | None, Meta(description=_EXPRESSION)] = None
     also: Annotated[Readings, Meta(description="Other readings of the same sentence.")] = ()
     nearest: Annotated[Readings, Meta(description="Figures shown for scale, never judged.")] = ()
     stated: Figures = ()
-    says: Annotated[dict[str, Any], _DISCLOSED] = msgspec.field(default_factory=dict)
+    says: Annotated[dict[str, Any], _NAMED] = msgspec.field(default_factory=dict)
     basis: Bases = ()
     context: Annotated[
         Texts, Meta(description="What may have changed besides: names of hyperparameters and of fields, or all.")

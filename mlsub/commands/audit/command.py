@@ -33,42 +33,24 @@ if TYPE_CHECKING:
     help="Decide by this score; repeatable. By default published, and unscaled too where logs were edited.",
 )
 @check_output_options("audit")
-@click.option(
-    "--guidelines",
-    "rules",
-    type=click.Choice(["auto", "2021-06", "2025-07"]),
-    default="auto",
-    show_default=True,
-    help="Use this edition of the rules on quoting results; auto is the one in force on the date of each document.",
-)
-@click.option(
-    "--documents",
-    multiple=True,
-    metavar="DIR",
-    help="Also look for the texts of documents in DIR; repeatable.",
-)
-@click.option("--footnote", is_flag=True, help="Show the footnote that the rules require for each claim.")
-@setting("--strict/--no-strict", help="Also count fragile, partly true and unverifiable claims, and findings.")
+@setting("--strict/--no-strict", help="Also count fragile, partly true and unverifiable claims.")
 @asks(None, rounds=False)
 def command(
     claims: Path,
     results: tuple[str, ...],
     basis: tuple[str, ...],
     target: Target,
-    rules: str,
-    documents: tuple[str, ...],
-    footnote: bool,
     strict: bool,
     asked: Settings,
 ) -> None:
     """Check the claims of a file against the logs of published results.
 
-    Each claim gets a verdict: holds, holds-fragile, holds-only-for, fails, depends-on-basis, not-verifiable or
-    contradiction, with the figure on every basis and what would change it. Apart from the verdicts, the rules of
-    MLCommons on quoting results are checked (R01 to R22; see mlsub explain claim.r05). Nothing is written.
-    Claims marked proposed: true count apart. mlsub schema claims prints the form of the file.
+    Each claim gets a verdict: holds, holds-fragile, holds-only-for, holds-in-part, fails, not-comparable,
+    depends-on-basis, not-verifiable or contradiction, with the figure on every basis and what would change it. Words
+    such as fastest, record, first and only need an expression over all results given. Nothing is written. Claims
+    marked proposed: true count apart. mlsub schema claims prints the form of the file.
 
-    Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
+    Exit status: 0 all hold, 1 some do not, or in part alone, 2 something could not be checked.
     """
     from mlsub.commands.audit.document import document_of, results_of
     from mlsub.commands.audit.run import audit
@@ -76,19 +58,8 @@ def command(
     from mlsub.present.terminal import progress_bar
 
     with target.or_refused(), progress_bar() as progress:
-        found = audit(
-            claims,
-            results,
-            bases=dict.fromkeys(basis),
-            documents=documents,
-            rules=rules,
-            settings=ready(asked, progress),
-        )
-    target.write(
-        found,
-        lambda: document_of(found, with_footnotes=footnote),
-        results=lambda: results_of(found, strict=strict),
-    )
+        found = audit(claims, results, bases=dict.fromkeys(basis), settings=ready(asked, progress))
+    target.write(found, lambda: document_of(found), results=lambda: results_of(found, strict=strict))
     status = found.exit_status(strict=strict)
     if status == COULD_NOT:
         lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED and not one.claim.proposed]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
-from pathlib import Path, PurePath
-
-import msgspec
+from pathlib import PurePath
 
 from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.expression import Call, Constant, parse
 from mlsub.commands.audit.facts import SHORT, TITLES, ResultFacts
-from mlsub.commands.audit.quoting import Quoting, Remark, enumerated
 from mlsub.commands.audit.verdict import (
     AGAINST,
     Audit,
@@ -43,18 +40,18 @@ def figure(value: Fraction | bool | str | None) -> str:
     return decimal(value) if (1000 * value).denominator == 1 else fixed(value)
 
 
-RESULT_HEADS = ("result", "round", "submitter", "system", "benchmark", "division", *SHORT.values(), "remarks")
+def _results(audit: Audit) -> doc.Table:
+    """Return a row for each result: what it is, its minutes on every basis that an answer shows, oddities."""
+    read = {outcome.basis for one in audit.claims for reading in one.readings for outcome in reading.bases}
+    bases = [basis for basis in SHORT if basis != "rcp_mean" or basis in read]
+    heads = ("result", "round", "submitter", "system", "benchmark", "division", *map(SHORT.get, bases), "remarks")
+    return _table([str(head) for head in heads], [tuple(_result(result, bases)) for result in audit.results])
 
 
-def result_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """Return a row for each result: what it is, its minutes on every basis, and what is odd about it."""
-    return [tuple(_result(result)) for result in audit.results]
-
-
-def _result(result: ResultFacts) -> Iterator[str]:
+def _result(result: ResultFacts, bases: Sequence[str]) -> Iterator[str]:
     yield from (result.name, f"v{result.round}", result.submitter or "-", result.system or result.path or "-")
     yield from (result.benchmark or "-", result.division or "-")
-    for basis in SHORT:
+    for basis in bases:
         score = result.minutes.get(basis)
         yield "-" if score is None else fixed(score)
     yield "; ".join(result.remarks) if result.found else result.reason or ""
@@ -203,18 +200,15 @@ def basis_words(audit: Audit) -> str:
 
 
 _NUMBERS = (*SHORT.values(), "value", "+/-")
-_FINDINGS = (doc.Column("where"), doc.Column("rule", when_narrow="keep"), doc.Column("finding"))
 
 
-def document_of(audit: Audit, *, with_footnotes: bool = False) -> doc.Document:
-    """Return the document; ``with_footnotes`` adds the footnote of each claim."""
+def document_of(audit: Audit) -> doc.Document:
+    """Return the document."""
     return doc.document(
         f"Claims of {title(audit)}",
         *(_claim(judged, audit) for judged in audit.claims),
-        doc.section("Results, in minutes", _table(RESULT_HEADS, result_rows(audit))),
+        doc.section("Results, in minutes", _results(audit)),
         doc.section("Inputs", _table(INPUT_HEADS, input_rows(audit))),
-        _quoted(audit.messaging),
-        _footnotes(audit.messaging) if with_footnotes else None,
         doc.Text(basis_words(audit)),
         doc.Tally(summary(audit), shares(audit)),
     )
@@ -233,69 +227,8 @@ def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> doc.Table:
     return doc.Table(tuple(doc.Column(head, number=head in _NUMBERS) for head in heads), tuple(rows))
 
 
-def _quoted(messaging: Quoting) -> doc.Section | None:
-    """The findings on how results are quoted: apart from the verdicts, with what was applied and what was not."""
-    remarks = messaging.findings
-    if not remarks and not messaging.footnotes:
-        return None
-    rows = tuple((_where(one), one.rule.removeprefix("claim.").upper(), _words(one)) for one in remarks)
-    title = f"How results are quoted: {len(rows)} finding{'' if len(rows) == 1 else 's'}"
-    return doc.section(title, doc.Table(_FINDINGS, rows), doc.Items(tuple(_closing(messaging))))
-
-
-def _footnotes(messaging: Quoting) -> doc.Section | None:
-    """Return the footnote of each claim that quotes results, and what is missing in it."""
-    written = (
-        doc.section(
-            one.claim,
-            doc.Text(one.footnote),
-            doc.Text(
-                ("missing: ", doc.Span(enumerated(one.missing), "note")) if one.missing else "Nothing is missing."
-            ),
-        )
-        for one in messaging.footnotes
-    )
-    return doc.section("Footnotes, with what is missing in [brackets]", *written)
-
-
-def _where(remark: Remark) -> str:
-    """Return the claim's id, or the document with its line."""
-    if remark.claim is not None:
-        return remark.claim
-    return remark.document if remark.line is None else f"{remark.document}:{remark.line}"
-
-
-def _words(remark: Remark) -> str:
-    return f"for information: {remark.message}" if remark.severity is Severity.NOTE else remark.message
-
-
-def _closing(messaging: Quoting) -> Iterator[str]:
-    """Yield what was applied, what could not be checked, what is left to people, and where there is more."""
-    applied: dict[str, list[str]] = {}
-    for name, text in messaging.rules.items():
-        applied.setdefault(f"{text.title} ({text.name})", []).append(name)
-    for applied_text, names in applied.items():
-        yield f"Checked against: {applied_text}, for {enumerated(names)}."
-    for (rule, reason), claims in _unchecked(messaging).items():
-        whose = f" ({', '.join(claims)})" if claims else ""
-        yield f"Not checked: {rule} {reason}{whose}."
-    if messaging.by_hand:
-        yield "By hand: " + "; ".join(f"{rule.number} {rule.title}" for rule in messaging.by_hand) + "."
-    if messaging.findings:
-        yield f"mlsub explain {messaging.findings[0].rule} explains this rule, and how to fix what it finds."
-
-
-def _unchecked(messaging: Quoting) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in messaging.not_looked_at:
-        claims = found.setdefault((one.rule, one.reason), [])
-        if one.claim is not None:
-            claims.append(one.claim)
-    return found
-
-
 def results_of(audit: Audit, *, strict: bool = False) -> CiReport:
-    """A part for each claim, then one for each document; ``strict`` says that doubtful claims and remarks count."""
+    """Return a part for each claim; ``strict`` says that doubtful claims count."""
     return CiReport("audit", tuple(_parts(audit, strict=strict)))
 
 
@@ -308,16 +241,10 @@ def _parts(audit: Audit, *, strict: bool) -> Iterator[CiPart]:
 
     for judged in audit.claims:
         claim = judged.claim
-        remarks = [one for one in audit.messaging.findings if one.claim == claim.id]
         # What is only proposed counts in a strict audit alone.
         beside = claim.proposed and not strict
-        found = [*_verdict_finding(judged, audit), *remarks]
+        found = _verdict_finding(judged, audit)
         yield part(f"{claim.id}: {claim.text}", found, (lambda _: Outcome.BESIDE) if beside else outcome)
-    documents: dict[str, list[Finding]] = {}
-    for one in audit.messaging.findings:
-        if one.claim is None:
-            documents.setdefault(one.document, []).append(_of_document(one, audit.file))
-    yield from (part(name, found, outcome) for name, found in documents.items())
 
 
 def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
@@ -338,11 +265,3 @@ def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
         actual="; ".join(found) or None,
         source="; ".join(rows["source"]),
     )
-
-
-def _of_document(remark: Remark, file: str) -> Finding:
-    """A remark on a document at its place: in its file where that lies beside the claims, else in the claims file."""
-    beside = Path(file).parent / remark.path
-    if "\0" not in remark.path and beside.is_file():
-        return msgspec.structs.replace(remark, path=str(beside))
-    return msgspec.structs.replace(remark, path=file, line=None, message=f"{remark.document}: {remark.message}")

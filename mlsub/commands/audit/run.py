@@ -9,16 +9,15 @@ import msgspec
 
 from mlsub.commands.audit.alternatives import would_hold
 from mlsub.commands.audit.claims import Claim, ClaimsFile
-from mlsub.commands.audit.evaluate import NoValueError, World
+from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.given import NoValueError
 from mlsub.commands.audit.judge import judge
-from mlsub.commands.audit.messaging import judge_messaging
 from mlsub.commands.audit.places import round_folders
-from mlsub.commands.audit.quoting import AUTO
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.problems import FileProblemsError, Problem
-from mlsub.workspace import AS_FOUND, Checked, Settings
+from mlsub.workspace import AS_FOUND, Settings
 
 
 def audit(
@@ -26,8 +25,6 @@ def audit(
     folders: Sequence[str],
     *,
     bases: Collection[str] = (),
-    documents: Sequence[str] = (),
-    rules: str = AUTO,
     settings: Settings = AS_FOUND,
 ) -> Audit:
     """Check the claims of a file against results.
@@ -36,8 +33,6 @@ def audit(
         file: the claims file.
         folders: where results lie, see places.py.
         bases: those that decide in the place of the usual; a claim's own go before.
-        documents: folders of the documents' texts, besides that of the file.
-        rules: the text of the rules on quoting results, see quoting.py.
         settings: how logs are read; round and usage are those of each result.
 
     Raises:
@@ -45,23 +40,16 @@ def audit(
         MlsubError: a folder holds no results.
     """
     world = read_world(read_claims(file), folders, settings=settings)
-    return audit_of(world, bases=bases, documents=documents, rules=rules)
+    return audit_of(world, bases=bases)
 
 
-def read_world(
-    claims: ClaimsFile,
-    folders: Sequence[str],
-    *,
-    settings: Settings = AS_FOUND,
-    checked: Sequence[Checked] = (),
-) -> World:
+def read_world(claims: ClaimsFile, folders: Sequence[str], *, settings: Settings = AS_FOUND) -> World:
     """Return the results that claims name, as their files have them.
 
     Args:
         claims: what was said.
         folders: where results lie, see places.py.
         settings: how logs are read; round and usage are those of each result.
-        checked: results that have been read already, see :func:`~mlsub.commands.audit.facts.gather`.
 
     Raises:
         MlsubError: a folder holds no results.
@@ -70,10 +58,10 @@ def read_world(
     expressions = [one.expr for claim in claims.claims for one in (*claim.readings, *claim.nearest)]
     used = {name for expression in expressions for name in claims.results_in(expression)}
     wanted = [result for result in claims.results.values() if result.name in used]
-    return World(claims, gather(wanted, rounds, settings, checked), rounds, settings, checked)
+    return World(claims, gather(wanted, rounds, settings), rounds, settings)
 
 
-def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[str] = (), rules: str = AUTO) -> Audit:
+def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:
     """Return the verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
     judged = tuple(_judged(claim, world, bases) for claim in world.file.claims)
     return Audit(
@@ -83,7 +71,6 @@ def audit_of(world: World, *, bases: Collection[str] = (), documents: Sequence[s
         results=tuple(facts.shown for facts in world.facts.values()),
         inputs=tuple(world.file.inputs.values()),
         claims=judged,
-        messaging=judge_messaging(judged, world, folders=documents, wanted=rules),
     )
 
 

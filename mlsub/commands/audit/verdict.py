@@ -12,9 +12,7 @@ from msgspec import Meta
 
 from mlsub.commands.audit.claims import Claim, Input, Source
 from mlsub.commands.audit.facts import ResultFacts
-from mlsub.commands.audit.quoting import Quoting
 from mlsub.commands.audit.wording import Interval
-from mlsub.findings import Finding
 from mlsub.present.envelope import EXACT, Answer
 
 if TYPE_CHECKING:
@@ -34,13 +32,23 @@ class ClaimVerdict(StrEnum):
     ONLY_FOR = "holds-only-for"
     FAILS = "fails"
     DEPENDS = "depends-on-basis"
+    IN_PART = "holds-in-part"
+    NOT_COMPARABLE = "not-comparable"
     NOT_VERIFIABLE = "not-verifiable"
     CONTRADICTION = "contradiction"
     NOT_CHECKED = "not-checked"
 
 
 #: Verdicts that make the audit find something, and those that do so where it is strict.
-AGAINST = frozenset((ClaimVerdict.FAILS, ClaimVerdict.DEPENDS, ClaimVerdict.CONTRADICTION))
+AGAINST = frozenset(
+    (
+        ClaimVerdict.FAILS,
+        ClaimVerdict.DEPENDS,
+        ClaimVerdict.IN_PART,
+        ClaimVerdict.NOT_COMPARABLE,
+        ClaimVerdict.CONTRADICTION,
+    )
+)
 DOUBTFUL = frozenset((ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR, ClaimVerdict.NOT_VERIFIABLE))
 
 
@@ -173,11 +181,10 @@ def tally(judged: Collection[Judged]) -> Mapping[str, int]:
 class Audit(Answer, frozen=True, kw_only=True):
     """Claims checked against published results; ``bases`` are those that were asked for.
 
-    ``messaging`` is what the rules on quoting results say; they never change a verdict. ``verdicts`` counts the claims
-    that are confirmed, ``proposed`` those that nobody has confirmed yet.
+    ``verdicts`` counts the claims that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 10
+    SCHEMA: ClassVar[int] = 12
 
     file: str
     source: Source
@@ -187,25 +194,19 @@ class Audit(Answer, frozen=True, kw_only=True):
     results: tuple[ResultFacts, ...]
     inputs: tuple[Input, ...]
     claims: tuple[Judged, ...]
-    messaging: Quoting
 
     def __post_init__(self) -> None:
         for name, proposed in (("verdicts", False), ("proposed", True)):
             of = [one for one in self.claims if one.claim.proposed is proposed]
             msgspec.structs.force_setattr(self, name, dict(tally(of)))
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings of the rules on quoting results."""
-        return self.messaging.findings
-
     def exit_status(self, *, strict: bool = False) -> int:
-        """0 all hold, 1 some fail, contradict or depend on the basis (strict: or are doubtful), 2 not checked.
+        """0 all hold, 1 some do not, or in part alone (strict: or are doubtful), 2 not checked.
 
         Claims that are only proposed do not count, except that a file without any other has nothing that holds.
         """
         verdicts = {ClaimVerdict(name) for name in self.verdicts}
         if ClaimVerdict.NOT_CHECKED in verdicts:
             return 2
-        doubtful = strict and (bool(verdicts & DOUBTFUL) or self.messaging.warns or bool(self.proposed))
+        doubtful = strict and (bool(verdicts & DOUBTFUL) or bool(self.proposed))
         return int(bool(verdicts & AGAINST) or doubtful or not verdicts)

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.quoting import mentions, names
 from mlsub.io.data import shipped
 from mlsub.io.show import Spellings, flat, spaced, spellings
 from mlsub.rounds import known_rounds
@@ -23,6 +22,21 @@ _BETWEEN = 12
 _WORD = 40
 _POD = re.compile(r"(?<!\w)pod ?([0-9]{1,5})(?!\w)")
 _MEMORY = re.compile(r"[0-9]+ ?gb(?!\w)")
+
+
+def names() -> dict[str, tuple[str, ...]]:
+    """Return the names of every benchmark, by the name of its folder."""
+    return shipped(__file__, "names.yaml", dict[str, tuple[str, ...]])
+
+
+def squashed(text: str) -> str:
+    """Return letters and digits alone, small: ``DGX A100`` and ``dgxa100_`` alike."""
+    return "".join(c for c in text.lower() if c.isalnum())
+
+
+def mentions(text: str, wanted: Iterable[str]) -> bool:
+    """Return whether a text that is flat already has one of some names, as words of their own."""
+    return any(re.search(rf"(?<!\w){re.escape(flat(name))}(?!\w)", text) for name in wanted)
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,9 +184,7 @@ def _counted(rest: str) -> tuple[str, int] | None:
 def _benchmarks(vague: bool) -> Spellings:
     table = vocabulary()["benchmarks"]
     left_out = set() if vague else {flat(word) for word in table["vague"]}
-    pairs = [
-        (spelled, [folder]) for folder, known in names().items() for spelled in (*known.task, *known.model, folder)
-    ]
+    pairs = [(spelled, [folder]) for folder, known in names().items() for spelled in (*known, folder)]
     pairs += [(spelled, [folder]) for folder, spellings in table["also"].items() for spelled in spellings]
     only = table["only"]
     pairs = [(spelled, values) for spelled, values in pairs if flat(spelled) not in {*left_out, *only}]

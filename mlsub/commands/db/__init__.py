@@ -1,1 +1,1 @@
-"""A database of results: published rounds as tables to ask questions of, benchmark records beside them."""
+"""A database of results: published rounds as tables to ask questions of."""

@@ -1,4 +1,4 @@
-"""Build a database: what the folders and files of records hold, and no more; whole or not at all."""
+"""Build a database: what the folders hold, and no more; whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub import io
 from mlsub.commands.db.query import check_ready, message_of
-from mlsub.commands.db.rows import Inserter, Row, package_rows, record_rows
+from mlsub.commands.db.rows import Inserter, package_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
@@ -27,9 +27,6 @@ from mlsub.workspace.cache import scan_tree
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-#: Rows of files of records, each with the name of its table.
-Records = Sequence[tuple[str, Row]]
 
 
 class Built(Answer, frozen=True, kw_only=True):
@@ -56,7 +53,6 @@ def build(
     folders: Sequence[Path],
     output: Path,
     settings: Settings,
-    records: Sequence[Path] = (),
     parquet: Path | None = None,
     *,
     fresh: bool = False,
@@ -67,24 +63,21 @@ def build(
         folders: of rounds, a round, or organisations.
         output: the database's file.
         settings: of which round the folders are, how many processes read, and what the convergence test is to do.
-        records: files of benchmark records.
         parquet: a folder for one file a table.
         fresh: build anew what is there already.
 
     Raises:
         MlsubError: there is nothing to build it from, what is there is not a database of this program, or it cannot be
             written.
-        FileProblemsError: a file of records cannot be read.
     """
     check_ready(*filter(None, (output, parquet)))
-    packages, passed_over = find_packages(folders, settings) if folders else ({}, ())
-    rows = record_rows(records)
+    packages, passed_over = find_packages(folders, settings)
     _check_places(output, parquet, packages.values())
-    state = _state(settings, packages, rows)
+    state = _state(settings, packages)
     known = None if fresh or not output.exists() else _known_state(output)
     written, aside = not state or known != state, None
     if written:
-        aside = _write(output, settings, packages.values(), rows, state)
+        aside = _write(output, settings, packages.values(), state)
     with _connected(output, f"{output} cannot be read") as connection:
         if parquet is not None:
             _export(connection, parquet)
@@ -172,15 +165,12 @@ def _known_state(file: Path) -> str:
         return str(about[2]) if about is not None and current else _OLDER
 
 
-def _state(settings: Settings, packages: Mapping[str, Place], records: Records) -> str:
+def _state(settings: Settings, packages: Mapping[str, Place]) -> str:
     """What a database is made of, as a digest; no file of a submission is opened for it.
 
     Empty where a change from now on may not show, as files have changed only just now.
     """
-    parts = [
-        msgspec.json.encode(settings.convergence),
-        repr([row for table, row in records if table == "record_files"]).encode(),
-    ]
+    parts = [msgspec.json.encode(settings.convergence)]
     for file in filter(None, (settings.convergence.reference, settings.overlay)):
         with _named(f"{file} cannot be read"):
             parts.append(Path(file).read_bytes())
@@ -192,7 +182,7 @@ def _state(settings: Settings, packages: Mapping[str, Place], records: Records) 
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def _write(output: Path, settings: Settings, packages: Collection[Place], records: Records, state: str) -> str | None:
+def _write(output: Path, settings: Settings, packages: Collection[Place], state: str) -> str | None:
     """Make the database beside its place, and put it there.
 
     Returns:
@@ -208,7 +198,6 @@ def _write(output: Path, settings: Settings, packages: Collection[Place], record
             for place, one in zip(packages, check_apart(list(packages), settings), strict=True):
                 round_ = get_round(place.usage, place.round, settings.overlay)
                 into.add(package_rows(place.root, round_, one))
-            into.add(records)
             into.flush()
             connection.execute(f"CREATE TABLE {ABOUT} AS SELECT ? AS format, ? AS mlsub, ? AS state", about)
             # All of it in the one file that takes the name.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.group("db", cls=LazyGroup)
 def command() -> None:
-    """A database of published results and benchmark records: build it, ask it.
+    """A database of published results: build it, ask it.
 
     Needs: pip install '.[db]'. Worked questions are in docs/db.md.
 
@@ -41,26 +41,21 @@ def command() -> None:
     show_default=True,
     help="Write the database to FILE.",
 )
-@click.option(
-    "--records", type=click.Path(), metavar="FILE", multiple=True, help="Add the benchmark records in FILE; repeatable."
-)
 @click.option("--parquet", type=click.Path(), metavar="DIR", help="Also write each table to a Parquet file in DIR.")
 @asks(None, convergence=True)
 @click.option("--force", is_flag=True, help="Build FILE anew; a file that mlsub did not write is kept as FILE.~1~.")
 @format_option
-def build(
-    asked: Settings, output: str, records: tuple[str, ...], parquet: str | None, force: bool, format_: str
-) -> None:
+def build(asked: Settings, output: str, parquet: str | None, force: bool, format_: str) -> None:
     """Build a database of the submissions in DIR....
 
-    DIR is a folder of rounds, a round, or an organisation. Afterwards FILE has what the DIRs and records have, and no
-    more. If no file, record or option has changed, FILE stays as it is; else it is built anew, and whoever reads it
+    DIR is a folder of rounds, a round, or an organisation. Afterwards FILE has what the DIRs have, and no more. If
+    no file or option has changed, FILE stays as it is; else it is built anew, and whoever reads it
     meanwhile sees the old one or the new one.
 
     Exit status: 0 built, 1 built but submissions were left out, 2 not built.
     """
-    if not asked.paths and not records:
-        raise click.UsageError("Name a folder of results, or --records FILE.")
+    if not asked.paths:
+        raise click.UsageError("Name a folder of results.")
     from mlsub.commands.db import build as built_by
     from mlsub.commands.db.document import built_document
     from mlsub.present.terminal import progress_bar
@@ -70,7 +65,6 @@ def build(
             list(map(Path, asked.paths)),
             Path(output),
             ready(asked, progress),
-            list(map(Path, records)),
             Path(parquet) if parquet else None,
             fresh=force,
         )
@@ -145,8 +139,6 @@ def query(statement: str, database: str, limit: int, timeout: int, target: Targe
             target.put(as_csv(rows))
         else:
             target.write(rows, lambda: result_document(rows))
-    for note in answer.notes:
-        tell(note)
     if answer.more:
         tell(f"only the first {limit} rows; --limit N shows more")
 

@@ -36,7 +36,7 @@ def built_document(built: Built) -> Document:
     from mlsub.present.entries import without_logs
 
     rows = built.rows
-    counts = [f"{rows[name]} {name}" for name in ("submissions", "entries", "runs", "findings", "records")]
+    counts = [f"{rows[name]} {name}" for name in ("submissions", "entries", "runs", "findings")]
     facts = [
         ("file", f"{built.output}: {'written' if built.written else 'nothing has changed'}"),
         ("rows", ", ".join(counts)),

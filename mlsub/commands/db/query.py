@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
-from mlsub.commands.db.schema import ABOUT, FORMAT, tables
+from mlsub.commands.db.schema import ABOUT, FORMAT
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.present.envelope import Answer
 
@@ -29,10 +29,6 @@ T = TypeVar("T")
 SECONDS = 60
 #: Memory in MB that DuckDB may use for it.
 MEGABYTES = 2000
-MIXED = (
-    "this touches MLPerf results and benchmark records: other models, data, rules and proof. A ratio of the two "
-    "compares what nobody measured alike; say so where you show it"
-)
 #: Reads the database alone: no files, no network, no extensions, no variables of Python, nothing spilled to disk.
 _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -57,23 +53,21 @@ class QueryResult(Answer, frozen=True, kw_only=True):
     """The answer to a question.
 
     ``rows`` have plain values: times are text, and so are numbers that JSON does not have. ``more`` says that there are
-    further rows; ``notes`` are for whoever reads it.
+    further rows.
     """
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: bool = False
-    notes: tuple[str, ...] = ()
 
 
 class ArrowResult(NamedTuple):
-    """The answer to a question as a table of Arrow; ``more`` and ``notes`` are those of :class:`QueryResult`."""
+    """The answer to a question as a table of Arrow; ``more`` is that of :class:`QueryResult`."""
 
     table: pa.Table
     more: bool
-    notes: tuple[str, ...]
 
 
 def query_rows(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> QueryResult:
@@ -91,7 +85,6 @@ def query_rows(database: Path, statement: str, limit: int, seconds: float = SECO
             columns=tuple(ResultColumn(str(head[0]), str(head[1])) for head in found.description or ()),
             rows=tuple(tuple(map(plain_value, row)) for row in rows[:limit]),
             more=len(rows) > limit,
-            notes=_notes(connection, statement),
         )
 
     return _answer(database, statement, seconds, ask)
@@ -102,7 +95,7 @@ def query_arrow(database: Path, statement: str, limit: int, seconds: float = SEC
 
     def ask(connection: DuckDBPyConnection) -> ArrowResult:
         found = connection.sql(statement).limit(limit + 1).to_arrow_table()
-        return ArrowResult(found.slice(0, limit), found.num_rows > limit, _notes(connection, statement))
+        return ArrowResult(found.slice(0, limit), found.num_rows > limit)
 
     return _answer(database, statement, seconds, ask)
 
@@ -203,17 +196,6 @@ def _check_format(connection: DuckDBPyConnection, database: Path) -> None:
         raise MlsubError(
             f"{database} was made by another version of mlsub. Build it anew with mlsub db build DIR... -o {database}"
         )
-
-
-def _notes(connection: DuckDBPyConnection, statement: str) -> tuple[str, ...]:
-    """Return the note on a question that names both MLPerf results and records."""
-    [(tree,)] = connection.execute("SELECT json_serialize_sql(?)", [statement]).fetchall()
-    names = set(re.findall(r'"table_name":"(\w+)"', tree.lower()))
-    # query() and query_table() take names as texts; and what DuckDB cannot take apart has no names here.
-    if not names or re.search(r"\bquery(_table)?\s*\(", statement, re.IGNORECASE):
-        names |= set(re.findall(r"\w+", statement.lower()))
-    kinds = {kind for table in tables() if table.name in names for kind in table.touches}
-    return (MIXED,) if {"mlperf", "records"} <= kinds else ()
 
 
 def plain_value(value: Any) -> Any:

@@ -1,10 +1,10 @@
-"""A checked submission, and files of records, as rows of the tables."""
+"""A checked submission as rows of the tables."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ from msgspec.structs import asdict
 
 from mlsub.commands.db.schema import stored
 from mlsub.divisions import division_meant
-from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import readable
 from mlsub.rounds import Round
@@ -29,7 +28,6 @@ from mlsub.workspace import Checked
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from mlsub.score.records import Configuration, Records
 
 #: A row: its values by column. What it does not name is NULL, what no column is named goes nowhere.
 Row = Mapping[str, Any]
@@ -256,60 +254,3 @@ def _system(folder: Path, round_: Round, system: SystemResult) -> Row:
         "description": content,
         "file": system.path,
     }
-
-
-#: The tables of records whose rows have a name, and its column.
-_NAMED = {"records": "record", "record_documents": "document", "record_systems": "system"}
-
-
-def record_rows(files: Sequence[Path]) -> list[tuple[str, Row]]:
-    """Return the rows of files of records; names must be each file's own.
-
-    Raises:
-        FileProblemsError: a file cannot be read.
-        MlsubError: two files use one name.
-    """
-    rows: list[tuple[str, Row]] = []
-    for file in files:
-        from mlsub.score.records import read_records
-
-        rows += [*_record_rows(read_records(file)), ("record_files", {"file": file.name, **_file(file)})]
-    seen: set[tuple[str, str]] = set()
-    for table, row in rows:
-        if table in _NAMED:
-            name = row[_NAMED[table]]
-            if (table, name) in seen:
-                raise MlsubError(f"Two files of records have a {_NAMED[table]} {name}. Rename one.")
-            seen.add((table, name))
-    return rows
-
-
-def _record_rows(records: Records) -> Rows:
-    for record in records.records:
-        sides = {**_side(record.configuration), **(_side(record.versus, "versus_") if record.versus else {})}
-        own = {
-            "record": record.name,
-            "kind": "ratio" if record.ratio else "value",
-            "parameters": record.parameters or None,
-            "table_name": record.source.table,
-        }
-        yield "records", {**asdict(record), **asdict(record.source), **sides, **own}
-    for name, document in records.documents.items():
-        yield "record_documents", {**asdict(document), "document": name, "day": document.date}
-    for name, system in records.systems.items():
-        yield "record_systems", {**asdict(system), "system": name, "accelerators": system.accelerators}
-        for fact in system.facts:
-            yield "record_facts", {**asdict(fact), **asdict(fact.source), "system": name}
-    for cited in records.mlperf_ids:
-        for name in cited.ids:
-            yield "record_mlperf_ids", {**asdict(cited.source), "round": f"v{cited.round}", "id": name}
-
-
-def _side(side: Configuration, prefix: str = "") -> Row:
-    sizes = side.batch_sizes or side.batch_range or ()
-    own = {
-        "framework": ", ".join(side.frameworks) or None,
-        "batch_size_from": min(sizes, default=None),
-        "batch_size_to": max(sizes, default=None),
-    }
-    return {prefix + name: value for name, value in {**asdict(side), **own}.items()}

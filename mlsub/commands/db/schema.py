@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 #: Changes whenever tables do: a database of another number is built anew.
-FORMAT = 5
+FORMAT = 6
 #: Where a database says what it is.
 ABOUT = "mlsub_database"
 
@@ -28,20 +28,19 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table, or a view, which has ``sql``. ``touches`` says whether MLPerf results or records are in it."""
+    """A table, or a view, which has ``sql``."""
 
     name: str
     kind: Literal["table", "view"]
     meaning: str
     columns: tuple[Column, ...]
-    touches: tuple[str, ...]
     sql: str | None = None
 
 
 class Tables(Answer, frozen=True, kw_only=True):
     """The tables and views of a database."""
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     tables: tuple[Table, ...]
 
@@ -54,7 +53,6 @@ class _Written(msgspec.Struct, frozen=True):
 
     meaning: str
     columns: dict[str, tuple[str, str] | str]
-    touches: tuple[str, ...] = ()
     sql: str | None = None
     rest: str | None = None
 
@@ -88,8 +86,7 @@ def _table(name: str, written: _Written, others: dict[str, _Written]) -> Table:
     for column, about in {**written.columns, **rest, **written.columns}.items():
         type_, meaning = (None, about) if isinstance(about, str) else about
         columns.append(Column(column, None if written.sql else type_, meaning))
-    touches = written.touches or (("records",) if name.startswith("record") else ("mlperf",))
-    return Table(name, "view" if written.sql else "table", written.meaning, tuple(columns), touches, written.sql)
+    return Table(name, "view" if written.sql else "table", written.meaning, tuple(columns), written.sql)
 
 
 def _text(text: str) -> str:

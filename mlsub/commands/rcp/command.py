@@ -13,7 +13,7 @@ from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import asks, check, check_own_rules, one_benchmark, rcp_points, ready
 from mlsub.commands.output import Target, format_option, output_options, tell, write_output
 from mlsub.commands.settings import setting
-from mlsub.present.terminal import busy, progress_bar
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence.reference import Which
@@ -33,7 +33,7 @@ def _common(function: F) -> F:
 
 @click.group("rcp", cls=LazyGroup)
 def command() -> None:
-    """Show, draw and build reference convergence points (RCP), which mlsub check compares Closed results with."""
+    """Show and build reference convergence points (RCP), which mlsub check compares Closed results with."""
 
 
 @command.command(
@@ -201,39 +201,3 @@ def _refuse(problems: Sequence[str]) -> NoReturn:
     more = len(problems) - _MAX_PROBLEMS
     tell("no file was written" + (f"; {more} more problems" if more > 0 else ""))
     sys.exit(1)
-
-
-@command.command(
-    "plot", example="mlsub rcp plot llama31_8b -o llama31_8b.svg", short_help="Draw the reference, and runs beside it."
-)
-@asks("BENCHMARK|PATH...", rules=True, convergence=True)
-@click.option(
-    "--benchmark", "benchmarks", metavar="BENCHMARK", multiple=True, help="Draw only this benchmark; repeatable."
-)
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write to FILE, which ends in .svg, .png or .pdf.",
-)
-@click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
-def plot(asked: Settings, benchmarks: tuple[str, ...], output: str, force: bool) -> None:
-    """Draw the reference points of a benchmark, the acceptance limit, and the runs below PATH.
-
-    The name of a benchmark is taken as such; write ./bert for a folder of that name. With paths, names and --benchmark
-    choose among their entries. .svg and .png hold one picture, .pdf a page for each benchmark. Drawing needs
-    matplotlib: pip install '.[plot]'.
-
-    Exit status: 0, or 2 where there is nothing to draw or it cannot be written.
-    """
-    from mlsub.commands.rcp import plot as drawn
-    from mlsub.present.terminal import put
-
-    format_ = drawn.check_before(output, force)
-    pictures = drawn.pictures_for(asked, benchmarks)
-    with busy("drawing"):
-        content = drawn.draw(pictures, format_)
-    write_output(Path(output), content, force=force)
-    put(sys.stdout, *(drawn.summary(one, output) for one in pictures))

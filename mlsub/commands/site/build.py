@@ -12,8 +12,7 @@ from typing import ClassVar
 from mlsub.commands.site.dataset import DATA, downloads, results_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
-from mlsub.commands.site.page import RESULTS_SCRIPT, Page, count_text
-from mlsub.commands.site.performance import performance_pages
+from mlsub.commands.site.page import RESULTS_SCRIPT, count_text
 from mlsub.commands.site.render import STATIC, write_page
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds
@@ -23,7 +22,6 @@ from mlsub.io.write import staging_beside
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
-from mlsub.score.records import Records
 from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.submission.result import round_key
 from mlsub.workspace import AS_FOUND, Checked, Settings
@@ -94,8 +92,6 @@ def build_site(
     *,
     title: str | None = None,
     ids: Ids | None = None,
-    records: Sequence[Records] = (),
-    more: Sequence[Page] = (),
 ) -> Built:
     """Write the site of some reports.
 
@@ -106,8 +102,6 @@ def build_site(
             many as pay; ``progress`` is called with how many pages are written.
         title: of the first page; None for the usual one.
         ids: the identifiers that results have in the official tables; None for those that ship with mlsub.
-        records: figures of other sources.
-        more: further pages.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
@@ -115,10 +109,10 @@ def build_site(
     """
     site = Site(build_rounds(checked, settings.overlay, shipped_ids() if ids is None else ids))
     files = downloads(site.results)
-    groups, performance = list(group_pages(site)), performance_pages(site, records)
+    groups = list(group_pages(site))
     indexes = [page for page in groups if "/" not in page.path]
-    listed = [*indexes, results_page(site, files), *performance[:1], *more]
-    rest = [*(page for page in groups if page not in indexes), *performance[1:]]
+    listed = [*indexes, results_page(site, files)]
+    rest = (page for page in groups if page not in indexes)
     pages = [home_page(site, title), *listed, *rest, *(round_page(site, one) for one in site.rounds)]
     navigation = (("Overview", "index.html"), *((page.title, page.path) for page in listed))
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.

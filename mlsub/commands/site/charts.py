@@ -1,4 +1,4 @@
-"""Charts of results, drawn from the data of the site: records over time, scaling, chip-minutes, gains, and rounds."""
+"""Charts of results, drawn from the data of the site: records, the fastest, scaling, chip-minutes, and rounds."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlsub.commands.site.page import Chart, Section, count_text, number_text
-from mlsub.commands.site.results import DIVISIONS, NO_ACCELERATOR, Results, Site, SiteResult, fast
+from mlsub.commands.site.results import DIVISIONS, NO_ACCELERATOR, Results, Site, SiteResult, fast, legend_of
 
 _NONE = Results()
-#: The line of the record in a legend.
-RECORD_KEY = ("record", 7, "line")
 _SCALING = (
     "Minutes to train over the number of accelerators, both axes logarithmic, one mark a result; pale marks are those "
     "of other rounds. A dotted line is ideal scaling: from the smallest system of an accelerator on, twice the "
@@ -23,7 +21,7 @@ _CHIP_MINUTES = (
 
 
 def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Chart | None:
-    """Return the record of a benchmark over the dates of publication, with results beside it.
+    """Return the record of a benchmark over its rounds, with results beside it.
 
     Args:
         site: all results.
@@ -31,27 +29,70 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
         shown: the results that are drawn; without any the best Closed one of each vendor in each round.
 
     Returns:
-        The chart, None where the results are not of several rounds whose dates of publication are known.
+        The chart, None where the results are not of several rounds.
     """
-    drawn = (shown or benchmark.closed.best(lambda one: (one.round_key, one.vendor))).dated
-    if len({result.round for result in drawn}) < 2:
+    by, closed = "family" if shown else "vendor", benchmark.closed
+    drawn = shown or closed.best(lambda one: (one.round_key, one.vendor))
+    if len(drawn.rounds) < 2:
         return None
-    chains = benchmark.record_chains()
-    best = min(shown, key=fast) if shown else chains[-1][-1]
-    last = {one.comparable_rounds: str(one.publication_date) for one in benchmark.closed.dated}
+    last = {one.comparable_rounds: one.round_key for one in closed}
     steps = [
         {"at": site.places(chain), "step": True, "until": last[chain[0].comparable_rounds]}
-        for chain in (chain.dated for chain in chains)
-        if chain
+        for chain in benchmark.record_chains()
     ]
-    years = sorted(result.publication_date.year for result in site.results if result.publication_date)
-    more: dict[str, Any] = {"small": True, "span": [f"{years[0]}-01-01", f"{years[-1] + 1}-01-01"], "lines": steps}
+    chain = (shown or closed).record_chains()[-1]
+    lines = drawn.by(lambda one: (getattr(one, by) or NO_ACCELERATOR, one.comparable_rounds))
+    data = _over_rounds(site, lines, closed, by=by, more_lines=steps, small=True)
+    stands = chain[0].round_key != closed.rounds[-1] and not chain[1:]
     return Chart(
         kind="dots",
-        title=benchmark[-1].benchmark_title,
-        about=_best_words("Fastest" if shown else "Record", best),
-        href=benchmark[-1].benchmark_href,
-        data=_data(site, "family" if shown else "vendor", drawn, "publication_date", **more),
+        title=f"{chain[0].benchmark_title}: {chain[0].round_key} stays the fastest" if stands else _headline(chain),
+        about=_best_words("Fastest", chain[-1]) if shown else _best_words("Record", chain[-1], closed),
+        href=closed[-1].benchmark_href,
+        data=data,
+        key=f"record-{closed[-1].benchmark_name}",
+    )
+
+
+def _headline(chain: Results) -> str:
+    """Return what has become of the first of some records: how many times as fast the last is."""
+    first, last = chain[0], chain[-1]
+    if first is last:
+        return f"{last.benchmark_title}: {last.in_minutes} in {last.round_key}"
+    return f"{last.benchmark_title}: {number_text(fast(first) / fast(last), 2)} times as fast as in {first.round_key}"
+
+
+def _best_words(what: str, result: SiteResult, among: Results = _NONE) -> str:
+    given = f", {among.beside(result).given}" if among else ""
+    return f"{what}: {result.in_minutes} ({result.round_key}, {result.holder}){given}."
+
+
+def fastest_chart(site: Site, benchmark: Results) -> Chart | None:
+    """Return the fastest Closed result of each accelerator family in the newest round as bars, None without results.
+
+    A mark is the fastest of the same family in the round before, where that is given and may be compared.
+    """
+    if not (closed := benchmark.closed):
+        return None
+    rounds = closed.beside(closed[-1]).rounds[-2:]
+    best = {
+        name: Results(one for one in closed if one.round_key == name)
+        .best(lambda one: one.family or NO_ACCELERATOR)
+        .ordered(fast)
+        for name in rounds
+    }
+    now = best.pop(rounds[-1])
+    before = {one.family: one for some in best.values() for one in some}
+    marks = [site.places([before[one.family]])[0] if one.family in before else None for one in now]
+    record = Results(min(some, key=fast) for some in (*best.values(), now))
+    lead, given = record[-1], Results(one for one in closed if one.round_key == rounds[-1]).given
+    return Chart(
+        kind="bars",
+        title=_headline(record if fast(record[0]) > fast(lead) else Results([lead])),
+        about=_best_words("Fastest", lead).removesuffix(".") + f", {given}.",
+        href=lead.benchmark_href,
+        data=_data("family", now, site, before=marks),
+        key=f"fastest-{lead.benchmark_name}",
     )
 
 
@@ -63,19 +104,16 @@ def records_over_time(site: Site, results: Results, words: str) -> Iterator[Sect
         results: whose fastest of each round and family are drawn.
         words: what the charts show.
     """
-    charts: list[Chart] = []
-    drawn: list[SiteResult] = []
     own = {some[0].benchmark_href: some for some in results.closed.by(lambda one: one.benchmark_href)}
-    for benchmark in site.benchmarks:
-        shown = own.get(benchmark[0].benchmark_href, _NONE).best(lambda one: (one.round_key, one.family))
-        chart = record_chart(site, benchmark, shown) if shown else None
-        if chart is not None:
-            charts.append(chart)
-            drawn += shown
+    shown = [
+        (some, own[href].best(lambda one: (one.round_key, one.family or NO_ACCELERATOR)))
+        for some in site.benchmarks
+        if (href := some[0].benchmark_href) in own
+    ]
+    charts = tuple(chart for some, best in shown if (chart := record_chart(site, some, best)) is not None)
     if charts:
-        title = f"Minutes to train over time, {count_text(len(charts), 'benchmark')}"
-        legend = (*site.legend("family", drawn), RECORD_KEY)
-        yield Section(key="time", title=title, words=(words,), charts=tuple(charts), small=True, legend=legend)
+        title = f"Minutes to train over rounds, {count_text(len(charts), 'benchmark')}"
+        yield Section(key="time", title=title, words=(words,), charts=charts, small=True)
 
 
 def scaling_chart(site: Site, results: Results, title: str = "", **more: Any) -> Chart:
@@ -89,7 +127,8 @@ def scaling_chart(site: Site, results: Results, title: str = "", **more: Any) ->
         title=title or results[-1].benchmark_title,
         about=_SCALING if title else _best_words("Fastest", fastest) if fastest else "",
         href=results[0].benchmark_href if small else "",
-        data=_data(site, "family", counted, "accelerators_count", ideal=lines, small=small, **more),
+        data=_data("family", counted, site, x="accelerators_count", ideal=lines, small=small, **more),
+        key=f"scaling-{results[-1].benchmark_name}" if small else "",
     )
 
 
@@ -112,43 +151,34 @@ def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
     return lines
 
 
-def chip_minutes_chart(site: Site, benchmark: Results) -> Chart:
-    """Return the fewest chip-minutes of each accelerator family, division and round."""
+def chip_minutes_chart(site: Site, benchmark: Results) -> Chart | None:
+    """Return the fewest chip-minutes of each accelerator family, division and round; None of less than two rounds."""
     counted = Results(one for one in benchmark.timed if one.chip_minutes and one.family)
     best = counted.best(lambda one: (one.family, one.division_name, one.round_key), lambda one: one.chip_minutes or 0.0)
     # A line joins the rounds of one family and division that may be compared.
     lines = best.by(lambda one: (one.family, one.division_name, one.comparable_rounds))
+    if len(best.rounds) < 2:
+        return None
     data = _over_rounds(site, lines, benchmark, y="chip_minutes")
     return Chart(kind="dots", title="Chip-minutes over rounds", about=_CHIP_MINUTES, data=data)
 
 
-def gains_chart(site: Site, chains: Sequence[Results], title: str) -> Chart:
-    """Return the minutes of results over their rounds, with a line for each chain of them."""
-    about = "Minutes to train; a line joins one number of accelerators with one framework. The table has the gains."
-    rounds = Results(one for chain in chains for one in chain).ordered(lambda one: one.age)
-    return Chart(kind="dots", title=title, about=about, data=_over_rounds(site, chains, rounds))
-
-
-def _over_rounds(site: Site, lines: Sequence[Results], results: Results, **more: Any) -> dict[str, Any]:
+def _over_rounds(
+    site: Site, lines: Sequence[Results], results: Results, *, by: str = "family", **more: Any
+) -> dict[str, Any]:
     """Return the data of lines of results over the rounds that ``results`` are of."""
     drawn = Results(result for line in lines for result in line)
     joined = [{"at": site.places(line), "own": True} for line in lines if len(line) > 1]
-    rounds = list(dict.fromkeys(result.round_key for result in results))
-    return _data(site, "family", drawn, "round_key", rounds=rounds, lines=joined, **more)
+    joined = [*more.pop("more_lines", ()), *joined]
+    return _data(by, drawn, site, x="round_key", rounds=results.rounds, lines=joined, **more)
 
 
-def _best_words(what: str, result: SiteResult) -> str:
-    return f"{what}: {result.in_minutes} ({result.round_key}, {result.holder})."
+def _data(by: str, results: Results, site: Site, **more: Any) -> dict[str, Any]:
+    keys, at = legend_of(by, results), site.places(results)
+    return {"by": by, "keys": keys, "none": NO_ACCELERATOR, "at": at, "y": "published_minutes", **more}
 
 
-def _data(
-    site: Site, by: str, results: Results, x: str, *, y: str = "published_minutes", **more: Any
-) -> dict[str, Any]:
-    keys = site.legend(by, results)
-    return {"by": by, "keys": keys, "none": NO_ACCELERATOR, "at": site.places(results), "x": x, "y": y, **more}
-
-
-def round_charts(site: Site, results: Results, legend: list[tuple[str, int, str]]) -> tuple[Chart, ...]:
+def round_charts(site: Site, results: Results) -> tuple[Chart, ...]:
     """Return results of a round as dots, a chart for each benchmark and division that has a time to draw."""
     groups = results.by(
         lambda one: (one.benchmark_title.casefold(), one.benchmark_name, one.scaling_type or "", one.division_name)
@@ -158,7 +188,7 @@ def round_charts(site: Site, results: Results, legend: list[tuple[str, int, str]
             kind="round",
             title=title,
             about=words,
-            data={"round": some[0].round_key, "keys": legend, "at": site.places(some)},
+            data=_data("family", some, site, round=some[0].round_key),
         )
         for some in groups
         for title, words in _round_words(some)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +17,6 @@ from mlsub.present.terminal import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mlsub.commands.audit.claims import ClaimsFile
-    from mlsub.commands.audit.evaluate import World
-    from mlsub.commands.audit.verdict import Audit
     from mlsub.submission.ids import Ids
     from mlsub.workspace import Checked, Settings
 
@@ -38,13 +34,6 @@ _MAX_LINES = 10
     metavar="FILE",
     help="Read the IDs of results from a YAML or CSV file; see docs/site.md.",
 )
-@click.option(
-    "--records", multiple=True, type=click.Path(), metavar="FILE", help="Show figures beyond MLPerf, too; repeatable."
-)
-@click.option(
-    "--claims", multiple=True, type=click.Path(), metavar="FILE", help="Check the claims in FILE, too; repeatable."
-)
-@click.option("--inspect", "inspected", is_flag=True, help="Show what the runs of each result show beside others, too.")
 @click.option("--title", metavar="TEXT", help="Give the site a title.")
 @format_option
 def command(
@@ -52,9 +41,6 @@ def command(
     output: str,
     force: bool,
     ids: str | None,
-    records: tuple[str, ...],
-    claims: tuple[str, ...],
-    inspected: bool,
     title: str | None,
     format_: str,
 ) -> None:
@@ -63,42 +49,28 @@ def command(
     Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
     system and findings. Nothing is written into what is read. Needs Jinja2: pip install '.[report]'.
 
-    --claims checks the claims in a file against the same results, as mlsub audit does.
-
     Results are ranked by their published minutes, whatever their verdict, which has a column of its own.
 
-    Exit status: 0 all results accepted and no claim contradicted; 1 otherwise, as the site says; 2 a PATH could not be
+    Exit status: 0 all results accepted; 1 otherwise, as the site says; 2 a PATH could not be
     checked, there is nothing to show, or the site cannot be written.
     """
     from msgspec.structs import replace
 
-    from mlsub.commands.audit.read import read_claims
     from mlsub.commands.site.build import build_site, check_place, document_of
-    from mlsub.commands.site.claims import claims_page
-    from mlsub.commands.site.facts import add_forensics
     from mlsub.commands.site.render import check_jinja
-    from mlsub.score.records import read_records
     from mlsub.submission.ids import read_ids, shipped_ids
 
     check_jinja()
     check_place(Path(output), asked.paths, force=force)
     settings = ready(asked)
-    files = [read_claims(Path(file)) for file in claims]
     known = read_ids(Path(ids), settings.overlay) if ids is not None else shipped_ids()
-    figures = [read_records(Path(file)) for file in records]
-    checked = _check(asked.paths, settings, inspected=inspected)
+    checked = _check(asked.paths, settings)
     if ids is not None:
         _tell_astray(ids, known, checked)
-    audits = _audit(files, asked, checked)
-    if inspected:
-        checked = list(add_forensics(checked))
     with progress_bar("writing pages") as progress:
-        more = [claims_page(audits)] if audits else []
         shown = replace(settings, progress=progress)
-        built = build_site(checked, Path(output), shown, title=title, ids=known, records=figures, more=more)
+        built = build_site(checked, Path(output), shown, title=title, ids=known)
     Target("site", format_).write(built, lambda: document_of(built))
-    if any(found.exit_status() for found, _ in audits) and all(one.report.exit_status() < 2 for one in checked):
-        sys.exit(1)
     exit_with([one.report for one in checked])
 
 
@@ -112,7 +84,7 @@ def _tell_astray(file: str, ids: Ids, checked: Sequence[Checked]) -> None:
         tell(f"{file}: and {len(astray) - _MAX_LINES:,} more")
 
 
-def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list[Checked]:
+def _check(paths: Sequence[str], settings: Settings) -> list[Checked]:
     """Read and judge, each log once.
 
     Raises:
@@ -123,7 +95,7 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
     from mlsub.workspace import check_with_logs
 
     with progress_bar() as progress:
-        read = check_with_logs(paths, replace(settings, progress=progress, trace=inspected))
+        read = check_with_logs(paths, replace(settings, progress=progress))
     reports = apply_waivers([one.report for one in read], paths)
     checked = [replace(one, reports=(report,)) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
@@ -132,17 +104,3 @@ def _check(paths: Sequence[str], settings: Settings, *, inspected: bool) -> list
             raise MlsubError("a log alone is not a result. Name the folder of its benchmark.")
         raise MlsubError("there is no result to show, and no site was written.")
     return checked
-
-
-def _audit(files: Sequence[ClaimsFile], asked: Settings, checked: Sequence[Checked]) -> list[tuple[Audit, World]]:
-    """Audit claims against what lies below the paths; what was read by the usual rules is not read again."""
-    if not files:
-        return []
-    from mlsub.commands.audit.run import audit_of, read_world
-    from mlsub.convergence.entry import USUAL
-
-    usual = asked.overlay is None and asked.convergence == USUAL
-    known = checked if usual else ()
-    with progress_bar() as progress:
-        read = [read_world(file, asked.paths, settings=ready(asked, progress), checked=known) for file in files]
-        return [(audit_of(world), world) for world in read]

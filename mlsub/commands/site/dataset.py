@@ -55,13 +55,14 @@ FIELDS = (
     _field("expected_minutes", "Expected", _NUMBER),
     _field("scaling", "Scaling factor", _NUMBER),
     _field("chip_minutes", "Chip-minutes", _NUMBER),
+    _field("energy_joules", "Energy", _NUMBER),
     _field("runs", "Runs", _COUNT),
     _field("verdict", "Verdict"),
     _field("rcp_verdict", "Convergence test"),
     _field("id", "MLPerf ID"),
 )
 #: Units of columns that have one.
-_UNITS = {"batch_size": "samples"} | dict.fromkeys(
+_UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(
     ("published_minutes", "unscaled_minutes", "expected_minutes", "chip_minutes"), "minutes"
 )
 

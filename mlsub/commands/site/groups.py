@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import msgspec
 
@@ -18,9 +19,11 @@ from mlsub.commands.site.page import (
     cell_of,
     names_cell,
     number_cell,
+    number_text,
+    plain_table,
 )
 from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, fast
-from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, results_table
+from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, results_table, with_energy
 from mlsub.divisions import CLOSED
 from mlsub.systems.fields import is_unsaid
 from mlsub.systems.names import Chip, all_chips
@@ -35,6 +38,12 @@ _SCALING = (
     "Closed results of all rounds, both axes logarithmic. The dotted line is ideal scaling in the newest round that "
     "has systems of several sizes: twice the accelerators take half the minutes."
 )
+_RANKS = (
+    "Organisations by their fastest Closed result of each round, on systems of any size; ▲ and ▼ are places won and "
+    "lost since the round before in which the organisation had one."
+)
+#: A gain a year is told of no shorter period, in years.
+_SHORTEST = 0.9
 _BEST = "Fastest Closed result of each benchmark and number of accelerators, of all rounds"
 
 
@@ -79,7 +88,7 @@ def group_pages(site: Site) -> Iterator[Page]:
             lead=(kind.words + (left if len(groups) > _MOST else ""),),
             sections=(Section(key="all", title=f"All {kind.title.lower()}", tables=(table,)),),
         )
-        yield from (_group_page(site, kind, some) for some in groups)
+        yield from (_group_page(site, kind, some) for some in groups if kind.href(some[0]) != some[0].href)
 
 
 def _groups(site: Site, kind: Kind) -> list[Results]:
@@ -90,11 +99,11 @@ def _groups(site: Site, kind: Kind) -> list[Results]:
     if kind is ACCELERATORS:
         order = list(all_chips())
         return sorted(groups, key=lambda some: order.index(some[0].accelerator_name or ""))
-    return sorted(groups, key=lambda some: kind.href(some[0]) or "")
+    return sorted(groups, key=lambda some: (kind.name(some).casefold(), kind.href(some[0]) or ""))
 
 
 def _group_page(site: Site, kind: Kind, results: Results) -> Page:
-    sections = [_explore_section(site, results)] if kind is BENCHMARKS else [*_common_sections(site, kind, results)]
+    parts = _benchmark_sections if kind is BENCHMARKS else partial(_common_sections, kind)
     facts = [(column.title, cell_of(column.value(results))) for column in (*kind.columns, *kind.more)]
     inside = sum(one.division_name == CLOSED.name for one in results)
     some_closed = f", {inside:,} of them Closed" if inside < len(results) else ", Closed"
@@ -108,12 +117,12 @@ def _group_page(site: Site, kind: Kind, results: Results) -> Page:
             ("Rounds", _rounds_cell(results)),
             ("Results", Cell(f"{len(results):,}{some_closed}")),
         ),
-        sections=tuple(sections),
+        sections=tuple(parts(site, results)),
         scripts=("explore",) if kind is BENCHMARKS else (),
     )
 
 
-def _common_sections(site: Site, kind: Kind, results: Results) -> Iterator[Section]:
+def _common_sections(kind: Kind, site: Site, results: Results) -> Iterator[Section]:
     if kind is ACCELERATORS:
         yield from _scaling_section(site, results)
     words = (
@@ -123,13 +132,13 @@ def _common_sections(site: Site, kind: Kind, results: Results) -> Iterator[Secti
     yield from records_over_time(site, results, words)
     if kind is ACCELERATORS:
         yield _best_section(results)
-    columns = [name for name in _COLUMNS if name not in kind.without]
+    columns = with_energy([name for name in _COLUMNS if name not in kind.without], results)
     table = results_table("Results by benchmark, the newest round first", by_benchmark(results), *columns)
     yield Section(key="results", title="All results", tables=(table,))
 
 
 def _rounds_cell(results: Results) -> Cell:
-    keys = list(dict.fromkeys(one.round_key for one in results))
+    keys = results.rounds
     return Cell(keys[0] if len(keys) == 1 else f"{len(keys)}, {keys[0]} to {keys[-1]}", float(len(keys)))
 
 
@@ -154,21 +163,67 @@ def _record_cell(results: Results) -> Cell | None:
 
 def _holder(results: Results) -> str | None:
     record = _record(results)
-    return f"{record.holder}, {record.round_key}" if record else None
+    if record is None:
+        return None
+    return f"{record.holder}, {record.round_key}, {results.closed.beside(record).given}"
 
 
 def _comparable(results: Results) -> str:
-    groups = [list(dict.fromkeys(one.round_key for one in group)) for group in results.comparable()]
+    groups = [group.rounds for group in results.comparable()]
     return "; ".join(keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}" for keys in groups)
 
 
-def _explore_section(site: Site, results: Results) -> Section:
-    """Return charts and a table of which a script shows a round and a division."""
+def _yearly_gain(results: Results) -> Cell | None:
+    """Return how many times as fast the record becomes in a year, over the newest rounds that may be compared."""
+    record = _record(results)
+    group = results.closed.beside(record) if record else results[:0]
+    days = [one.publication_date for one in group if one.publication_date]
+    years = (days[-1] - days[0]).days / 365.25 if days else 0.0
+    if record is None or years < _SHORTEST:
+        return None
+    gain = min(fast(one) for one in group if one.round == group[0].round) / fast(record)
+    period = f"{number_text(gain, 3)} times from {group[0].round_key} to {group[-1].round_key}, {years:.1f} years"
+    return Cell(f"{number_text(gain ** (1 / years), 3)} times as fast", note=period)
+
+
+def _ranks_section(results: Results) -> Iterator[Section]:
+    """Yield the rank of each organisation by round, by its fastest Closed result; nothing of a single round."""
+    rounds = results.closed.rounds
+    ranks: dict[str, dict[str, tuple[int, SiteResult]]] = {}
+    for name in rounds:
+        best = Results(one for one in results.closed if one.round_key == name).best(lambda one: one.organisation_name)
+        for rank, result in enumerate(best.ordered(fast), 1):
+            ranks.setdefault(result.organisation_name, {})[name] = rank, result
+    if len(rounds) < 2:
+        return
+    order = sorted(ranks, key=lambda name: [ranks[name].get(one, (len(ranks) + 1,))[0] for one in reversed(rounds)])
+    rows: list[list[Cell | str]] = [[name, *_rank_cells([ranks[name].get(one) for one in rounds])] for name in order]
+    table = plain_table("Rank by round, and places won or lost since its round before", ("organisation", *rounds), rows)
+    yield Section(key="ranks", title="Rank by round", words=(_RANKS,), tables=(table,))
+
+
+def _rank_cells(ranks: Sequence[tuple[int, SiteResult] | None]) -> Iterator[Cell]:
+    before: int | None = None
+    for one in ranks:
+        if one is None:
+            yield Cell("")
+            continue
+        rank, result = one
+        won = (before or rank) - rank
+        change = f" {'▲' if won > 0 else '▼'}{abs(won)}" if won else ""
+        yield Cell(f"{rank}{change}", float(rank), result.href, note=f"{result.in_minutes}, {result.holder}")
+        before = rank
+
+
+def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
+    """Yield charts and a table of which a script shows a round and a division, and ranks by round."""
     divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
     ordered = results.ordered(lambda one: (list(DIVISIONS).index(one.division_name), fast(one)))
-    table = results_table("Results, the fastest first", ordered, *_COLUMNS[1:], most=_STATIC_ROWS, key="selection")
+    columns = with_energy(_COLUMNS[1:], results)
+    table = results_table("Results, the fastest first", ordered, *columns, most=_STATIC_ROWS, key="selection")
     explore = {
-        "rounds": list(dict.fromkeys(one.round_key for one in results)),
+        "rounds": results.rounds,
+        "energy": "energy" in columns,
         "divisions": [(name, "Not clear" if name == "other" else name.capitalize()) for name in divisions],
         "table": "table-selection",
         "results": site.places(results),
@@ -180,7 +235,9 @@ def _explore_section(site: Site, results: Results) -> Section:
         },
     }
     scaling = scaling_chart(site, results, "Accelerators and minutes", explore=explore)
-    return Section(key="explore", title="Results", charts=(scaling, chip_minutes_chart(site, results)), tables=(table,))
+    charts = (scaling, *filter(None, (chip_minutes_chart(site, results),)))
+    yield Section(key="explore", title="Results", charts=charts, tables=(table,))
+    yield from _ranks_section(results)
 
 
 # ---- Accelerators
@@ -240,7 +297,7 @@ BENCHMARKS = Kind(
         Column("record in minutes", _record_cell),
         Column("held by", _holder),
     ),
-    more=(Column("rounds that may be compared", _comparable),),
+    more=(Column("rounds that may be compared", _comparable), Column("gain a year", _yearly_gain)),
     without=("benchmark",),
 )
 ACCELERATORS = Kind(

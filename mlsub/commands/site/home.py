@@ -6,11 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from msgspec.structs import replace
-
-from mlsub.commands.site.charts import RECORD_KEY, record_chart, round_charts
-from mlsub.commands.site.facts import findings_sections
-from mlsub.commands.site.page import MINUTES, OVERVIEW, REHEARSAL, Page, Section, count_text, number_text
+from mlsub.commands.site.charts import fastest_chart, record_chart, round_charts
+from mlsub.commands.site.page import MINUTES, OVERVIEW, REHEARSAL, Chart, Page, Section, count_text, number_text
 from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, fast
 from mlsub.commands.site.tables import (
     bert_words,
@@ -21,6 +18,7 @@ from mlsub.commands.site.tables import (
     files_table,
     results_table,
     rounds_table,
+    with_energy,
 )
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.entries import BY_LOGS, missing_results
@@ -28,10 +26,17 @@ from mlsub.rounds.benchmarks import published
 
 #: Records that are named, the greatest gains first; and things that are named before the rest is counted.
 _NAMED, _LISTED = 3, 6
+#: Rounds of one usage from which on records are drawn over them.
+_MANY = 3
 _RECORDS = (
-    "Minutes to train on a logarithmic axis over the day of publication: the fastest Closed result of each vendor of "
-    "accelerators in each round, on systems of any size. The line is the record; it breaks where a benchmark changed, "
-    "so that its results cannot be compared."
+    "Minutes to train on a logarithmic axis over the rounds of the benchmark: the fastest Closed result of each vendor "
+    "of accelerators in each round, on systems of any size. The grey line is the record; lines break where a benchmark "
+    "changed, so that its results cannot be compared."
+)
+_BARS = (
+    "Minutes to train: the fastest Closed result of each family of accelerators, on systems of any size, whatever its "
+    "verdict. A mark across a bar is the fastest of the same family in the round before, where that is given and may "
+    "be compared."
 )
 _FASTEST = (
     "Published scores of systems of any size, whatever their verdict; rounds have different rules, so results "
@@ -60,19 +65,27 @@ def home_page(site: Site, title: str | None) -> Page:
 
 
 def _records(site: Site) -> Iterator[Section]:
-    """Yield the small charts: first the benchmarks of the newest round of each usage, then those that are no more."""
+    """Yield the small charts: first the benchmarks of the newest round of each usage, then those that are no more.
+
+    A benchmark of one round has bars; so has each of the newest round where the site has no more than two of its usage.
+    """
     newest = {some[-1].usage: some[-1] for some in reversed(site.benchmarks)}
-    groups: dict[str, list[Results]] = {}
+    rounds = Counter(one.rules.usage for one in site.rounds)
+    groups: dict[tuple[str, str], list[Chart]] = {}
     for some in site.benchmarks:
         last = newest[some[-1].usage]
-        name = last.rules.title if some[-1].round == last.round else "earlier benchmarks"
-        groups.setdefault(f"Records: {name}", []).append(some)
-    for place, (title, benchmarks) in enumerate(groups.items()):
-        made = [(some, chart) for some in benchmarks if (chart := record_chart(site, some)) is not None]
-        if made:
-            legend = (*site.legend("vendor", [one for some, _ in made for one in some.closed]), RECORD_KEY)
-            words, charts = (_RECORDS,) if place == 0 else (), tuple(chart for _, chart in made)
-            yield Section(key=f"records-{place}", title=title, words=words, charts=charts, small=True, legend=legend)
+        is_new = some[-1].round == last.round
+        over = None if is_new and rounds[last.usage] < _MANY else record_chart(site, some)
+        chart = over or (fastest_chart(site, some) if is_new else None)
+        if chart is not None:
+            name = last.rules.title if is_new else "earlier benchmarks"
+            title, words = (f"Records: {name}", _RECORDS) if over else (f"Fastest by accelerator: {name}", _BARS)
+            groups.setdefault((title, words), []).append(chart)
+    said: set[str] = set()
+    for place, ((title, words), charts) in enumerate(groups.items()):
+        once = () if words in said else (words,)
+        said.add(words)
+        yield Section(key=f"records-{place}", title=title, words=once, charts=tuple(charts), small=True)
 
 
 def _fastest(site: Site) -> Iterator[Section]:
@@ -103,10 +116,8 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
 
 
 def round_page(site: Site, one: SiteRound) -> Page:
-    """Return the page of one round: its results as charts and tables, and the findings that are about none of them."""
-    legend = site.legend("family", one.results)
-    sections = [_division(site, one, name, legend) for name in DIVISIONS]
-    rest = findings_sections(one.rest, forgiven=False) if one.rest else ()
+    """Return the page of one round: its results as charts and tables."""
+    sections = [_division(site, one, name) for name in DIVISIONS]
     ids = [name for result in one.results if result.ids for name in result.ids.ids]
     lead = [" ".join(_count_words(one)), MINUTES, *bert_words(one.results)]
     if ids:
@@ -120,10 +131,7 @@ def round_page(site: Site, one: SiteRound) -> Page:
         title=one.rules.title,
         lead=tuple(lead),
         crumbs=OVERVIEW,
-        sections=(
-            *(section for section in sections if section.tables),
-            *(replace(section, title=f"{section.title} about none of the results") for section in rest),
-        ),
+        sections=tuple(section for section in sections if section.tables),
     )
 
 
@@ -137,14 +145,14 @@ def _count_words(one: SiteRound) -> Iterator[str]:
         yield f"Published {'on' if out.date else 'in'} {out.shown}."
 
 
-def _division(site: Site, one: SiteRound, division: str, legend: list[tuple[str, int, str]]) -> Section:
+def _division(site: Site, one: SiteRound, division: str) -> Section:
     """Return the results of a division; without a table where it has none."""
     results = by_benchmark(Results(result for result in one.results if result.division_name == division))
     ids = ("id",) if any(result.id for result in results) else ()
-    heads = (*_ROUND, *ids, "unscaled", "expected", "runs", "rcp", "findings")
+    heads = (*with_energy(_ROUND, results), *ids, "unscaled", "expected", "runs", "rcp", "findings")
     title = DIVISIONS[division]
     table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
-    charts, tables = round_charts(site, results, legend), (table,) if results else ()
+    charts, tables = round_charts(site, results), (table,) if results else ()
     return Section(key=division, title=title, charts=charts, tables=tables)
 
 
@@ -176,16 +184,11 @@ def _size(latest: SiteRound, rounds: int) -> str:
     )
 
 
-def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[SiteResult, SiteResult]]:
-    """Return the records that fell in a round, each with the one that holds it now, the greatest gain first."""
-    pairs = [pair for some in benchmarks for chain in some.record_chains() for pair in pairwise(chain)]
-    fallen = [pair for pair in pairs if pair[1].round_key == round_key]
-    return sorted(fallen, key=_gain, reverse=True)
-
-
-def _gain(pair: tuple[SiteResult, SiteResult]) -> float:
-    """Return how many times as fast the second is as the first."""
-    return fast(pair[0]) / fast(pair[1])
+def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[SiteResult, SiteResult, Results]]:
+    """Return the records that fell in a round, the greatest gain first: old, new, and what both are records of."""
+    pairs = [(*pair, some) for some in benchmarks for chain in some.record_chains() for pair in pairwise(chain)]
+    fallen = [(old, new, some.closed.beside(new)) for old, new, some in pairs if new.round_key == round_key]
+    return sorted(fallen, key=lambda one: fast(one[0]) / fast(one[1]), reverse=True)
 
 
 def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
@@ -203,8 +206,8 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
     verb = "Records fell" if len(fallen) > 1 else "A record fell"
     named = "; ".join(
         f"{now.benchmark_title} from {number_text(fast(before), 3)} to {now.in_minutes}, "
-        f"{number_text(_gain((before, now)), 3)} times as fast ({now.holder})"
-        for before, now in fallen[:_NAMED]
+        f"{number_text(fast(before) / fast(now), 3)} times as fast ({now.holder}, {among.given})"
+        for before, now, among in fallen[:_NAMED]
     )
     return f"{verb} on {f'{len(fallen)} of ' if count > 1 else ''}its {count} {comparable}: {named}{more}."
 
@@ -236,8 +239,9 @@ def _new(latest: SiteRound, before: Results, name: Callable[[SiteResult], str | 
 
 
 def _with_fastest(title: str, results: Results) -> str:
-    best = min((one for one in results.closed if one.benchmark_title == title), key=fast, default=None)
-    return f"{title} ({best.in_minutes}: {best.holder})" if best else title
+    closed = Results(one for one in results.closed if one.benchmark_title == title)
+    best = min(closed, key=fast, default=None)
+    return f"{title} ({best.in_minutes}: {best.holder}, {closed.given})" if best else title
 
 
 def _list(names: Sequence[str]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from mlsub.io.show import first_few, plain, readable
-from mlsub.present.document import Share
 
 T = TypeVar("T")
 #: What is shown of one text from outside, and of a name; texts of published systems stay below it.
@@ -58,7 +58,7 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
 
     ``kind`` is the name of the script, ``static/KIND.js``, and of its drawing function; ``about`` says in words what
     the chart shows; ``data`` is what the function gets, anything that JSON has; ``href`` is the page that its title
-    leads to.
+    leads to; ``key`` names it on its page where its title has figures in it or is that of another.
     """
 
     kind: str
@@ -66,6 +66,12 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     about: str
     data: dict[str, Any]
     href: str = ""
+    key: str = ""
+
+    @property
+    def id(self) -> str:
+        """What links to it name: its key, or what its title says, the same whatever the figures are."""
+        return "chart-" + re.sub(r"[^a-z0-9.]+", "-", (self.key or self.title).lower()).strip("-")
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -87,41 +93,19 @@ class Quote(msgspec.Struct, frozen=True):
     text: str
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim: its anchor, id, verdict as a kind and in words, its text, and what was found.
-
-    Of the rows, a name and its lines, those in ``first`` are shown at once. ``charts`` are number lines; ``tryout`` is
-    what ``static/claims.js`` needs to try other values of inputs.
-    """
-
-    key: str
-    id: str
-    kind: str
-    headline: str
-    text: str
-    charts: tuple[Chart, ...] = ()
-    tryout: dict[str, Any] | None = None
-    first: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    rows: tuple[tuple[str, tuple[str, ...]], ...] = ()
-
-
 class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a page: what there is to say, charts, tables, and texts to copy.
 
-    ``data`` are the tables behind the charts. ``cards`` are claims, ``shares`` the bar of their verdicts. Charts that
-    are ``small`` stand side by side, below one ``legend``: name, colour and shape of each mark.
+    ``data`` are the tables behind the charts. Charts that are ``small`` stand side by side.
     """
 
     key: str
     title: str
     words: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
-    shares: tuple[Share, ...] = ()
-    cards: tuple[Card, ...] = ()
     tables: tuple[Table, ...] = ()
     data: tuple[Table, ...] = ()
     small: bool = False
-    legend: tuple[tuple[str, int, str], ...] = ()
     quotes: tuple[Quote, ...] = ()
 
 
@@ -142,10 +126,9 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     scripts: tuple[str, ...] = ()
 
     def charts(self) -> Iterator[Chart]:
-        """Yield the charts of its sections and of the cards in them."""
+        """Yield the charts of its sections."""
         for section in self.sections:
             yield from section.charts
-            yield from (chart for card in section.cards for chart in card.charts)
 
 
 #: What a cell can be made of: a text, a number, which sorts by its value, or nothing.
@@ -196,6 +179,8 @@ def number_text(value: float | None, digits: int = 6) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     size = abs(value)
+    if 1e-4 <= size < 1000:
+        return f"{value:.{digits}g}"
     if size >= 1e15 or 0 < size < 1e-4:
         return f"{value:.{digits}g}"
     decimals = 0 if float(value).is_integer() else max(0, digits - 1 - math.floor(math.log10(size)))

@@ -16,7 +16,6 @@ from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Page, Series, Table
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
-from mlsub.present.html import bar
 from mlsub.present.tables import encodable
 
 if TYPE_CHECKING:
@@ -34,14 +33,14 @@ POLICY = (
 )
 #: What draws the charts of a page, before the scripts of their kinds; and kinds that are drawn from all results.
 _CHARTS = ("d3.min", "plot.umd.min", "charts", "pictures")
-_OF_ALL_RESULTS = {"dots", "round", "results"}
+_OF_ALL_RESULTS = {"bars", "dots", "round", "results"}
 #: Characters that could end the script which data stand in.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 #: What means something to HTML; most cells have nothing of it.
 _SPECIAL = re.compile(r"[&<>\"']")
 #: Longer texts are given the room of several lines.
 _LONG = 48
-_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|–|")
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?( [▲▼]\d+)?|–|")
 
 
 def check_jinja() -> None:
@@ -101,7 +100,6 @@ def _template() -> Template:
         finalize=lambda value: clean_lines(value) if type(value) is str else value,
     )
     environment.filters["json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
-    environment.globals["verdict_bar"] = lambda shares: Markup(bar(shares))  # noqa: S704  (numbers and plain words)
     environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
     return environment.get_template("page.html")
 

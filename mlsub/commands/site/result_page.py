@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec.structs import replace
 
-from mlsub.commands.audit.documents import footnote_of
-from mlsub.commands.audit.facts import ResultFacts
-from mlsub.commands.audit.quoting import Document, Message, text_for
 from mlsub.commands.site.curves import curves_section
-from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
+from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
 from mlsub.commands.site.page import (
     OVERVIEW,
     REHEARSAL,
@@ -26,12 +24,13 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
-from mlsub.commands.site.tables import rcp_cell, verdict_cell
+from mlsub.commands.site.tables import energy_cell, rcp_cell, verdict_cell
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.io.show import flat
 from mlsub.present.entries import BY_LOGS
 from mlsub.rounds.benchmarks import published
+from mlsub.rules.load import benchmark
 
 _OPEN = "Open results may use another model or target, and are never ranked with Closed ones."
 #: What the official checker in force for the round says, in plain words.
@@ -43,9 +42,8 @@ _VERDICTS = {
 #: Where a script puts the day on which the reader looks; without one it is left to fill in.
 DAY = "[date]"
 _CITE = (
-    "MLCommons asks that whoever quotes a result names submitter, system, benchmark, round, division and MLPerf ID, "
-    "and says when and from where it was retrieved. What stands in brackets is not in the logs: the ID is in the "
-    "results table that MLCommons publishes."
+    "MLCommons asks that a quoted result comes with these facts. What stands in brackets is not in the logs: the ID is "
+    "in the results table that MLCommons publishes."
 )
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
@@ -70,7 +68,7 @@ def result_page(result: SiteResult, reference: str | None = None) -> Page:
             curves,
             runs_section(result, next(iter(curves.data), None)),
             convergence_section(result, reference),
-            *findings_sections(result.findings, forgiven=result.accepted),
+            findings_section(result.findings, forgiven=result.accepted),
             citation_section(result),
             hyperparameters_section(result.logs),
             system_section(result),
@@ -117,7 +115,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     yield from _minutes(result)
     yield "Benchmark", Cell(result.benchmark_title, href=result.benchmark_href)
     yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
-    yield "System", Cell(result.system_name, href=result.system_href, note=result.system)
+    href = result.system_href if result.system_href != result.href else None
+    yield "System", Cell(result.system_name, href=href, note=result.system)
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Cell(model, href=result.accelerator_href)
@@ -136,7 +135,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     if result.score.instance_scale is not None:
         yield "Instance scale", Cell(number_text(result.score.instance_scale), note="accelerators that train one model")
     if result.energy is not None and result.energy.scaled is not None:
-        yield "Energy", Cell(f"{number_text(result.energy.scaled)} J")
+        energy = energy_cell(result)
+        yield "Energy", replace(energy, text=f"{energy.text} MJ")
 
 
 def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:
@@ -187,32 +187,30 @@ def _division_words(result: SiteResult) -> str:
     return result.division_title if result.division_name in DIVISIONS else "[division]"
 
 
+#: What the MLCommons results messaging guidelines of July 2025 (section 3.2) want at the end of a footnote.
+_LEGEND = (
+    "The MLPerf name and logo are registered and unregistered trademarks of MLCommons Association in the United States "
+    "and other countries. All rights reserved. Unauthorized use strictly prohibited. See www.mlcommons.org for more "
+    "information."
+)
+
+
 def footnote(result: SiteResult) -> str:
-    """Return the footnote under the guidelines in force."""
+    """Return the footnote that the guidelines ask for; what no log has stands in brackets."""
+    suite = {"training": "MLPerf® Training", "hpc": "MLPerf® HPC"}.get(result.usage, result.usage)
     name = clean(result.benchmark, 100)
-    operand = ResultFacts(
-        name=name,
-        usage=result.usage,
-        round=result.round,
-        submitter=result.submitter,
-        system=clean(result.system, 100),
-        system_name=result.system_name,
-        benchmark=name,
-        division=result.division_name if result.division_name in DIVISIONS else None,
-        reviewed=result.publication_date is not None,
-        id=result.ids.ids[0] if result.ids and len(result.ids.ids) == 1 else None,
-    )
-    message = Message(
-        id="result",
-        text="",
-        document=Document(name="page"),
-        operands=(operand,),
-        scored=(name,),
-        says={"retrieved": f"from {_source(result)} on {DAY}"},
-    )
-    written = footnote_of(message, text_for(None)).footnote
+    with suppress(KeyError, ValueError):
+        name = benchmark(result.usage, result.round, name).title
+    division = result.division_name.capitalize() if result.division_name in DIVISIONS else "[division]"
+    what = f"{suite} v{result.round} {division}, {name}"
+    who = f"{result.submitter} {result.system_name or clean(result.system, 100)}"
+    if result.publication_date is None:
+        return f"Unverified {what}: {who}. Result not verified by MLCommons Association. {_LEGEND}"
     # Where no source says which of several IDs it is, the reader chooses.
-    return written.replace(f"[ID {result.round}-...]", f"[ID {result.id}]") if result.id else written
+    known = (
+        result.ids.ids[0] if result.ids and len(result.ids.ids) == 1 else f"[ID {result.id or f'{result.round}-...'}]"
+    )
+    return f"{what}: {who}, entry {known}. Retrieved: from {_source(result)} on {DAY}. {_LEGEND}"
 
 
 def _source(result: SiteResult) -> str:

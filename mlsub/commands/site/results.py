@@ -6,21 +6,23 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from mlsub.commands.site.page import MAX_NAME, clean, number_text
+from mlsub.commands.site.page import MAX_NAME, clean, count_text, number_text
 from mlsub.convergence.margin import benchmark_held
 from mlsub.divisions import CLOSED, OPEN, division_meant
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
 from mlsub.submission.find import counted
 from mlsub.submission.ids import Ids, ResultIds
 from mlsub.submission.report import Report
 from mlsub.submission.result import Result, results_of, round_age
+from mlsub.systems.names import registry
 from mlsub.workspace import Checked
 
 #: Where pages about what results share lie; things whose addresses are the same have one page.
@@ -38,14 +40,13 @@ _NAMES = (
 USAGES = ("training", "hpc")
 #: What sections are called whose results are of a division.
 DIVISIONS = {CLOSED.name: "Closed division", OPEN.name: "Open division", "other": "Results without a clear division"}
-#: Colours of the theme by vendor, and the one of what has none; further vendors get what is left.
-_VENDORS = {"NVIDIA": 2, "Google": 0, "AMD": 5, "Intel": 1, "Graphcore": 3, "Huawei": 6, "Cerebras": 9}
-_NONE, _LEFT = 7, (4, 8)
-#: Colours of families, the most frequent first, and the shapes of marks that tell those apart that have one colour.
-_FAMILIES = (2, 0, 5, 3, 1, 9, 4, 6, 8)
+#: Shapes of marks, which tell families of a vendor apart as well; the shades of a colour, and that of vendors.
 _SHAPES = ("circle", "diamond", "square", "triangle")
+_SHADES, _VENDOR = 4, 2
 #: What those are called in legends whose description names no accelerator that is known.
 NO_ACCELERATOR = "no known accelerator"
+#: Name, colour and shape of a mark. A colour is the name of a custom property of the style sheet.
+Look = tuple[str, str, str]
 
 
 class SiteResult(Result, frozen=True, kw_only=True):
@@ -102,11 +103,9 @@ class SiteResult(Result, frozen=True, kw_only=True):
 
     @property
     def holder(self) -> str:
-        """Whose it is, on how many of what, and whether others of its benchmark and round are missing."""
+        """Whose it is, on how many of what."""
         chips, name = self.accelerators_count, self.accelerator_name
-        system = f"{chips:,} × {name}" if chips and name else self.system_name
-        given = f", of the results given ({self.without_logs} without logs)" if self.without_logs else ""
-        return f"{self.organisation_name}, {system}{given}"
+        return f"{self.organisation_name}, {f'{chips:,} × {name}' if chips and name else self.system_name}"
 
     @property
     def division_title(self) -> str:
@@ -130,9 +129,20 @@ class Results(tuple[SiteResult, ...]):
         return Results(one for one in self.timed if one.division_name == CLOSED.name)
 
     @property
-    def dated(self) -> Results:
-        """Those whose day of publication is known."""
-        return Results(one for one in self if one.publication_date)
+    def rounds(self) -> list[str]:
+        """The rounds that they are of, in their order."""
+        return list(dict.fromkeys(one.round_key for one in self))
+
+    @property
+    def given(self) -> str:
+        """How many they are, and how many folders of their benchmarks and rounds have no logs."""
+        missing = sum({(one.round_key, one.benchmark): one.without_logs for one in self}.values())
+        folders = f"; {count_text(missing, 'folder')} {'has' if missing == 1 else 'have'} no logs" if missing else ""
+        return f"of {count_text(len(self), 'result')} given{folders}"
+
+    def beside(self, result: SiteResult) -> Results:
+        """Return those of rounds that may be compared with that of a result."""
+        return Results(one for one in self if one.comparable_rounds == result.comparable_rounds)
 
     def ordered(self, key: Callable[[SiteResult], Any]) -> Results:
         """Return them in the order of a key; those of equal keys stay as they are."""
@@ -172,12 +182,11 @@ class Results(tuple[SiteResult, ...]):
 
 
 class SiteRound(msgspec.Struct, frozen=True, kw_only=True):
-    """A round with its results; ``rest`` are the findings that are about none of them."""
+    """A round with its results."""
 
     rules: Round
     report: Report
     results: Results
-    rest: tuple[Finding, ...]
 
     @property
     def href(self) -> str:
@@ -194,7 +203,9 @@ class Site:
     """The rounds of a site, those that came out first first, as pages over all of them read them."""
 
     def __init__(self, rounds: Iterable[SiteRound]) -> None:
-        self.rounds = sorted(rounds, key=_came_out)
+        found = sorted(rounds, key=_came_out)
+        count = Counter(result.system_href for one in found for result in one.results)
+        self.rounds = [replace(one, results=Results(_placed(result, count) for result in one.results)) for one in found]
         #: In the order of the data of the site (see :mod:`.dataset`).
         self.results = Results(result for one in self.rounds for result in one.results)
         self._place = {result.href: place for place, result in enumerate(self.results)}
@@ -204,34 +215,34 @@ class Site:
         """The results of each benchmark, those of most interest first: of the newest rounds, with most results."""
         return sorted(self.results.by(lambda one: one.benchmark_href), key=_interest)
 
-    @cached_property
-    def colours(self) -> dict[str, tuple[int, str]]:
-        """The colour and the shape of each vendor and of each family of accelerators, the same on all pages."""
-        left = [name for name in _by_frequency(one.vendor for one in self.results) if name not in _VENDORS]
-        known = {name: (colour, _SHAPES[0]) for name, colour in _VENDORS.items()}
-        families = _by_frequency(one.family for one in self.results)
-        return {
-            NO_ACCELERATOR: (_NONE, _SHAPES[0]),
-            **known,
-            **_told_apart(left, _LEFT),
-            **_told_apart(families, _FAMILIES),
-        }
-
     def places(self, results: Iterable[SiteResult]) -> list[int]:
         """Return the places of results in the data of the site."""
         return [self._place[result.href] for result in results]
 
-    def legend(self, by: str, results: Iterable[SiteResult]) -> list[tuple[str, int, str]]:
-        """Return name, colour and shape of what results have as ``vendor`` or ``family``, the most frequent first."""
-        found = [getattr(result, by) for result in results]
-        names = [*_by_frequency(found), *([NO_ACCELERATOR] if None in found else [])]
-        return [(name, *self.colours[name]) for name in names]
+
+@cache
+def _looks() -> dict[str, Look]:
+    """Return how charts show each vendor and each family, by the table of names: the same on all pages of all sites."""
+    looks = [(NO_ACCELERATOR, "c7", _SHAPES[0])]
+    for vendor, shades in registry().shades.items():
+        colour = slug(vendor)
+        looks.append((vendor, f"{colour}-{_VENDOR}", _SHAPES[0]))
+        for shade, families in enumerate(shades, _SHADES - len(shades)):
+            for place, name in enumerate(families, _SHADES - 1 - shade):
+                looks.append((name, f"{colour}-{shade}", _SHAPES[place % len(_SHAPES)]))
+    return {look[0]: look for look in looks}
 
 
-def _told_apart(names: Sequence[str], colours: Sequence[int]) -> dict[str, tuple[int, str]]:
-    """Return a colour for each name, with another shape when the colours are used up."""
-    count = len(colours)
-    return {name: (colours[at % count], _SHAPES[at // count % len(_SHAPES)]) for at, name in enumerate(names)}
+def look_of(name: str) -> Look:
+    """Return how charts show a vendor or a family."""
+    return _looks()[name]
+
+
+def legend_of(by: str, results: Iterable[SiteResult]) -> list[Look]:
+    """Return the looks of what results have as ``vendor`` or ``family``, the most frequent first."""
+    counts = Counter(getattr(result, by) for result in results)
+    names = sorted((name for name in counts if name), key=lambda name: (-counts[name], name))
+    return [look_of(name) for name in (*names, *([NO_ACCELERATOR] if None in counts else []))]
 
 
 def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> list[SiteRound]:
@@ -250,13 +261,16 @@ def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> l
     ]
 
 
+def _placed(result: SiteResult, count: Counter[str]) -> SiteResult:
+    """Return the result; that of a system which has no other is the page of the system, too."""
+    return result if count[result.system_href] > 1 else replace(result, system_href=result.href)
+
+
 def _build_round(one: Checked, rules: Round, ids: Ids, taken: set[str]) -> SiteRound:
     logs = sorted(one.logs, key=lambda log: counted(log.path))
     found = results_of(one.report, logs, rules.overlay)
     results = Results(_build_result(result, one.report, rules, ids, taken) for result in found)
-    owned = {id(finding) for result in results for finding in result.findings}
-    rest = tuple(finding for finding in one.report.findings if id(finding) not in owned)
-    return SiteRound(rules=rules, report=one.report, results=results, rest=rest)
+    return SiteRound(rules=rules, report=one.report, results=results)
 
 
 def _build_result(found: Result, report: Report, rules: Round, ids: Ids, taken: set[str]) -> SiteResult:
@@ -304,12 +318,6 @@ def _interest(results: Results) -> tuple[int, tuple[int, ...], int, str]:
 def fast(result: SiteResult) -> float:
     """Return what puts the fastest first, and those without a time last."""
     return math.inf if result.train_minutes is None else result.train_minutes
-
-
-def _by_frequency(names: Iterable[str | None]) -> list[str]:
-    """Return names, the most frequent first, of equals the first in the alphabet."""
-    counts = Counter(name for name in names if name is not None)
-    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def _round_href(rules: Round) -> str:

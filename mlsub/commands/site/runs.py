@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import nan
 
 from mlsub.commands.site.curves import MINUTES, minutes_since_start
 from mlsub.commands.site.facts import run_name
@@ -16,12 +19,13 @@ from mlsub.commands.site.page import (
     Table,
     build_table,
     clean,
+    count_text,
     minutes_cell,
     number_text,
     plain_table,
 )
 from mlsub.commands.site.results import SiteResult
-from mlsub.convergence.curves import Reference, limit_lines, mean_line, reference_of, spans_a_decade
+from mlsub.convergence.curves import Line, Reference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import why_untested
 from mlsub.convergence.reference import Which, which_of
 from mlsub.io.errors import MlsubError
@@ -63,7 +67,13 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
     about = f"{len(timed)} of {len(shown)} runs have a timed part; the table below has their times."
     chart = Chart(kind="series", title="Runs, each from its own run_start", about=about, data=data)
     more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
-    table = build_table("Runs and their times", logs, _RUNS)
+    success = all(log.compliant and log.run.status == "success" for log in logs)
+    if success and logs:
+        more = (
+            f"{'All' if len(logs) > 1 else 'The'} {count_text(len(logs), 'run')} ended with success and are compliant.",
+            *more,
+        )
+    table = build_table("Runs and their times", logs, _RUNS[:1] + _RUNS[3:] if success else _RUNS)
     charts = (chart,) if begun or timed else ()
     return Section(key="runs", title="Run timeline", words=more, charts=charts, tables=(table,))
 
@@ -99,9 +109,7 @@ _RUNS: tuple[Column[LogReport], ...] = (
     Column("run", run_name),
     Column("status", lambda log: clean(log.status, 40) if isinstance(log.status, str) else None),
     Column("checked", _compliant_cell),
-    Column("init_start (UTC)", lambda log: _time_cell(log.run.timeline.init_start)),
     Column("run_start (UTC)", lambda log: _time_cell(log.run.timeline.run_start)),
-    Column("run_stop (UTC)", lambda log: _time_cell(log.run.timeline.run_stop)),
     Column("initialisation, minutes", _init_cell),
     Column("time to train, minutes", lambda log: minutes_cell(log.minutes)),
     Column("evaluations", lambda log: len(log.run.evaluations)),
@@ -159,10 +167,15 @@ def _reference_series(reference: Reference, smallest: float, log: bool) -> tuple
         Series("reference points that the checker prunes", "hollow", _POINTS, others),
         Series("official curve", "line", _CURVE, mean_line(kept, log=log) if len(kept) > 1 else ()),
         Series("lower hull of the written rules", "dashed", _POINTS, hull),
-        *(Series("acceptance limit", "rule", _LIMIT, line) for line in limit_lines(reference, smallest, log=log)),
+        Series("acceptance limit", "rule", _LIMIT, _with_gaps(limit_lines(reference, smallest, log=log))),
         Series("acceptance limit", "ticks", _LIMIT, least),
     )
     return tuple(one for one in series if one.points)
+
+
+def _with_gaps(lines: Sequence[Line]) -> Line:
+    """Return lines as one, which breaks at places that are no number."""
+    return tuple(place for line in lines for place in (*line, (line[-1][0], nan)))[:-1]
 
 
 def _sentence(text: str) -> str:
@@ -223,8 +236,11 @@ def _table(reference: Reference, rcp: RcpResult) -> Table:
     ]
     size, converged = rcp.batch_size, sorted(point for point in rcp.points if point is not None)
     rows.append(("this result", size, len(converged), rcp.mean, None, rcp.minimum))
-    run = "run" if rcp.logs_unit is None else f"run, in {rcp.logs_unit}"
-    rows += [(run, size, 1, point, None, None) for point in converged]
-    rows += [("run that did not converge", size, 1, None, None, None)] * (len(rcp.points) - len(converged))
+    run = "run" if rcp.logs_unit is None else f"in {rcp.logs_unit}: run"
+    rows += [
+        (f"{run}{'s' if many > 1 else ''}", size, many, point, None, None) for point, many in Counter(converged).items()
+    ]
+    if others := len(rcp.points) - len(converged):
+        rows.append((f"{count_text(others, 'run')} that did not converge", size, others, None, None, None))
     caption = f"Reference points, this result and its runs, in {rcp.unit or reference.unit}"
     return plain_table(caption, ("point", "batch size", "runs", "mean", "stdev", "accepted from"), rows)

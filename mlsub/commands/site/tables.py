@@ -88,6 +88,20 @@ def _marked(cell: Cell, result: SiteResult) -> Cell:
     return replace(cell, text=f"{cell.text}{_DAGGER}") if result.without_logs else cell
 
 
+def energy_cell(result: SiteResult) -> Cell:
+    """Return the energy of a result in megajoules with four digits, and all of them in the note; a dash without."""
+    joules = result.energy.scaled if result.energy else None
+    if joules is None:
+        return Cell("–")
+    return Cell(number_text(joules / 1e6, 4), joules / 1e6, note=f"{number_text(joules, 9)} J")
+
+
+def with_energy(names: Iterable[str], results: Iterable[SiteResult]) -> list[str]:
+    """Return columns with that of the energy behind the minutes, where a result has been measured."""
+    measured = any(one.energy and one.energy.scaled is not None for one in results)
+    return [it for name in names for it in ((name, "energy") if measured and name == "minutes" else (name,))]
+
+
 def _short_minutes_cell(minutes: float | None, href: str | None = None) -> Cell:
     """Return minutes with six digits, and all of them in the note."""
     cell = number_cell(minutes, href=href)
@@ -108,6 +122,7 @@ _COLUMNS: dict[str, Column[SiteResult]] = {
     "minutes": Column("minutes", lambda one: _short_minutes_cell(one.published_minutes, one.href)),
     "best minutes": Column("minutes", best_minutes_cell),
     "exact minutes": Column("minutes", _exact_minutes_cell),
+    "energy": Column("energy in MJ", lambda one: energy_cell(one)),
     "unscaled": Column("unscaled", lambda one: _short_minutes_cell(one.score.unscaled)),
     "expected": Column("expected", lambda one: _short_minutes_cell(one.score.expected)),
     "chip-minutes": Column("chip-minutes", lambda one: number_cell(one.chip_minutes, number_text(one.chip_minutes, 3))),

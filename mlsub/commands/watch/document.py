@@ -1,21 +1,18 @@
-"""News as lines of text and lines of JSON, and numbers as they stand in a line or a cell."""
+"""Events as lines of text and lines of JSON, and numbers as they stand in a line or a cell."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.watch import news
-from mlsub.commands.watch.forecast import Forecast
-from mlsub.commands.watch.news import number
-from mlsub.convergence.curves import Plan
+from mlsub.commands.watch.model import Concluded, Ended, Evaluation, Event, Found, RunSoFar, is_measure
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import plain, plural
-from mlsub.present.document import Block, Column, Table, Text
+from mlsub.present.document import Column, Table, Text
 from mlsub.present.terminal import put
 
 if TYPE_CHECKING:
@@ -23,21 +20,12 @@ if TYPE_CHECKING:
 
 #: Beyond this a time in ms is nonsense.
 _BEYOND = 1e14
-_PHASES = {"waiting": "waiting for the file", "lost": "lost: the log is gone, or ended without run_stop"}
 _RESTARTS = {
     "truncated": "the file was cut; starting over",
     "replaced": "the file was replaced by another; starting over",
     "rewritten": "the file was written anew; starting over",
 }
 _REASONS = {"stopped": "", "idle": ", because nothing more came", "interrupted": ", as far as they are"}
-_FORECASTS = {
-    "reached": "reached",
-    "too-early": "too early to tell",
-    "flat": "no nearer in the last evaluations",
-    "far": "not in sight",
-    "from": "not before {0}",
-    "between": "between {0} and {1}",
-}
 _ENDS = (
     Column("log", when_narrow="shorten"),
     Column("verdict", when_narrow="keep"),
@@ -50,33 +38,37 @@ class Outlet:
 
     Args:
         stream: where to.
-        jsonl: write an object for each event in plain ASCII instead; see :func:`mlsub.commands.watch.news.schema`.
+        jsonl: write an object for each event in plain ASCII instead; see :func:`mlsub.commands.watch.model.schema`.
     """
 
     def __init__(self, stream: IO[str], *, jsonl: bool = False) -> None:
         self._stream, self._jsonl = stream, jsonl
-        self._phases: dict[str, str] = {}
-        self._ends: dict[str, news.Ended] = {}
+        self.runs: dict[str, RunSoFar] = {}
+        self._ends: dict[str, Ended] = {}
 
-    def show(self, event: news.News) -> None:
+    def show(self, event: Event) -> None:
         """Write a line. That a run evaluates, and goes on, is left out: its result has a line of its own."""
         if self._jsonl:  # Numbers that JSON does not have are null.
             self._stream.write(json.dumps(_finite(msgspec.to_builtins(event)), allow_nan=False) + "\n")
             self._stream.flush()
             return
-        if isinstance(event, news.PhaseChanged):
-            if event.phase == "evaluating" or self._phases.get(event.path) == event.phase == "run":
-                return
-            self._phases[event.path] = event.phase
-        if isinstance(event, news.Ended):
+        line = self.line(event)
+        if isinstance(event, Ended):
             self._ends[event.path] = event
-        if isinstance(event, news.Concluded):
-            put(self._stream, *_verdict(event, [*self._ends.values()]))
-        elif self._stream.isatty():
-            put(self._stream, Text(line_of(event)))
-        else:  # However long it is, each is one line for whoever reads them.
-            self._stream.write(line_of(event) + "\n")
+        if isinstance(event, Concluded) and len(self._ends) > 1:
+            put(self._stream, _table([*self._ends.values()]))
+        if line is not None and self._stream.isatty():
+            put(self._stream, Text(line))
+        elif line is not None:  # However long it is, each is one line for whoever reads them.
+            self._stream.write(line + "\n")
         self._stream.flush()
+
+    def line(self, event: Event) -> str | None:
+        """Return an event as one line, None where nothing is new to a reader of the lines before."""
+        line = line_of(event, self.runs.get(getattr(event, "path", "")))
+        if isinstance(event, RunSoFar):
+            self.runs[event.path] = event
+        return line
 
     def draw(self, logs: Sequence[LogSoFar], at_ms: int) -> None:
         """Show where the runs stand now; lines stay as they are."""
@@ -91,88 +83,88 @@ def _finite(content: Any) -> Any:
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
-def _verdict(event: news.Concluded, ends: Sequence[news.Ended]) -> Iterator[Block]:
-    """The verdict on all logs, below a table of them where there are several."""
-    if len(ends) > 1:
-        minutes = ["-" if end.minutes is None else f"{end.minutes:.6f}" for end in ends]
-        counts = [tuple(map(str, (end.errors, end.warnings, end.review))) for end in ends]
-        rows = tuple(
-            (end.path, end.official, took, *count) for end, took, count in zip(ends, minutes, counts, strict=True)
+def _table(ends: Sequence[Ended]) -> Table:
+    """The verdicts on several logs."""
+    rows = (
+        (
+            end.path,
+            end.official,
+            "-" if end.minutes is None else f"{end.minutes:.6f}",
+            *map(str, (end.errors, end.warnings, end.review)),
         )
-        yield Table(_ENDS, rows)
-    yield Text(line_of(event))
+        for end in ends
+    )
+    return Table(_ENDS, tuple(rows))
 
 
-def line_of(event: news.News) -> str:
-    """Return an event as one line, in plain characters."""
-    words = _words(event)
+def line_of(event: Event, before: RunSoFar | None = None) -> str | None:
+    """Return an event as one line, in plain characters; None where there is nothing to read.
+
+    Args:
+        event: what happened.
+        before: what was known of the run when its last line was written, None where it had none.
+    """
+    words = _words(event, before)
     path = getattr(event, "path", None)
+    if words is None:
+        return None
     return plain(f"{'standard input' if path == '-' else path}: {words}" if path is not None else words)
 
 
-def _words(event: news.News) -> str:
+def _words(event: Event, before: RunSoFar | None) -> str | None:
     match event:
-        case news.Watching():
-            return f"watching, by the rules of {event.usage} v{event.round}"
-        case news.Identified():
-            return _identity(event)
-        case news.PhaseChanged(phase="stopped"):
-            words = f"stopped: {event.status}" if event.status else "stopped"
-            return f"{words} after {duration(event.elapsed_ms)}" if event.elapsed_ms is not None else words
-        case news.PhaseChanged():
-            return _PHASES.get(event.phase, event.phase)
-        case news.Evaluated():
-            return _evaluation(event)
-        case news.Found():
+        case RunSoFar():
+            return _run(event, before)
+        case Found():
             return _finding(event.finding)
-        case news.Warned():
-            return f"warning: {event.message}" + (f" [{event.rule}]" if event.rule else "")
-        case news.Restarted():
-            return _RESTARTS[event.reason]
-        case news.Ended():
+        case Ended():
             return _end(event)
-        case news.Concluded():
+        case Concluded():
             counts = event.counts if event.logs else "no log came"
             return f"{event.official.value}: {counts}{_REASONS[event.reason] if event.logs else ''}"
     raise AssertionError(event)
 
 
-def _identity(event: news.Identified) -> str:
-    """What a log says it is, and what it is compared with."""
-    parts = [event.benchmark or "a benchmark not named", event.division or "a division not named"]
-    if event.batch_size is not None:
-        parts.append(f"batch size {number(event.batch_size)}")
-    words = ", ".join(parts)
-    if event.target is not None:
-        words += f"; target: {event.target}"
-    if event.reference is not None:
-        words += f"; reference: {reference_words(event.reference)}"
-    return words
+def _run(now: RunSoFar, before: RunSoFar | None) -> str | None:
+    """What is new of a run."""
+    if now.restart is not None:
+        return _RESTARTS[now.restart]
+    if before is None:
+        return f"watching, by the rules of {now.usage} v{now.round}"
+    if now.problem is not None and now.problem != before.problem:
+        return f"warning: {now.problem}"
+    if now.evaluation is not None and now.evaluation != before.evaluation:
+        return _evaluation(now.evaluation)
+    what = [_identity(now)] if _identity(now) != _identity(before) else []
+    if (_phase(now), now.status) != (_phase(before), before.status):
+        what.insert(0, _phase(now) if now.phase != "stopped" else _stopped(now))
+    return "; ".join(what) or None
 
 
-def reference_words(reference: Plan) -> str:
-    """Return what a run is compared with."""
-    if reference.mean is None or reference.minimum is None:
-        return "no reference point covers the batch size"
-    return f"mean {number(reference.mean)} {reference.unit}, accepted from {number(reference.minimum)}"
+def _phase(run: RunSoFar) -> str:
+    if run.phase == "lost":
+        return "lost: the log is gone, or ended without run_stop"
+    return "run" if run.phase == "evaluating" else run.phase
 
 
-def _evaluation(event: news.Evaluated) -> str:
-    """An evaluation, and what it means for the target."""
-    what = f"{event.key} {event.measure}" if event.measure else event.key
-    at = f" at {duration(event.elapsed_ms)}" if event.elapsed_ms is not None else ""
-    progress = f", {number(event.progress)} {event.unit or ''}".rstrip() if event.progress is not None else ""
-    words = f"{what} {value_words(event.value)}{at}{progress}"
-    if event.reached is None:
-        return words
-    words += f"; target: {_forecast(event.forecast)}"
-    if event.by_reference_ms is not None:
-        words += f"; the reference at this pace: {duration(event.by_reference_ms)}"
-    return words
+def _stopped(run: RunSoFar) -> str:
+    words = f"stopped: {run.status}" if run.status else "stopped"
+    return f"{words} after {duration(run.elapsed_ms)}" if run.elapsed_ms is not None else words
 
 
-def _forecast(forecast: Forecast) -> str:
-    return _FORECASTS[forecast.state].format(duration(forecast.not_before_ms), duration(forecast.not_after_ms))
+def _identity(run: RunSoFar) -> str:
+    """What a log says it is, and what it has to reach."""
+    parts = [run.benchmark or "a benchmark not named", run.division or "a division not named"]
+    if run.batch_size is not None:
+        parts.append(f"batch size {number(run.batch_size)}")
+    return ", ".join(parts) + (f"; target: {run.target}" if run.target is not None else "")
+
+
+def _evaluation(one: Evaluation) -> str:
+    what = f"{one.key} {one.measure}" if one.measure else one.key
+    at = f" at {duration(one.elapsed_ms)}" if one.elapsed_ms is not None else ""
+    progress = f", {number(one.progress)} {one.unit or ''}".rstrip() if one.progress is not None else ""
+    return f"{what} {value_words(one.value)}{at}{progress}{'; target reached' if one.reached else ''}"
 
 
 def _finding(found: Finding) -> str:
@@ -182,7 +174,7 @@ def _finding(found: Finding) -> str:
     return "; ".join([*parts, *(f"{name} {value}" for name, value in facts.items() if value is not None)])
 
 
-def _end(event: news.Ended) -> str:
+def _end(event: Ended) -> str:
     """The verdict on one log."""
     counted = ((event.errors, "error"), (event.warnings, "warning"), (event.review, "review finding"))
     parts = [plural(count, what) for count, what in counted if count]
@@ -205,7 +197,16 @@ def duration(milliseconds: float | None) -> str:
 
 
 def value_words(value: Any) -> str:
-    """Return what :func:`mlsub.commands.watch.news.shown_value` gives, in a sentence."""
+    """Return what :func:`mlsub.commands.watch.model.shown_value` gives, in a sentence."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {value_words(part)}" for name, part in value.items())
-    return number(value) if news.is_measure(value) else str(value)
+    return number(value) if is_measure(value) else str(value)
+
+
+def number(value: float) -> str:
+    """Return a measure, a count or a mean with as many digits as help: whole numbers in full."""
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) < 1e15 and value == int(value):
+        return str(int(value))
+    return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}" if abs(value) < 1e15 else f"{value:.4g}"

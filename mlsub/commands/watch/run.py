@@ -14,8 +14,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from mlsub.commands.output import tell
 from mlsub.commands.watch.document import Outlet
-from mlsub.commands.watch.news import Concluded, Reason, Warned
+from mlsub.commands.watch.model import Concluded, Reason
 from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
@@ -216,8 +217,7 @@ class Watch:
             self._begin(self._known[path], at_ms)
         elif not self._full:
             self._full = True
-            message = f"more than {MAX_LOGS} logs; the others are not watched"
-            self._outlet.show(Warned(at_ms=at_ms, message=message))
+            tell(f"there are more than {MAX_LOGS} logs; the others are not watched", "watch")
 
     def _begin(self, log: LogSoFar, at_ms: int) -> None:
         self.watched.append(log)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from mlsub.commands.watch import news
-from mlsub.commands.watch.forecast import TOO_EARLY, Curve, at_pace, elapsed, init_limit, reference_of, too_fast
-from mlsub.commands.watch.source import FileSource, Look, Source
+from mlsub.commands.watch import model
+from mlsub.commands.watch.source import FileSource, Look, Restart, Source
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
-from mlsub.convergence.target import target_of
+from mlsub.convergence.target import Measures, Target, plan_of_log, target_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
@@ -19,6 +18,7 @@ from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
+from mlsub.rules.aspects.records import Time
 from mlsub.rules.constraints import Stated
 from mlsub.submission.model import LogReport
 from mlsub.workspace.cache import Cache
@@ -36,8 +36,8 @@ _MAX_LINE = 1 << 14
 _LIVE_MS, _SKEW_MS = 3_600_000.0, 300_000.0
 _EVALUATIONS = ("eval_accuracy", "eval_error")
 #: The phases that records begin at any time, and those that they begin only while the run lasts.
-_BEGINS: dict[str, news.Phase] = {"run_start": "run", "run_stop": "stopped"}
-_BEGINS_IN_RUN: dict[str, news.Phase] = {
+_BEGINS: dict[str, model.Phase] = {"run_start": "run", "run_stop": "stopped"}
+_BEGINS_IN_RUN: dict[str, model.Phase] = {
     **dict.fromkeys(("eval_stop", "block_start", "epoch_start"), "run"),
     "eval_start": "evaluating",
 }
@@ -47,9 +47,8 @@ class LogSoFar:
     """Follows one log by the code of ``mlsub check``, and shows what each look at it brings.
 
     The bytes of a pipe are judged as they come; a file is judged anew at its end, so that the verdict is that of
-    ``mlsub check`` on the bytes that are then in it, unless it is remembered of these. ``identity`` and ``evaluation``
-    are the last that were shown, ``ended`` is the verdict once there is one, ``problem`` why the log cannot be read;
-    ``more`` says that there is more to read already. Times are in ms since the Unix epoch.
+    ``mlsub check`` on the bytes that are then in it, unless it is remembered of these. ``ended`` is the verdict
+    once there is one; ``more`` says that there is more to read already. Times are in ms since the Unix epoch.
 
     Args:
         source: where the bytes come from.
@@ -64,11 +63,11 @@ class LogSoFar:
         source: Source,
         path: str,
         round_: Round,
-        show: Callable[[news.News], object],
+        show: Callable[[model.Event], object],
         cache: Cache | None = None,
     ) -> None:
         self.source, self.path, self.round = source, path, round_
-        self.problem: str | None = None
+        self._unreadable: str | None = None
         self.more = False
         self._show, self._cache = show, cache
         self._closed = self._seen = False
@@ -79,26 +78,28 @@ class LogSoFar:
 
     def _start_over(self) -> None:
         """Know nothing of the log but that it is watched."""
-        self.identity: news.Identified | None = None
-        self.evaluation: news.Evaluated | None = None
-        self.ended: news.Ended | None = None
+        self.ended: model.Ended | None = None
         #: As the last record leaves them, and its time.
-        self._phase: news.Phase = "waiting"
+        self._phase: model.Phase = "waiting"
         self._status: str | None = None
         self._last_ms: float | None = None
         self._known: dict[tuple[str, int | None, str | None], Finding] = {}
         self._broken: str | None = None
         self._judge = LogJudge(self.path, self.round, [self])
         self._run = self._judge.run
-        self._complete = self._overdue = False
-        self._curve: Curve | None = None
+        self._complete = self._started = False
+        self._overdue: str | None = None
+        self._target: Target | None = None
+        self._measures: Measures | None = None
+        self._reached = False
+        self._evaluation: model.Evaluation | None = None
 
     # Bytes
 
     def begin(self, at_ms: int) -> None:
         """Show that the log is watched."""
-        self._grew_ms = at_ms
-        self._show(news.Watching(at_ms=at_ms, path=self.path, usage=self.round.usage, round=self.round.name))
+        self._grew_ms = self._at_ms = at_ms
+        self._show(self.so_far())
 
     def look(self, at_ms: int) -> None:
         """Show what is new since the last look."""
@@ -108,7 +109,7 @@ class LogSoFar:
         if look.restart is not None:
             self._start_over()
             self._grew_ms = at_ms
-            self._show(news.Restarted(at_ms=at_ms, path=self.path, reason=look.restart))
+            self._show(self.so_far(restart=look.restart))
         self._note_presence(look)
         if look.data or look.unfinished != self._last_line:
             self.ended, self._grew_ms = None, at_ms
@@ -120,23 +121,21 @@ class LogSoFar:
             self._closed = True
             self._take(self._judge.close)
             if not self.stopped:
-                self._show(self.state("lost"))
-        self._warn_of_init(at_ms)
+                self._show(self.so_far())
+        self._look_at_init(at_ms)
 
     def _note_presence(self, look: Look) -> None:
         """Show whether the file is there, when that changes."""
-        if look.problem is not None and look.problem != self.problem:
-            self._warn(f"It cannot be read: {look.problem}")
-        self.problem = look.problem
+        news = look.problem is not None and look.problem != self._unreadable
+        self._unreadable = look.problem
         if look.state == "absent":
             self._gone += 1
-            if self._gone == (_GONE_AFTER if self._seen else 1):
-                self._show(self.state("lost" if self._seen else "waiting"))
+            news = self._seen and self._gone == _GONE_AFTER
         elif look.state == "there":
-            was_lost = self._lost
+            news = self._lost
             self._gone, self._seen = 0, True
-            if was_lost:
-                self._show(self.state())
+        if news:
+            self._show(self.so_far())
 
     def _take(self, step: Callable[[], None]) -> None:
         """Judge what has come; a defect of ours ends that, and is a rejection in the end."""
@@ -147,10 +146,7 @@ class LogSoFar:
             self._report(self._certain(), final=False)
         except Exception as error:
             self._broken = f"{type(error).__name__}: {error}"[:200]
-            self._warn(f"A rule failed to run, so the log cannot be followed: {self._broken}", "rule.crashed")
-
-    def _warn(self, message: str, rule: str | None = None) -> None:
-        self._show(news.Warned(at_ms=self._at_ms, path=self.path, rule=rule, message=message))
+            self._show(self.so_far())
 
     # Findings and the verdict
 
@@ -160,7 +156,7 @@ class LogSoFar:
             key = (found.rule, found.line, found.expected)
             if key not in self._known:
                 self._known[key] = found
-                self._show(news.Found(at_ms=self._at_ms, path=self.path, finding=found, final=final))
+                self._show(model.Found(at_ms=self._at_ms, path=self.path, finding=found, final=final))
 
     def _certain(self) -> Iterable[Finding]:
         """What is wrong with the log whatever may follow."""
@@ -182,7 +178,7 @@ class LogSoFar:
         if event is not None and event.key == "run_stop":
             # It lacks only the end of its line, and nothing follows.
             self._change_phase(event)
-            self._show(self.state())
+            self._show(self.so_far())
         if self._closed or self.stopped:
             self.end(at_ms)
 
@@ -204,15 +200,7 @@ class LogSoFar:
         self._at_ms = at_ms
         report = self.report()
         self._report(report.findings, final=True)
-        plan = self.identity.reference if self.identity is not None else None
-        point = too_fast(report.run, self.round, plan) if plan is not None else None
-        if plan is not None and point is not None:
-            self._warn(
-                f"The run converged at {news.number(point)} {plan.unit}, faster than the reference allows: the mean of "
-                f"an entry must be {news.number(plan.minimum or 0.0)} or more",
-                "rcp.too-fast",
-            )
-        self.ended = news.ended(report, at_ms)
+        self.ended = model.ended(report, at_ms)
         self._show(self.ended)
 
     def report(self) -> LogReport:
@@ -253,21 +241,40 @@ class LogSoFar:
         """Whether the log says that the run has ended, even where the official parser does not see it."""
         return self._phase == "stopped" or "run_stop" in self._judge.defects.times
 
-    def state(self, phase: news.Phase | None = None) -> news.PhaseChanged:
-        """Return where the run stands: in a phase, that of its last record if none is named."""
-        phase = phase or self._phase
-        return news.PhaseChanged(
+    def so_far(self, restart: Restart | None = None) -> model.RunSoFar:
+        """Return what has happened so far; ``restart`` is why all of it is forgotten just now."""
+        benchmark, division = self._named("benchmark"), self._named("division")
+        size = model.shown_value(self._run.hyperparameters.get("global_batch_size"))
+        return model.RunSoFar(
             at_ms=self._at_ms,
             path=self.path,
-            phase=phase,
-            status=self._status if phase == "stopped" else None,
+            usage=self.round.usage,
+            round=self.round.name,
+            phase=self.phase,
+            benchmark=model.shown_text(benchmark) if benchmark is not None else None,
+            division=model.shown_text(division) if division is not None else None,
+            batch_size=size if isinstance(size, (int, float)) else None,
+            target=self._target.words if self._target is not None else None,
+            status=self._status if self.phase == "stopped" else None,
             elapsed_ms=self.timed_ms,
             blocks=self._run.counts["block_start"],
             epochs=self._run.counts["epoch_start"],
+            evaluation=self._evaluation,
+            problem=self.problem,
+            restart=restart,
         )
 
     @property
-    def phase(self) -> news.Phase:
+    def problem(self) -> str | None:
+        """Why the log cannot be followed, or what is wrong before any record says so."""
+        if self._unreadable is not None:
+            return f"it cannot be read: {self._unreadable}"
+        if self._broken is not None:
+            return f"a rule failed to run, so the log cannot be followed: {self._broken}"
+        return self._overdue if self._init_start is not None else None
+
+    @property
+    def phase(self) -> model.Phase:
         """The phase of the run, or that its log is lost."""
         return "lost" if self._lost or (self._closed and not self.stopped) else self._phase
 
@@ -279,17 +286,17 @@ class LogSoFar:
     def timed_ms(self) -> float | None:
         """How long the timed region has lasted by the log's own clock; None before it, or where a time is no time."""
         stop = self._run.run_stop
-        return elapsed(self._run.run_start, self._last_ms if stop is None else stop)
+        return model.elapsed(self._run.run_start, self._last_ms if stop is None else stop)
 
     def running_ms(self, now_ms: float) -> float | None:
         """Return how long the timed region has lasted at a time of day; None unless the log is being written."""
         over = self._run.run_stop is not None or self._phase == "stopped"
-        return None if over or not self._is_live(now_ms) else elapsed(self._run.run_start, now_ms)
+        return None if over or not self._is_live(now_ms) else model.elapsed(self._run.run_start, now_ms)
 
     @property
     def initialising_ms(self) -> float | None:
         """How long the init phase has lasted by the log's own clock; None outside of it."""
-        return elapsed(self._init_start, self._last_ms)
+        return model.elapsed(self._init_start, self._last_ms)
 
     @property
     def _init_start(self) -> float | None:
@@ -300,17 +307,24 @@ class LogSoFar:
         """Whether the log is written at this time of day."""
         return self._last_ms is not None and -_SKEW_MS <= now_ms - self._last_ms <= _LIVE_MS
 
-    def _warn_of_init(self, now_ms: int) -> None:
+    def _look_at_init(self, now_ms: int) -> None:
         """Show that the init phase is over its limit, once, as soon as it is and ``init_stop`` has not come."""
         began, last = self._init_start, self._last_ms
-        if self._overdue or began is None or last is None:
+        if self._overdue is not None or began is None or last is None:
             return
         took = ((max(now_ms, last) if self._is_live(now_ms) else last) - began) / 60_000
-        limit = init_limit(self.round, self._named("division"), self._named("benchmark"), self._stated())
+        limit = self._init_limit()
         if limit is not None and limit <= took < 1e6:
-            self._overdue = True
-            message = f"The init phase has lasted {took:.1f} minutes, and init_stop has to come within {limit:g}"
-            self._warn(message, "key.init_stop.time")
+            self._overdue = f"init_stop has not come in {took:.1f} minutes, and has to within {limit:g}"
+            self._show(self.so_far())
+
+    def _init_limit(self) -> float | None:
+        """The minutes within which ``init_stop`` has to come; None as long as that cannot be said."""
+        for compiled in plan_of_log(self.round, self._named("division"), self._named("benchmark")).keys:
+            within = compiled.rule.within
+            if compiled.rule.key == "init_stop" and within is not None and within.of == "init_start":
+                return Time(compiled.rule).limit()(self._stated()) or None
+        return None
 
     # Events, each after the facts of the run have taken it
 
@@ -319,14 +333,14 @@ class LogSoFar:
         return self._see
 
     def _see(self, event: Event) -> None:
-        changed = self._change_phase(event)
+        news = self._change_phase(event)
         if not self._complete:
-            self._identify(event)
-        if changed:
-            self._show(self.state())
-        key = event.key
-        if key in _EVALUATIONS or (self._curve is not None and key == self._curve.key):
-            self._evaluate(event)
+            news = self._identify(event) or news
+        if event.key in _EVALUATIONS or (self._target is not None and event.key == self._target.key):
+            self._evaluation = self._evaluate(event)
+            news = True
+        if news:
+            self._show(self.so_far())
 
     def _change_phase(self, event: Event) -> bool:
         """Whether an event changes the phase, or what is known of its end."""
@@ -340,30 +354,21 @@ class LogSoFar:
         self._phase = _BEGINS.get(key, self._phase)
         if key == "run_stop":
             status = event.metadata.get("status") if isinstance(event.metadata, dict) else None
-            self._status = news.shown_text(status) if status is not None else None
+            self._status = model.shown_text(status) if status is not None else None
         return (self._phase, self._status) != before
 
-    def _identify(self, event: Event) -> None:
-        """Show what the log is once all is known that it says of itself, or with ``run_start`` what is."""
+    def _identify(self, event: Event) -> bool:
+        """Whether an event completes what the log says of itself, or begins the run with what is known of it."""
         benchmark, division = self._named("benchmark"), self._named("division")
         size = self._run.hyperparameters.get("global_batch_size")
         self._complete = None not in (benchmark, division) and size is not None
-        if not self._complete and (event.key != "run_start" or self.identity is not None):
-            return
+        if not self._complete and (event.key != "run_start" or self._started):
+            return False
+        self._started = True
         stated = self._stated()
-        target = target_of(self.round, division, benchmark, stated)
-        self._curve = Curve(target, stated) if target is not None else None
-        shown = news.shown_value(size)
-        self.identity = news.Identified(
-            at_ms=self._at_ms,
-            path=self.path,
-            benchmark=news.shown_text(benchmark) if benchmark is not None else None,
-            division=news.shown_text(division) if division is not None else None,
-            batch_size=shown if isinstance(shown, (int, float)) else None,
-            target=target.words if target is not None else None,
-            reference=reference_of(self.round, division, benchmark, size),
-        )
-        self._show(self.identity)
+        self._target = target_of(self.round, division, benchmark, stated)
+        self._measures = Measures(self._target, stated) if self._target is not None else None
+        return True
 
     def _named(self, what: str) -> str | None:
         """The first ``submission_benchmark`` or ``submission_division`` of the log."""
@@ -373,27 +378,23 @@ class LogSoFar:
     def _stated(self) -> Stated:
         return Stated({**self._run.identity, **self._run.hyperparameters})
 
-    def _evaluate(self, event: Event) -> None:
-        took = elapsed(self._run.run_start, event.time_ms)
+    def _evaluate(self, event: Event) -> model.Evaluation:
         metadata = event.metadata if isinstance(event.metadata, dict) else {}
-        curve, plan = self._curve, self.identity.reference if self.identity is not None else None
-        measure = curve.read(event, took) if curve is not None else None
+        target, measure = self._target, None
+        if target is not None and self._measures is not None and event.key == target.key:
+            self._reached = self._measures.read(event).reached or self._reached
+            measure = metadata.get(target.field)
         benchmark = str(self._named("benchmark"))
         progress = usable_number(metadata.get(unit_of(benchmark)))
-        counted = progress is not None and benchmark in self.round.benchmarks and self.identity is not None
+        counted = progress is not None and benchmark in self.round.benchmarks and self._started
         size = usable_number(self._run.hyperparameters.get("global_batch_size"))
-        self.evaluation = news.Evaluated(
-            at_ms=self._at_ms,
-            path=self.path,
+        return model.Evaluation(
             line=event.line,
-            key=news.shown_text(event.key),
-            value=news.shown_value(event.value),
-            measure=news.shown_text(measure) if measure is not None else None,
+            key=model.shown_text(event.key),
+            value=model.shown_value(event.value),
+            measure=model.shown_text(measure) if measure is not None else None,
             progress=progress,
             unit=unit_of_counts([progress], benchmark, self.round, size) if counted else None,
-            elapsed_ms=took,
-            reached=curve.reached if curve is not None else None,
-            forecast=curve.forecast(took) if curve is not None else TOO_EARLY,
-            by_reference_ms=at_pace(plan, took, progress) if curve is None or not curve.reached else None,
+            elapsed_ms=model.elapsed(self._run.run_start, event.time_ms),
+            reached=self._reached if target is not None else None,
         )
-        self._show(self.evaluation)

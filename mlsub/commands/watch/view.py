@@ -9,21 +9,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from mlsub.commands.watch.document import Outlet, duration, line_of, reference_words, value_words
-from mlsub.commands.watch.news import Concluded, Ended, Found, News, Restarted, Warned, counts_against, number
+from mlsub.commands.watch.document import Outlet, duration, number, value_words
+from mlsub.commands.watch.model import Concluded, Ended, Event, Found, RunSoFar, counts_against
 from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.findings import Severity
 from mlsub.io.show import plain, plural
 
-_COLUMNS = ("log", "phase", "timed", "evaluation", "to target", "findings")
-_FORECASTS = {
-    "reached": "reached",
-    "too-early": "too early",
-    "flat": "no nearer",
-    "far": "not in sight",
-    "from": "from {0}",
-    "between": "{0}-{1}",
-}
+_COLUMNS = ("log", "phase", "timed", "evaluation", "findings")
 _PHASES = {
     "waiting": "dim",
     "init": "cyan",
@@ -47,12 +39,17 @@ class LiveView(Outlet):
         super().__init__(console.file)
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="ellipsis")
 
-    def show(self, event: News) -> None:
+    def show(self, event: Event) -> None:
         """Print what should stay to be read."""
         if isinstance(event, Concluded):
             self.close()
-        if isinstance(event, (Found, Warned, Restarted, Ended, Concluded)):
-            self._live.console.print(Text(line_of(event), style=_style(event)))
+        before = self.runs.get(getattr(event, "path", ""))
+        line = self.line(event)
+        if isinstance(event, RunSoFar) and event.restart is None:
+            known = before.problem if before is not None else None
+            if event.problem is None or event.problem == known:
+                return
+        self._live.console.print(Text(line or "", style=_style(event)))
 
     def draw(self, logs: Sequence[LogSoFar], at_ms: int) -> None:
         """Show where the runs stand."""
@@ -65,44 +62,32 @@ class LiveView(Outlet):
 
 
 def picture(logs: Sequence[LogSoFar], at_ms: int) -> Group:
-    """Return the table of runs, and below it what they are compared with."""
+    """Return the table of runs, and below it the targets, each once."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     longest = max((len(log.path) for log in logs), default=0)
     for name in _COLUMNS:
         least = min(longest, _LOG_WIDTH) if name == "log" else None
         table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=least)
-    for log in logs:
-        phase = Text(_phase(log, at_ms), style=_PHASES[log.phase])
-        cells = (plain(log.path), phase, _timed(log, at_ms), _evaluation(log), _to_target(log), _findings(log))
+    runs = [log.so_far() for log in logs]
+    for log, run in zip(logs, runs, strict=True):
+        phase = Text(_phase(log, run, at_ms), style=_PHASES[run.phase])
+        cells = (plain(log.path), phase, _timed(log, at_ms), _evaluation(run), _findings(log))
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
-    return Group(table, *(Text(line, style="dim") for line in _below(logs)))
+    targets = dict.fromkeys(f"target: {plain(run.target)}" for run in runs if run.target is not None)
+    return Group(table, *(Text(line, style="dim") for line in targets))
 
 
-def _below(logs: Sequence[LogSoFar]) -> list[str]:
-    """The targets and references of the runs, each once."""
-    lines: dict[str, None] = {}
-    for identity in (log.identity for log in logs if log.identity is not None):
-        if identity.target is not None:
-            lines[f"target: {plain(identity.target)}"] = None
-        if identity.reference is not None:
-            size = number(identity.reference.batch_size)
-            pace = "; ref: its mean at this pace" if identity.reference.mean is not None else ""
-            lines[f"reference at batch size {size}: {reference_words(identity.reference)}{pace}"] = None
-    return list(lines)
-
-
-def _phase(log: LogSoFar, at_ms: int) -> str:
-    state = log.state(log.phase)
+def _phase(log: LogSoFar, run: RunSoFar, at_ms: int) -> str:
     more = ""
-    if log.problem is not None:
-        more = plain(log.problem)
-    elif state.phase == "stopped":
-        more = plain(state.status or "no status")
+    if run.problem is not None:
+        more = plain(run.problem)
+    elif run.phase == "stopped":
+        more = plain(run.status or "no status")
     elif log.quiet_s(at_ms) >= _QUIET_S and log.ended is None:
         more = f"quiet {duration(log.quiet_s(at_ms) * 1000)}"
-    elif state.blocks or state.epochs:
-        more = plural(*max((state.blocks, "block"), (state.epochs, "epoch"), key=lambda one: one[0]))
-    return f"{state.phase}\n{more}".rstrip("\n")
+    elif run.blocks or run.epochs:
+        more = plural(*max((run.blocks, "block"), (run.epochs, "epoch"), key=lambda one: one[0]))
+    return f"{run.phase}\n{more}".rstrip("\n")
 
 
 def _timed(log: LogSoFar, at_ms: int) -> str:
@@ -113,22 +98,13 @@ def _timed(log: LogSoFar, at_ms: int) -> str:
     return timed if running is None else f"{timed}\nnow {duration(running)}"
 
 
-def _evaluation(log: LogSoFar) -> str:
-    last = log.evaluation
+def _evaluation(run: RunSoFar) -> str:
+    last = run.evaluation
     if last is None:
         return "-"
     value = plain(f"{last.measure} {value_words(last.value)}" if last.measure else value_words(last.value))
-    return f"{value}\n{number(last.progress)}" if last.progress is not None else value
-
-
-def _to_target(log: LogSoFar) -> str:
-    last = log.evaluation
-    if last is None or last.reached is None:
-        return "-"
-    curve, by = last.forecast, last.by_reference_ms
-    earliest = duration(max(curve.not_before_ms or 0.0, log.timed_ms or 0.0))
-    words = _FORECASTS[curve.state].format(earliest, duration(curve.not_after_ms))
-    return f"{words}\nref {duration(by)}" if by is not None else words
+    progress = f"\n{number(last.progress)} {last.unit or ''}".rstrip() if last.progress is not None else ""
+    return f"{value}{' reached' if last.reached else ''}{progress}"
 
 
 def _findings(log: LogSoFar) -> Text:
@@ -137,7 +113,7 @@ def _findings(log: LogSoFar) -> Text:
     return Text(f"{len(log.findings)}", style="bold red" if any(map(counts_against, log.findings)) else "")
 
 
-def _style(event: News) -> str:
+def _style(event: Event) -> str:
     if isinstance(event, Found):
         return _SEVERITIES[event.finding.severity]
     if isinstance(event, (Ended, Concluded)):

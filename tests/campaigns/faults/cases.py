@@ -319,5 +319,4 @@ CASES = (
         ("rcp", "build", "reference", "-o", "rcps_resnet.json", "--round", "1.0", "--force", *ONE),
         ("rcps_resnet.json",),
     ),
-    Case("rcp plot", _over("picture.svg"), ("rcp", "plot", "resnet", "-o", "picture.svg", "--force"), ("picture.svg",)),
 )

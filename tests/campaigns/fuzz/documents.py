@@ -33,7 +33,6 @@ from mlsub.rules.formula import UnknownValueError, parse
 from mlsub.rules.overlay import check_overlay
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import run_joules
-from mlsub.score.records import read_records
 from mlsub.score.scaled import FILE, read_scaling
 from mlsub.submission.ids import read_ids
 from mlsub.submission.params import FILE as FLAGS
@@ -41,7 +40,6 @@ from mlsub.submission.params import read_flags
 from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
 from tests.campaigns.fuzz.engine import BrokenError, Harness, scratch
-from tests.commands.db.records.test_read import GOOD
 from tests.make_tree import make_description
 
 REPOSITORY = Path(__file__).parents[3]
@@ -269,7 +267,6 @@ _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[byt
     "yaml": ("a.yaml", lambda file: read_tree(file, kind="documents", top="keys"), lambda: _quoted("claims.md")),
     "manifest": ("a.yaml", lambda file: read_manifest(file, {}), lambda: (_MANIFEST, *_files("*/submission.yaml"))),
     "claims": ("a.yaml", read_claims, lambda: _quoted("claims.md")),
-    "records": ("a.yaml", read_records, lambda: (GOOD.encode(),)),
     "ids": ("a.yaml", read_ids, lambda: (_IDS,)),
     "ids-table": ("a.csv", read_ids, lambda: (_TABLE,)),
     "rehearsal": ("a.yaml", read_rehearsal, lambda: _files("*/training.yaml")),

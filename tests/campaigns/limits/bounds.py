@@ -60,11 +60,10 @@ BOUNDS: dict[str, dict[str, str]] = {
         "rules.formula:FORMULAS.max_depth": "60 levels",
         "rules.formula:MAX_BITS": "64 Kibit",
         "rules.formula:MAX_EXPONENT": "1,024",
-        "commands.audit.evaluate:MAX_BITS": "8,192 bits",
+        "commands.audit.functions:MAX_BITS": "8,192 bits",
     },
     "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.model:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
-    "a document to audit": {"commands.audit.messaging:MAX_BYTES": "4 MiB"},
     "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
     "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
     "logs that one command": {

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlsub.commands.audit import expression
-from mlsub.commands.audit.claims import Source
-from mlsub.commands.audit.messaging import text_of
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.redact.redactor import Redactor
@@ -136,10 +134,6 @@ def _yaml(file: Path) -> object:
     return read_tree(file, kind="files", top="a")
 
 
-def _document(file: Path) -> object:
-    return text_of(Source(title="x", date="2021-06-30", file=file.name), [file.parent])[1]
-
-
 def _reference(file: Path) -> object:
     return [problem.message for problem in check_reference_file(file) if "larger" in problem.message]
 
@@ -197,7 +191,6 @@ CASES = (
     Case("mlsub.io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
     Case("mlsub.io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
     Case("mlsub.io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
-    Case("mlsub.commands.audit.messaging:MAX_BYTES", _file("post.txt", b"", _document), "larger than 4 MiB"),
     Case(
         "mlsub.config.baseline:_MAX_BYTES",
         _file("b.json", b'{"findings": []}', read_baseline),

@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.audit.documents import cites_results, footnote_hits
-from mlsub.commands.audit.quoting import find_footnote
 from mlsub.commands.fix.repairs import fix_description, lines_of
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.convergence.filecheck import check_reference_file
-from tests.commands.audit.messaging.made import document, judged, message, operand, theirs
 from tests.commands.fix.test_fix_description import ROUND_4_1
 from tests.judge.test_preflight import digits
 
@@ -64,22 +61,6 @@ def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
     redactor = Redactor(env=True)
     with within(10):
         redactor.survey([file])
-
-
-@pytest.mark.parametrize("piece", ["MLPerf ID: 1.0-1,", "entry 1.0-", "[1] MLPerf ", "1.0-1", "retrieved ", "a,", " "])
-def test_footnotes(piece: str) -> None:
-    text = piece * 100_000
-    with within(10):
-        list(footnote_hits(text, (), None))
-        find_footnote(text)
-        cites_results(text)
-
-
-def test_a_thousand_claims_of_a_long_document() -> None:
-    long = document(text="MLPerf™ Training is what Acme trains.\n" * 50_000, footnote=None)
-    many = [message(operand(), theirs(), id=str(number), document=long) for number in range(1000)]
-    with within(30):
-        judged(*many, wanted="2025-07")
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.quoting import names
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
-from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, vocabulary
+from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, names, vocabulary
 from mlsub.systems.names import all_chips
 from mlsub.workspace import Settings
 from tests.commands.runner import run
@@ -215,7 +214,7 @@ def test_every_published_accelerator_and_submitter_is_recognised() -> None:
 def test_the_vocabulary_is_consistent() -> None:
     table = vocabulary()
     assert table["benchmarks"]["also"].keys() <= names().keys()
-    known = {name for one in names().values() for name in (*one.task, *one.model)}
+    known = {name for one in names().values() for name in one}
     assert set(table["benchmarks"]["vague"]) <= known
     for name, one in all_chips().items():
         for spelled in one.spelled:

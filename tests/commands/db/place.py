@@ -1,4 +1,4 @@
-"""Two submissions, a file of records, and a database of them."""
+"""Two submissions, and a database of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from mlsub.workspace import Settings  # noqa: E402
 from tests.make_tree import Tree, make_tree  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-RECORDS = REPOSITORY / "submissions" / "records" / "graphcore.yaml"
 
 
 class Place:

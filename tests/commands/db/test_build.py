@@ -17,7 +17,7 @@ import pytest
 from mlsub.commands.db.build import build
 from mlsub.commands.db.query import query_rows
 from mlsub.io.errors import MlsubError
-from tests.commands.db.place import RECORDS, Place, content_of, duckdb
+from tests.commands.db.place import Place, content_of, duckdb
 from tests.corpus import CORPUS
 from tests.make_tree import Tree, make_tree, spoil
 
@@ -64,10 +64,10 @@ def test_findings_hang_on_their_entry_and_run(place: Place) -> None:
 
 @pytest.mark.usefixtures("settled")
 def test_the_same_files_are_not_read_again_and_the_file_stays(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = place.build(records=(RECORDS,))
+    first = place.build()
     before = place.database.stat()
     monkeypatch.delattr("mlsub.commands.db.build.check_apart")
-    again = place.build(records=(RECORDS,))
+    again = place.build()
     assert again == msgspec.structs.replace(first, written=False)
     assert (place.database.stat().st_ino, place.database.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
@@ -135,42 +135,19 @@ def test_a_database_of_another_version_is_built_anew(place: Place, monkeypatch: 
     assert query_rows(place.database, "SELECT 1", 1).rows == ((1,),)
 
 
-@pytest.mark.usefixtures("settled")
-def test_records_come_and_go_with_their_files(place: Place) -> None:
-    assert place.build(records=(RECORDS,)).rows["records"] == 38
-    assert place.build(records=(RECORDS,)).written is False
-    assert place.select("SELECT value, unit, bound FROM records WHERE record = 'chart-efficientnet-b0-latency'") == [
-        (16.0, "x", "over")
-    ]
-    assert place.select("SELECT count(*) FROM record_mlperf_ids WHERE round = 'v1.1'") == [(7,)]
-    built = place.build()
-    assert (built.written, built.rows["records"], built.rows["record_facts"]) == (True, 0, 0)
-
-
-def test_two_files_of_records_may_not_use_one_name(place: Place) -> None:
-    other = Path(shutil.copy(RECORDS, place.folder / "other.yaml"))
-    with pytest.raises(MlsubError, match=r"^Two files of records have a record post-bert-large-training\. Rename"):
-        place.build(records=(RECORDS, other))
-
-
 def test_views_and_parquet_hold_the_same(place: Place) -> None:
     parquet = place.folder / "tables"
-    place.build(records=(RECORDS,), parquet=parquet)
-    place.build(records=(RECORDS,), parquet=parquet)
+    place.build(parquet=parquet)
+    place.build(parquet=parquet)
     assert place.select("SELECT kind, entry, minutes, accelerators_count FROM results ORDER BY entry") == [
         ("mlperf", "v1.0/ACME/rack1/resnet", 12.0, 8),
         ("mlperf", "v1.1/Bolt/rack1/resnet", 12.0, 8),
-    ]
-    assert place.select("SELECT kind, count(*) FROM figures GROUP BY kind ORDER BY kind") == [
-        ("mlperf", 2),
-        ("record ratio", 32),
-        ("record value", 6),
     ]
     [(one, other)] = place.select("SELECT min(settings), max(settings) FROM hyperparameter_sets")
     assert one == other
     assert one.startswith("lars_epsilon=0.0 lars_opt_base_learning_rate=10.5 ")
     with duckdb.connect() as connection:
-        for name, count in place.build(records=(RECORDS,)).rows.items():
+        for name, count in place.build().rows.items():
             file = str(parquet / f"{name}.parquet")
             assert connection.read_parquet(file).count("*").fetchall() == [(count,)]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.db import query
-from mlsub.commands.db.query import MIXED, query_arrow, query_rows
+from mlsub.commands.db.query import query_arrow, query_rows
 from mlsub.commands.db.schema import tables
 from mlsub.io.errors import MlsubError
-from tests.commands.db.place import RECORDS, Place, duckdb
+from tests.commands.db.place import Place, duckdb
 from tests.effort import HUNG
 
 #: Ends only where it is ended.
@@ -28,7 +28,7 @@ BESIDE = [".results.duckdb.mlsub-written", "results.duckdb", "rounds"]
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("query"))
-    place.build(records=(RECORDS,))
+    place.build()
     return place
 
 
@@ -37,7 +37,7 @@ def test_an_answer_has_columns_types_and_rows(place: Place) -> None:
     columns = {column.name: column.type for column in answer.columns}
     assert columns == {"entry": "VARCHAR", "runs": "BIGINT", "published_minutes": "DOUBLE"}
     assert answer.rows == (("v1.0/ACME/rack1/resnet", 5, 12.0), ("v1.1/Bolt/rack1/resnet", 5, 12.0))
-    assert (answer.more, answer.notes) == (False, ())
+    assert answer.more is False
 
 
 def test_rows_are_bounded(place: Place) -> None:
@@ -49,9 +49,8 @@ def test_rows_are_bounded(place: Place) -> None:
 
 def test_columns_of_arrow_are_the_same_answer_and_as_bounded(place: Place) -> None:
     some = query_arrow(place.database, "SELECT * FROM range(1000000000000)", 3)
-    assert (some.table.to_pydict(), some.more, some.notes) == ({"range": [0, 1, 2]}, True, ())
+    assert (some.table.to_pydict(), some.more) == ({"range": [0, 1, 2]}, True)
     assert not query_arrow(place.database, "SELECT * FROM range(3)", 3).more
-    assert query_arrow(place.database, "SELECT * FROM figures", 1).notes == (MIXED,)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +97,7 @@ def test_everything_else_is_refused_in_one_line(
 ) -> None:
     before = place.database.read_bytes()
     with pytest.raises(MlsubError) as raised:
-        way(place.database, statement.format(file=RECORDS), 10)
+        way(place.database, statement.format(file=__file__), 10)
     assert told in str(raised.value)
     assert "\n" not in str(raised.value)
     assert place.database.read_bytes() == before
@@ -155,40 +154,7 @@ def test_values_come_as_they_are(place: Place) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "SELECT r.value / e.published_minutes FROM records r, entries e",
-        "SELECT * FROM figures",
-        "SELECT (SELECT max(value) FROM record_facts) / minutes FROM results",
-        "WITH a AS (SELECT value FROM RECORDS) SELECT a.value, minutes FROM a, runs",
-        "SELECT value FROM records UNION ALL SELECT minutes FROM results",
-        "SELECT * FROM query('SELECT value FROM records') a, runs",
-        "EXPLAIN SELECT value, minutes FROM records, results",
-        "SELECT value, minutes FROM records, results WHERE " + "NOT " * 900 + "true",
-        "SELECT * FROM query_table('records') a, query_table('runs') b",
-    ],
-)
-def test_a_question_that_touches_results_and_records_is_told_so(statement: str, place: Place) -> None:
-    assert query_rows(place.database, statement, 1).notes == (MIXED,)
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "SELECT * FROM records JOIN record_systems USING (system)",
-        "SELECT 'records' FROM runs",
-        "SELECT entry AS records FROM results",
-        "SELECT 1",
-    ],
-)
-def test_a_question_that_touches_one_kind_has_no_note(statement: str, place: Place) -> None:
-    assert query_rows(place.database, statement, 1).notes == ()
-
-
-def test_no_view_but_the_one_that_says_so_has_both_kinds(place: Place) -> None:
-    both = [table.name for table in tables() if len(table.touches) > 1]
-    assert both == ["figures"]
+def test_views_have_the_columns_that_their_descriptions_name(place: Place) -> None:
     with duckdb.connect(place.database, read_only=True) as connection:
         for table in tables():
             if table.sql is not None:

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from mlsub.commands.site.build import build_site
-from mlsub.score.records import read_records
 from tests.commands.site.browser import chromium
-from tests.commands.site.sites import RECORDS, checked, ids_of_rack1, two_rounds
+from tests.commands.site.sites import checked, ids_of_rack1, two_rounds
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +21,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of two rounds, with records and the MLPerf ID of one result."""
+    """The site of two rounds, with the MLPerf ID of one result."""
     above = tmp_path_factory.mktemp("site in a folder, with 'odd' #1 name")
-    given = [read_records(RECORDS)]
-    build_site(checked(*two_rounds(above)), above / "site", records=given, ids=ids_of_rack1())
+    build_site(checked(*two_rounds(above)), above / "site", ids=ids_of_rack1())
     return above / "site"

@@ -12,8 +12,6 @@ from mlsub.submission.ids import IdList, Ids, One, RoundIds, ids_of
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tests.make_tree import Tree, make_tree
 
-RECORDS = Path(__file__).parents[3] / "submissions" / "records" / "graphcore.yaml"
-
 
 def two_rounds(above: Path) -> list[Path]:
     """Two rounds: in v1.0 two Closed results and an Open one, in v1.1 a Closed one that is rejected."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import Opened
@@ -73,6 +74,17 @@ def test_a_chart_is_saved_as_a_file_that_stands_alone(
         assert (wide, high) == tuple(map(pytest.approx, sizes)), "two pixels of the picture are one of the chart"
 
 
+def test_the_median_and_the_range_of_runs(browser: Any, site: Path) -> None:
+    cases = yaml.safe_load((Path(__file__).parent / "spread.yaml").read_text())["spread"]
+    spread_of = """runs => window.mlsub.spreadOf(runs.map(run => run.map(([x, y]) => ({ x, y }))))
+        .flatMap(({ x, low, median, high }) => [x, low, median, high])"""
+    with Opened(browser, site, RESULT) as opened:
+        for name, case in cases.items():
+            found = opened.page.evaluate(spread_of, case["runs"])
+            assert found == pytest.approx([value for one in case["spread"] for value in one]), name
+        assert len(opened.page.evaluate(spread_of, [[[x, x] for x in range(500)]] * 3)) == 4 * 120
+
+
 def test_a_single_run_stands_out_under_the_pointer_and_by_its_name(browser: Any, site: Path) -> None:
     with Opened(browser, site, RESULT) as opened:
         lit = "[data-run][stroke='var(--text)']"
@@ -89,7 +101,7 @@ def test_a_single_run_stands_out_under_the_pointer_and_by_its_name(browser: Any,
         opened.page.mouse.move(5, 5)
         assert chart.locator(lit).count() == 0
         chart.get_by_role("combobox", name="Run").select_option("result_3")
-        assert chart.locator("output").inner_text() == "10 evaluations; 0.75953 at 40 reaches the target"
+        assert chart.locator(".pick output").inner_text() == "10 evaluations; 0.75953 at 40 reaches the target"
         charts = opened.page.locator("figure[data-kind=runs]").all()
         assert len(charts) == 4
         for one in charts:
@@ -140,6 +152,28 @@ def test_a_round_shows_all_results_with_their_whole_names(browser: Any, rounds: 
         assert all(re.fullmatch(r"[\d.,]+", text) for text in ticks.all_text_contents()), "each tick has its number"
         assert opened.violations() == []
         opened.screenshot(f"round-{width}-{scheme}/{ROUND}")
+
+
+def test_a_round_of_many_shows_the_twenty_fastest_at_first(browser: Any, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    for number in range(24):
+        tree.add_system(f"rack{number + 2}")
+        tree.add_entry("resnet", f"rack{number + 2}")
+        tree.edit(lambda log, minutes=20.0 + number: log.last(minutes), *range(5), system=f"rack{number + 2}")  # type: ignore[misc]
+    build_site(checked(tree.folder), tmp_path / "site")
+    with Opened(browser, tmp_path / "site", ROUND) as opened:
+        dots = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *")
+        numbers = opened.page.locator("[data-mark='x-axis tick label']")
+        assert (dots.count(), numbers.count()) == (20, 2), "numbers above and below"
+        assert "rack21" not in labels(opened)
+        assert opened.page.locator("figure[data-kind=round]").bounding_box()["height"] < 700
+        opened.page.get_by_role("button", name="Show all 25").click()
+        assert (dots.count(), "rack25" in labels(opened)) == (25, True)
+        opened.page.reload()
+        assert dots.count() == 25, "the address has the choice"
+        opened.page.get_by_role("button", name="Show the 20 fastest").click()
+        assert dots.count() == 20
+        assert opened.said == []
 
 
 def test_a_dot_of_a_round_leads_to_its_result(browser: Any, rounds: Path) -> None:

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page
 from mlsub.commands.site.page import Chart, Page
-from mlsub.commands.site.render import write_page
-from mlsub.commands.site.results import NO_ACCELERATOR, Results, Site
+from mlsub.commands.site.render import STATIC, write_page
+from mlsub.commands.site.results import NO_ACCELERATOR, Results, Site, legend_of, look_of
+from mlsub.systems.names import all_chips
 from tests.commands.site.many import Words, result, site_of
 
 CASES: dict[str, list[list[object]]] = {
@@ -44,8 +45,8 @@ def pages(site: Site) -> dict[str, Page]:
 
 
 def group_pages_of(words: Words) -> list[Page]:
-    """The page of the system of one result."""
-    return [page for page in group_pages(site_of({"4.0": [words]})) if page.path.startswith("systems/")]
+    """The page of the system of two results."""
+    return [page for page in group_pages(site_of({"4.0": [words], "5.0": [words]})) if page.path.startswith("systems/")]
 
 
 def cells(page: Page, section: str, table: int = 0) -> list[list[str]]:
@@ -67,10 +68,7 @@ def test_everything_that_results_share_has_a_page_and_no_page_is_of_nothing(page
         "organisations.html",
         *(f"organisations/{name}.html" for name in ("acme", "zeta")),
         "systems.html",
-        *(f"systems/acme_{name}.html" for name in ("64-nvidia-h100-sxm5-80gb", "8-amd-instinct-mi300x")),
-        *(f"systems/acme_{name}.html" for name in ("8-nvidia-h100-sxm5-80gb", "8-v100-sxm3-32gb")),
-        "systems/zeta_0-n-a.html",
-        *(f"systems/zeta_{name}.html" for name in ("4-quantum-cat-9", "8-nvidia-h100-sxm5-80gb")),
+        "systems/acme_8-nvidia-h100-sxm5-80gb.html",
     ]
 
 
@@ -99,16 +97,19 @@ def test_an_accelerator_is_drawn_by_number_and_over_time(pages: dict[str, Page])
     assert by_number.data["ideal"] == [{"at": 1, "most": 64, "newest": True}]
     assert by_number.about == "Fastest: 1 minute (v4.0, ACME, 64 × H100)."
     assert over_time.data["at"] == [2, 6], "the fastest of each round"
-    assert [line["at"] for line in over_time.data["lines"]] == [[0], [2]], "BERT of v0.7 is not that of v1.0"
-    assert over_time.data["lines"][1]["until"] == "2025-06-04"
+    lines = over_time.data["lines"]
+    assert [line["at"] for line in lines] == [[0], [2], [2, 6]], "BERT of v0.7 is not that of v1.0; its own line"
+    assert (over_time.data["rounds"], lines[1]["until"]) == (["v0.7", "v4.0", "v5.0"], "v5.0")
     assert over_time.href == "benchmarks/bert.html"
 
 
 def test_the_home_draws_the_fastest_of_each_vendor_in_each_round(pages: dict[str, Page]) -> None:
     (chart,) = charts(pages["index.html"])
-    assert chart.data["at"] == [0, 2, 3, 6]
-    assert chart.data["keys"] == [("NVIDIA", 2, "circle"), (NO_ACCELERATOR, 7, "circle")]
-    assert chart.about == "Record: 1 minute (v4.0, ACME, 64 × H100)."
+    assert chart.data["at"] == [0, 2, 6, 3]
+    assert chart.data["rounds"] == ["v0.7", "v4.0", "v5.0"], "its own rounds"
+    assert chart.data["keys"] == [("NVIDIA", "nvidia-2", "circle"), (NO_ACCELERATOR, "c7", "circle")]
+    assert (chart.title, chart.id) == ("BERT: v4.0 stays the fastest", "chart-record-bert")
+    assert chart.about == "Record: 1 minute (v4.0, ACME, 64 × H100), of 5 results given."
     sections = [(section.key, section.title) for section in pages["index.html"].sections]
     assert sections == [
         ("records-0", "Records: MLPerf Training v5.0"),
@@ -129,20 +130,46 @@ def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(page
     assert explore["divisions"] == [("closed", "Closed"), ("open", "Open")]
     assert scaling.data["at"] == [0, 1, 2, 4, 5, 6], "without those that have no accelerators"
     assert explore["pages"]["accelerator"]["H100"] == "accelerators/h100.html"
-    assert explore["pages"]["system"]["ZETA\n4 Quantum Cat 9"] == "systems/zeta_4-quantum-cat-9.html"
+    assert explore["pages"]["system"]["ZETA\n4 Quantum Cat 9"] == "results/training_4.0_zeta_rack4_bert.html"
     assert [line["at"] for line in chip_minutes.data["lines"]] == [[1, 6]]
     assert [row[4] for row in cells(page, "explore")] == ["64", "40", "48", "–", "640", "2,000", "4"]
     assert dict(page.facts)["Rounds that may be compared"].text == "v0.7; v4.0 to v5.0"
     assert dict(page.facts)["Record in minutes"].text == "1"
-    assert dict(page.facts)["Held by"].text == "ACME, 64 × H100, v4.0"
+    assert dict(page.facts)["Held by"].text == "ACME, 64 × H100, v4.0, of 5 results given"
+    assert cells(page, "ranks") == [["ACME", "1", "1", "1"], ["ZETA", "", "2", ""]]
+
+
+def test_a_round_alone_has_bars_and_one_before_it_marks_and_a_gain() -> None:
+    before = [["bert", "ACME", "NVIDIA H100-SXM5-80GB", 8, 6.0], ["bert", "ZETA", "GC200", 16, 9.0]]
+    now = [["bert", "ZETA", "NVIDIA H200", 64, 2.5], ["bert", "ACME", "AMD Instinct MI300X", 8, 5.0]]
+    (chart,) = charts(home_page(site_of({"5.0": now}), None))
+    assert (chart.kind, chart.title, chart.data["before"]) == ("bars", "BERT: 2.5 minutes in v5.0", [None, None])
+    assert chart.data["keys"] == [
+        ("AMD Instinct CDNA 3", "amd-2", "diamond"),
+        ("NVIDIA GPU Hopper", "nvidia-2", "diamond"),
+    ]
+    site = site_of({"4.1": before, "5.0": now})
+    (chart,) = charts(home_page(site, None))
+    assert (chart.title, chart.id) == ("BERT: 2.4 times as fast as in v4.1", "chart-fastest-bert")
+    assert (chart.data["at"], chart.data["before"]) == ([2, 3], [0, None])
+    assert chart.about == "Fastest: 2.5 minutes (v5.0, ZETA, 64 × H200), of 2 results given."
+    (page,) = [page for page in group_pages(site) if page.path == "benchmarks/bert.html"]
+    assert cells(page, "ranks") == [["ZETA", "2", "1 ▲1"], ["ACME", "1", "2 ▼1"]]
+    assert "Gain a year" not in dict(page.facts), "of half a year there is none"
+
+
+def test_a_gain_a_year_has_its_period(tmp_path: Path) -> None:
+    site = site_of({name: [["bert", "ACME", "NVIDIA H200", 8, 9.0 / 2**at]] for at, name in enumerate(("3.0", "4.0"))})
+    (page,) = [page for page in group_pages(site) if page.path == "benchmarks/bert.html"]
+    gain = dict(page.facts)["Gain a year"]
+    assert (gain.text, gain.note) == ("2.04 times as fast", "2 times from v3.0 to v4.0, 1.0 years")
 
 
 def test_a_system_is_called_as_its_description_calls_it_and_nothing_is_made_up(pages: dict[str, Page]) -> None:
-    for path, accelerators in (("systems/zeta_0-n-a.html", "none"), ("systems/zeta_4-quantum-cat-9.html", None)):
-        facts = {name: cell.text for name, cell in pages[path].facts}
-        assert facts["Accelerators"] == (accelerators or "4 × Quantum Cat 9")
-    (unnamed,) = group_pages_of(["bert", "ACME", "unknown", 16, 1.0])
-    assert dict(unnamed.facts)["Accelerators"].text == "16, not named"
+    called = {("N/A", 0): "none", ("Quantum Cat 9", 4): "4 × Quantum Cat 9", ("unknown", 16): "16, not named"}
+    for (model, number), words in called.items():
+        (page,) = group_pages_of(["bert", "ACME", model, number, 1.0])
+        assert dict(page.facts)["Accelerators"].text == words
     names = [row[0] for row in cells(pages["accelerators.html"], "all")]
     assert names == ["V100", "H100", "MI300X"], "makers together, older ones first"
 
@@ -150,7 +177,7 @@ def test_a_system_is_called_as_its_description_calls_it_and_nothing_is_made_up(p
 def test_a_system_with_several_rounds_is_drawn_over_them(pages: dict[str, Page]) -> None:
     (chart,) = charts(pages["systems/acme_8-nvidia-h100-sxm5-80gb.html"])
     assert chart.data["at"] == [1, 6]
-    assert charts(pages["systems/acme_64-nvidia-h100-sxm5-80gb.html"]) == []
+    assert "systems/acme_64-nvidia-h100-sxm5-80gb.html" not in pages, "the page of its one result says it all"
     assert len(cells(pages["systems/acme_8-nvidia-h100-sxm5-80gb.html"], "results")) == 2
 
 
@@ -158,9 +185,29 @@ def test_families_have_one_colour_and_shape_each_on_all_pages() -> None:
     models = ["V100", "A100", "H100", "MI300X", "TPU v3", "TPU v4", "TPU v5p", "GC200", "Bow IPU", "Gaudi 2", "L40S"]
     site = site_of({"5.0": [["bert", "ACME", model, 8, 9.0] for model in models]})
     for by, number in (("family", len(models)), ("vendor", 5)):
-        looks = {(colour, shape) for _, colour, shape in site.legend(by, site.results)}
-        assert len(looks) == len(site.legend(by, site.results)) == number
-        assert all(colour != 7 for colour, _ in looks), "grey is for what has no known accelerator"
+        looks = {(colour, shape) for _, colour, shape in legend_of(by, site.results)}
+        assert len(looks) == len(legend_of(by, site.results)) == number
+        assert all(colour != "c7" for colour, _ in looks), "grey is for what has no known accelerator"
+
+
+def test_every_accelerator_has_a_look_of_its_own_with_contrast() -> None:
+    chips = all_chips().values()
+    looks = {name: look for name, *look in map(look_of, {chip.family for chip in chips})}
+    assert len(set(map(tuple, looks.values()))) == len(looks)
+    for chip in chips:
+        assert looks[chip.family][0].startswith(look_of(chip.vendor[0])[1][:-1]), "a shade of the colour of its vendor"
+    style = dict(re.findall(r"(--[a-z0-9-]+): light-dark\((#\w+, #\w+)\)", (STATIC / "site.css").read_text()))
+    paper = list(map(luminance, style["--paper"].split(", ")))
+    for colour, _ in looks.values():
+        for back, ink in zip(paper, map(luminance, style[f"--{colour}"].split(", ")), strict=True):
+            assert (max(back, ink) + 0.05) / (min(back, ink) + 0.05) >= 3, colour
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.mark.parametrize("names", [("<<", ">>"), ("日本", "中国"), ("a*b", "a^b"), ("x" * 200, "x" * 201)])

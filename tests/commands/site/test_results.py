@@ -16,6 +16,7 @@ from mlsub.commands.site.render import write_page
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, SiteRound, division_of, slug
 from mlsub.commands.site.tables import bert_words, by_benchmark, fastest_table, rounds_table
+from mlsub.submission.report import EnergyResult
 from tests.commands.site.sites import one_round, rounds, site_of, two_rounds
 from tests.differential.shared import ABSENT, folder, present
 from tests.make_tree import RUNS, Tree, make_tree
@@ -50,11 +51,10 @@ def test_a_name_is_safe_whatever_it_is_made_of(parts: list[str]) -> None:
     assert not name.startswith(".")
 
 
-def test_findings_belong_to_their_result_its_system_included_and_the_rest_to_the_round(tmp_path: Path) -> None:
+def test_findings_belong_to_their_result_its_system_included(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0))
     tree.describe(status=None)
-    tree.add_system("idle").write_text("[")
     found = one_round(tree)
     bert, resnet = found.results
     assert {finding.path for finding in bert.findings} == {"systems/rack1.json"}
@@ -63,9 +63,20 @@ def test_findings_belong_to_their_result_its_system_included_and_the_rest_to_the
         "results/rack1/resnet",
         "results/rack1/resnet/result_0.txt",
     }
-    assert "systems/idle.json" in {finding.path for finding in found.rest}
-    everything = {id(finding) for finding in (*bert.findings, *resnet.findings, *found.rest)}
+    everything = {id(finding) for finding in (*bert.findings, *resnet.findings)}
     assert everything == {id(finding) for finding in found.report.findings}, "none is lost"
+    assert [section.key for section in page_of(found).sections] == ["closed"]
+
+
+def test_energy_stands_beside_the_minutes_where_it_was_measured(tmp_path: Path) -> None:
+    one = one_round(make_tree(tmp_path))
+    measured = replace(one.results[0], energy=EnergyResult(unscaled=5e6, scaled=5.6719e6, runs=(5e6,)))
+    (section,) = page_of(replace(one, results=Results([measured]))).sections
+    (table,) = section.tables
+    place = table.heads.index("energy in MJ")
+    assert table.heads[place - 1] == "minutes"
+    assert table.rows[0][place] == Cell("5.672", 5.6719, note="5,671,900 J")
+    assert "energy in MJ" not in page_of(one).sections[0].tables[0].heads
 
 
 def loose(tree: Tree) -> Path:
@@ -220,5 +231,5 @@ def test_the_page_of_a_large_round_is_not_large(tmp_path: Path) -> None:
     (tmp_path / "rounds").mkdir()
     write_page(tmp_path, (), page_of(many))
     text = (tmp_path / many.href).read_text()
-    assert (text.count("<tr"), len(text.encode()) < 300_000) == (404, True), len(text)
+    assert (text.count("<tr"), len(text.encode()) < 300_000) == (402, True), len(text)
     assert all(f">{result.benchmark_title}</a>" in text for result in one.results), "benchmarks by their titles"

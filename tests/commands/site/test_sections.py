@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from mlsub.commands.site.curves import curves_section
-from mlsub.commands.site.facts import findings_sections, hyperparameters_section, system_section
+from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
 from mlsub.commands.site.page import Chart, Section, Series, Table
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
@@ -47,9 +46,10 @@ def listed(section: Section, run: int, column: int) -> list[str]:
 def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> None:
     section = curves(tree)
     assert section.words[0] == "Target: at least 0.759 and below 1.0."
-    over_epochs, over_minutes, near_epochs, near_minutes = section.charts
+    over_epochs, over_minutes = section.charts
+    near_epochs = over_epochs.data["near"]
     assert over_epochs.data["x"]["title"] == "Progress (epochs)"
-    assert series(over_epochs)["target 0.759"].points == ((4.0, 0.759), (40.0, 0.759))
+    assert over_epochs.data["goal"] == {"level": 0.759, "up": True}
     assert over_epochs.about == ("The quality of 5 runs over epochs; last values from 0.7595 to 0.75954, target 0.759.")
     (table,) = section.data
     assert table.heads == ("run", "evaluation", "minutes since run_start", "epochs", "quality")
@@ -57,20 +57,20 @@ def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> N
     assert listed(section, 1, 4) == [*["0.01"] * 9, "0.75951"]
     run, count, minutes, epochs, quality = cells(table)[0]
     assert (run, count, epochs) == ("result_0", "1 to 10", "4 8 12 16 20 24 28 32 36 40")
-    assert (minutes.split(" ")[9], quality) == ("0.833567", "0.01 " * 9 + "0.7595")
+    assert (minutes.split(" ")[9], quality) == ("0.83357", "0.01 " * 9 + "0.7595")
     assert (over_minutes.data["table"]["x"], over_epochs.data["table"]["x"], over_epochs.data["table"]["y"]) == (
         2,
         3,
         4,
     )
-    assert [column[-1] for column in json.loads(bytes(over_epochs.data["spread"]))] == [40, 0.7595, 0.75952, 0.75954]
+    assert cells(table)[1][3] == "″", "the epochs of the run above"
+    assert over_epochs.data["band"] == "range from the lowest to the highest run"
     assert section.words[1] == (
         "The line is the median of the runs, the band the range from the lowest to the highest run. Between two "
         "evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value."
     )
-    assert near_epochs.data["window"]["x"] == (28, 40)
-    assert "spread" not in near_minutes.data
-    assert near_epochs.about == (
+    assert near_epochs["window"]["x"] == (28, 40)
+    assert near_epochs["about"] == (
         "5 of 5 runs reach 0.759, the first at 40 epochs and the last at 40: each evaluation is a dot, and the one "
         "that reaches the target is larger."
     )
@@ -92,7 +92,8 @@ def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
         "BBOX over minutes",
         *("SEGM over epochs", "SEGM over minutes"),
     ], "all evaluations reach the target, so there is no part near it"
-    assert [next(iter(series(chart))) for chart in section.charts[::2]] == ["target 0.377", "target 0.339"]
+    assert [chart.data["goal"]["level"] for chart in section.charts[::2]] == [0.377, 0.339]
+    assert all(chart.data["near"] is None for chart in section.charts)
 
 
 def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: Tree) -> None:
@@ -103,7 +104,7 @@ def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: T
 
     tree.edit(late, *range(5))
     section = curves(tree)
-    assert [chart.title for chart in section.charts] == ["Quality over epochs", "Quality over epochs near the target"]
+    assert [chart.title for chart in section.charts] == ["Quality over epochs"]
     assert section.words[-1].startswith("Most runs were evaluated when their training was over")
 
 
@@ -118,8 +119,9 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
 ) -> None:
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
-    assert section.words[1] == "The first 4 evaluations of each run are shown."
-    assert [row[1].text for row in section.data[0].rows] == ["1 to 4"] * 5
+    assert section.words[1] == "One of 3 evaluations is shown, counted from the last of each run."
+    assert [row[1].text for row in section.data[0].rows] == ["4"] * 5
+    assert cells(section.data[0])[0][3] == "4 16 28 40"
 
 
 def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
@@ -137,20 +139,21 @@ def test_the_timeline_has_initialisation_timed_part_and_evaluations(tree: Tree) 
     assert timed.points == tuple((0.0, 10.0 + place, float(place)) for place in range(5))
     assert init.points[0] == (pytest.approx(-1.000333, abs=1e-6), 0.0, 0.0)
     (table,) = section.tables
-    assert cells(table)[1] == [
-        "result_1",
-        "success",
-        "compliant",
-        *("2021-05-29 18:08:43", "2021-05-29 18:09:43", "2021-05-29 18:20:43"),
-        *("1.000333", "11.000000", "10"),
+    assert cells(table)[1] == ["result_1", "2021-05-29 18:09:43", "1.000333", "11.000000", "10"]
+    assert section.words == ("All 5 runs ended with success and are compliant.",)
+    tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0)
+    (table,) = runs_section(result(tree)).tables
+    assert [row[:3] for row in cells(table)[:2]] == [
+        ["result_0", "success", "not compliant"],
+        ["result_1", "success", "compliant"],
     ]
 
 
 @pytest.mark.parametrize("time", [1e300, -1e18, 8.64e15])
 def test_times_of_no_calendar_are_told_and_not_drawn_wrong(tree: Tree, time: float) -> None:
-    tree.edit(lambda log: log.put("run_stop", time_ms=time), 0)
+    tree.edit(lambda log: log.put("run_start", time_ms=time), 0)
     (table,) = runs_section(result(tree)).tables
-    assert cells(table)[0][5] in ("–", f"{time:g} ms")
+    assert cells(table)[0][-4] in ("–", f"{time:g} ms")
 
 
 def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> None:
@@ -165,7 +168,7 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     assert len(named["reference points"].points) == 9
     (table,) = section.tables
     assert cells(table)[9][:4] == ["this result", "3,200", "5", "40"]
-    assert cells(table)[10:] == [["run", "3,200", "1", "40", "–", "–"]] * 5
+    assert cells(table)[10:] == [["runs", "3,200", "5", "40", "–", "–"]]
 
 
 def test_an_open_result_says_why_it_has_no_convergence_test(tmp_path: Path) -> None:
@@ -187,13 +190,14 @@ def test_hyperparameters_that_differ_are_told_with_their_runs(tree: Tree) -> Non
 
 
 def test_the_system_is_shown_as_described_and_unknown_fields_come_last(tree: Tree) -> None:
-    tree.describe(added={"deep": [1]}, system_name="\x1b[31mred")
+    tree.describe(added={"deep": [1]}, system_name="\x1b[31mred", sw_notes=" ", other="")
     found = result(tree)
     section = system_section(found)
     (table,) = section.tables
     assert cells(table)[0] == ["Submitter", "ACME"]
     assert ["System name", "\\x1b[31mred"] in cells(table)
     assert cells(table)[-1] == ["added", '{"deep": [1]}']
+    assert section.words[0].endswith(", other.")
     tree.description().write_text("[")
     found = result(tree)
     words = system_section(found).words
@@ -203,11 +207,11 @@ def test_the_system_is_shown_as_described_and_unknown_fields_come_last(tree: Tre
 def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> None:
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
     found = result(tree)
-    ((table,),) = (one.tables for one in findings_sections(found.findings, forgiven=False))
+    (table,) = findings_section(found.findings, forgiven=False).tables
     (row,) = [row for row in table.rows if row[1].text == "key.lars_epsilon.value"]
     assert row[0].text == "error"
     assert "expected: exactly 0.0" in row[2].text
-    assert [place.rpartition(":")[0] for place in row[4].text.splitlines()] == [
+    assert [place.rpartition(":")[0] for place in row[3].text.splitlines()] == [
         "results/rack1/resnet/result_{0,1}.txt",
     ]
 
@@ -223,7 +227,7 @@ def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPa
     for section, last in zip(sections, ("14 keys", "33 fields"), strict=True):
         assert len(section.tables[0].rows) == 1
         assert section.words[-1] == f"The first 1 of {last} are shown."
-    (findings,) = findings_sections(found.findings, forgiven=False)
+    findings = findings_section(found.findings, forgiven=False)
     assert [(table.caption, len(table.rows)) for table in findings.tables] == [
         ("2 errors, of which the first 1 are shown", 1)
     ]
@@ -239,8 +243,8 @@ def test_the_figures_of_a_published_result() -> None:
         "Olympic mean 2,515,625 samples at batch size 3,072; accepted from 2,663,811; mean of the reference 2,764,499.",
         "BERT counted by train_samples in place of epoch_num: fail, olympic mean 2,517,254 samples.",
     )
-    chart, _, near, _ = curves_section(bert).charts
-    assert near.about == (
+    chart, _ = curves_section(bert).charts
+    assert chart.data["near"]["about"] == (
         "10 of 10 runs reach 0.72, the first at 2,450,000 samples and the last at 2,625,000: each evaluation is a dot, "
         "and the one that reaches the target is larger."
     )
@@ -255,8 +259,5 @@ def test_a_target_of_two_bounds_is_the_one_that_evaluations_lie_beyond() -> None
     section = curves_section(one)
     goals = {chart.data["y"]["title"]: chart.data["goal"] for chart in section.charts}
     assert goals == {"FID": {"level": 90.0, "up": False}, "CLIP": {"level": 0.15, "up": True}}
-    assert [chart.title for chart in section.charts] == [
-        "CLIP over samples",
-        "FID over samples",
-        "FID over samples near the target",
-    ]
+    parts = [(chart.title, chart.data["near"] is not None) for chart in section.charts]
+    assert parts == [("CLIP over samples", False), ("FID over samples", True)]

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from mlsub.commands.watch.document import Outlet
-from mlsub.commands.watch.news import News
-from mlsub.commands.watch.news import schema as schema_of_events
+from mlsub.commands.watch.model import Evaluation, Event, RunSoFar
+from mlsub.commands.watch.model import schema as schema_of_events
 from mlsub.commands.watch.run import Clock, Watch
 from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import Look
@@ -57,11 +57,11 @@ class Kept(Outlet):
 
     def __init__(self, width: int = 80) -> None:
         self._width = width
-        self.news: list[News] = []
+        self.news: list[Event] = []
         self.pictures: list[str] = []
         self.closed = False
 
-    def show(self, news: News) -> None:
+    def show(self, news: Event) -> None:
         self.news.append(news)
 
     def draw(self, logs: Sequence[LogSoFar], at_ms: int) -> None:
@@ -74,20 +74,37 @@ class Kept(Outlet):
         return [news for news in self.news if isinstance(news, kind)]
 
 
+def runs_of(news: Sequence[Event]) -> list[RunSoFar]:
+    """What was told of the runs so far."""
+    return [one for one in news if isinstance(one, RunSoFar)]
+
+
+def phases_of(news: Sequence[Event]) -> list[str]:
+    """The phases of one run, each as it began, but that it is waited for."""
+    phases = ["" if one.restart else one.phase for one in runs_of(news)]
+    changes = [phase for phase, before in zip(phases, ["", *phases], strict=False) if phase != before]
+    return [phase for phase in changes if phase not in ("", "waiting")]
+
+
+def evaluations_of(news: Sequence[Event]) -> list[Evaluation]:
+    """The evaluations of one run."""
+    return list({one.evaluation.line: one.evaluation for one in runs_of(news) if one.evaluation}.values())
+
+
 class Fed:
     """A log whose bytes are given by hand, and what is shown of it."""
 
     descriptors = ()
 
     def __init__(self, round_name: str = "1.0", overlay: str | None = None, usage: str = "training") -> None:
-        self.news: list[News] = []
+        self.news: list[Event] = []
         self._data = b""
         self.log = LogSoFar(self, "-", get_round(usage, round_name, overlay), self.news.append)  # type: ignore[arg-type]
 
     def look(self) -> Look:
         return Look(state="there", data=self._data)
 
-    def feed(self, data: bytes, at_ms: int = 0) -> list[News]:
+    def feed(self, data: bytes, at_ms: int = 0) -> list[Event]:
         """What these bytes bring."""
         known, self._data = len(self.news), data
         self.log.look(at_ms)

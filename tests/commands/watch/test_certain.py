@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.watch.news import Found
+from mlsub.commands.watch.model import Found
 from mlsub.rules.overlay import check_overlay
 from tests.commands.watch.scene import Fed
 from tests.make_tree import Log, make_log

@@ -9,21 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.watch.document import Outlet, duration, line_of
-from mlsub.commands.watch.forecast import Forecast, State
-from mlsub.commands.watch.news import (
-    Concluded,
-    Ended,
-    Evaluated,
-    Found,
-    News,
-    PhaseChanged,
-    Restarted,
-    Warned,
-    number,
-    shown_text,
-    shown_value,
-)
+from mlsub.commands.watch.document import Outlet, duration, line_of, number
+from mlsub.commands.watch.model import Concluded, Ended, Evaluation, Event, Found, RunSoFar, shown_text, shown_value
 from mlsub.findings import Verdict
 from mlsub.rules.catalogue import finding
 from tests.commands.watch.scene import append, ctrl_c, events_of, lines_of, text_of, wait
@@ -32,13 +19,11 @@ from tests.make_tree import make_log
 
 GOOD = """\
 result_0.txt: watching, by the rules of training v1.0
-result_0.txt: waiting for the file
 result_0.txt: init
-result_0.txt: unet3d, closed, batch size 56; target: at least 0.908; reference: mean 2203.2 epochs, accepted from 2064.1
+result_0.txt: unet3d, closed, batch size 56; target: at least 0.908
 result_0.txt: run
-result_0.txt: eval_accuracy 0.01 at 0:00:50.0, 1000 epochs; target: too early to tell; \
-the reference at this pace: 0:01:50
-result_0.txt: eval_accuracy 0.9085 at 0:00:50.0, 2200 epochs; target: reached
+result_0.txt: eval_accuracy 0.01 at 0:00:50.0, 1000 epochs
+result_0.txt: eval_accuracy 0.9085 at 0:00:50.0, 2200 epochs; target reached
 result_0.txt: stopped: success after 0:10:00
 result_0.txt: review warning: An evaluation that the rules require is missing [run.eval-cadence]; line 32; \
 expected every 20 epochs (ceil(20 × 168 / (ceil(168 / global_batch_size) × global_batch_size))), first at 1,000; \
@@ -64,18 +49,16 @@ def test_a_good_run_to_the_letter(tmp_path: Path) -> None:
 BAD = """\
 result_0.txt: watching, by the rules of training v1.0
 result_0.txt: init
-result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0; \
-reference: mean 35.323 epochs, accepted from 34.696
+result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0
 result_0.txt: error: lars_epsilon has a value that the rules do not allow [key.lars_epsilon.value]; line 16; \
 expected exactly 0.0; found 0.5
 result_0.txt: the file was cut; starting over
 result_0.txt: init
 result_0.txt: error: A record cannot be decoded [log.record-undecodable]; line 2; \
 found Unterminated string starting at: line 1 column 9 (char 8)
-result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0; \
-reference: mean 35.323 epochs, accepted from 34.696
+result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0
 result_0.txt: run
-result_0.txt: eval_accuracy 0.7595 at 0:00:50.0, 40 epochs; target: reached
+result_0.txt: eval_accuracy 0.7595 at 0:00:50.0, 40 epochs; target reached
 result_0.txt: stopped: aborted after 0:10:00
 result_0.txt: error: init_start is missing [key.init_start.count]; expected at least once; found 0 times
 result_0.txt: review note: The run was aborted before it reached its target [run.status-aborted]; line 31; \
@@ -97,27 +80,17 @@ def test_a_bad_run_to_the_letter(tmp_path: Path) -> None:
     assert text_of([file], script) == BAD
 
 
-def evaluated(**parts: object) -> Evaluated:
+def run(**parts: object) -> RunSoFar:
+    usual: dict[str, object] = {"at_ms": 1, "path": "a", "usage": "training", "round": "1.0", "phase": "run"}
+    return RunSoFar(**(usual | parts))  # type: ignore[arg-type]
+
+
+def evaluated(**parts: object) -> RunSoFar:
     usual: dict[str, object] = {
-        "at_ms": 1, "path": "a", "line": 1, "key": "eval_accuracy", "value": 0.5, "measure": None, "progress": None,
-        "unit": None, "elapsed_ms": None, "reached": False, "forecast": Forecast("far"), "by_reference_ms": None,
+        "line": 1, "key": "eval_accuracy", "value": 0.5, "measure": None, "progress": None,
+        "unit": None, "elapsed_ms": None, "reached": False,
     }  # fmt: skip
-    return Evaluated(**(usual | parts))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("state", "words"),
-    [
-        ("reached", "reached"),
-        ("too-early", "too early to tell"),
-        ("flat", "no nearer in the last evaluations"),
-        ("far", "not in sight"),
-        ("from", "not before 1:01:01"),
-        ("between", "between 1:01:01 and 2:02:02"),
-    ],
-)
-def test_forecasts_in_words(state: State, words: str) -> None:
-    assert line_of(evaluated(forecast=Forecast(state, 3_661_999.0, 7_322_000.0))).endswith(f"; target: {words}")
+    return run(path=parts.pop("path", "a"), evaluation=Evaluation(**(usual | parts)))  # type: ignore[arg-type]
 
 
 BARE = finding("log.empty", "a", "The log is empty")
@@ -126,23 +99,21 @@ SEVERAL = evaluated(value={"BBOX": 0.377, "SEGM": 0.3}, progress=7, unit="epochs
 
 
 @pytest.mark.parametrize(
-    ("news", "line"),
+    ("event", "line"),
     [
         (evaluated(reached=None), "a: eval_accuracy 0.5"),
-        (evaluated(measure="FID", value=90), "a: eval_accuracy FID 90; target: not in sight"),
-        (SEVERAL, "a: eval_accuracy BBOX 0.377, SEGM 0.3 at 0:01:01, 7 epochs; target: not in sight"),
+        (evaluated(measure="FID", value=90), "a: eval_accuracy FID 90"),
+        (evaluated(measure="FID", value=9, reached=True), "a: eval_accuracy FID 9; target reached"),
+        (SEVERAL, "a: eval_accuracy BBOX 0.377, SEGM 0.3 at 0:01:01, 7 epochs"),
         (Found(at_ms=1, path="a", finding=BARE, final=True), "a: error: The log is empty [log.empty]"),
         (Found(at_ms=1, path="a", finding=FULL, final=True), "a: review note: A record is older "
          "[run.clock-backwards]; line 3; expected times; found 1 step"),
-        (PhaseChanged(at_ms=1, path="-", phase="lost"),
-         "standard input: lost: the log is gone, or ended without run_stop"),
-        (PhaseChanged(at_ms=1, path="a", phase="stopped"), "a: stopped"),
-        (PhaseChanged(at_ms=1, path="a", phase="stopped", status="x", elapsed_ms=1.0),
-         "a: stopped: x after 0:00:00.0"),
-        (Restarted(at_ms=1, path="a", reason="replaced"), "a: the file was replaced by another; starting over"),
-        (Restarted(at_ms=1, path="a", reason="rewritten"), "a: the file was written anew; starting over"),
-        (Warned(at_ms=1, message="careful"), "warning: careful"),
-        (Warned(at_ms=1, path="a", rule="rcp.too-fast", message="fast"), "a: warning: fast [rcp.too-fast]"),
+        (run(path="-", phase="lost"), "standard input: lost: the log is gone, or ended without run_stop"),
+        (run(phase="stopped"), "a: stopped"),
+        (run(phase="stopped", status="x", elapsed_ms=1.0), "a: stopped: x after 0:00:00.0"),
+        (run(restart="replaced"), "a: the file was replaced by another; starting over"),
+        (run(restart="rewritten"), "a: the file was written anew; starting over"),
+        (run(problem="fast [a.rule]"), "a: warning: fast [a.rule]"),
         (Ended(at_ms=1, path="a", official="not-checked", status=None, minutes=None, errors=1, warnings=0, review=2),
          "a: not checked: 1 error, 2 review findings"),
         (Concluded(at_ms=1, official=Verdict.NOT_CHECKED, exit_status=2, reason="idle", logs=0, compliant=0),
@@ -151,13 +122,13 @@ SEVERAL = evaluated(value={"BBOX": 0.377, "SEGM": 0.3}, progress=7, unit="epochs
          "accepted: 2 of 2 logs compliant, as far as they are"),
     ],
 )  # fmt: skip
-def test_news_in_words(news: News, line: str) -> None:
-    assert line_of(news) == line
+def test_events_in_words(event: Event, line: str) -> None:
+    assert line_of(event, run()) == line
 
 
 def test_nothing_steers_a_terminal() -> None:
     hostile = "\x1b[31m\r\n\x07\u202e\u2028"
-    line = line_of(Warned(at_ms=1, path=hostile, rule=hostile, message=hostile))
+    line = line_of(run(path=hostile, problem=hostile), run())
     assert line is not None and line.isprintable()
     stream = io.StringIO()
     Outlet(stream).show(evaluated(path=hostile, value=hostile, key=hostile, measure=hostile))
@@ -168,8 +139,8 @@ def test_that_a_run_evaluates_has_no_line_of_its_own() -> None:
     stream = io.StringIO()
     outlet = Outlet(stream)
     for phase in ("run", "evaluating", "run", "evaluating", "stopped", "run"):
-        outlet.show(PhaseChanged(at_ms=1, path="a", phase=phase))
-    assert stream.getvalue() == "a: run\na: stopped\na: run\n"
+        outlet.show(run(phase=phase))
+    assert stream.getvalue() == "a: watching, by the rules of training v1.0\na: stopped\na: run\n"
 
 
 def test_durations_and_numbers() -> None:
@@ -193,10 +164,10 @@ def test_values_for_a_document() -> None:
 
 def test_a_document_holds_no_number_that_json_has_not() -> None:
     stream = io.StringIO()
-    strange = evaluated(elapsed_ms=float("inf"), progress=float("nan"), forecast=Forecast("from", float("inf")))
+    strange = evaluated(elapsed_ms=float("inf"), progress=float("nan"))
     Outlet(stream, jsonl=True).show(strange)
-    told = json.loads(stream.getvalue())
-    assert told["elapsed_ms"] is told["progress"] is told["forecast"]["not_before_ms"] is None
+    told = json.loads(stream.getvalue())["evaluation"]
+    assert told["elapsed_ms"] is told["progress"] is None
 
 
 def test_the_events_of_trouble_by_their_schema(tmp_path: Path) -> None:
@@ -210,17 +181,9 @@ def test_the_events_of_trouble_by_their_schema(tmp_path: Path) -> None:
     script = [lambda: file.write_bytes(b"\n"), append(file, *bad[:20], *strange, *bad[20:]), file.unlink, wait, ctrl_c]
     file.write_bytes(b"".join(bad))
     events = events_of([file], script)
-    assert {event["event"] for event in events} >= {"restart", "finding", "evaluation", "phase", "end", "verdict"}
+    assert {event["event"] for event in events} == {"run", "finding", "end", "verdict"}
     assert "lost" in [event.get("phase") for event in events]
-
-
-def test_the_reference_and_a_warning_by_their_schema(tmp_path: Path) -> None:
-    file = tmp_path / "result_0.txt"
-    file.write_bytes(b"".join(line.replace(b'"epoch_num": 40', b'"epoch_num": 5') for line in lines_of()))
-    events = events_of([file])
-    identity = next(event for event in events if event["event"] == "identity")
-    assert identity["reference"]["unit"] == "epochs"
-    assert [event["rule"] for event in events if event["event"] == "warning"] == ["rcp.too-fast"]
+    assert [event["restart"] for event in events if event.get("restart")] == ["truncated"]
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)

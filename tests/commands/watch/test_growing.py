@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.watch.news import Ended, Found, PhaseChanged, Warned
+from mlsub.commands.watch.model import Ended, Found
 from mlsub.judge import rules
 from mlsub.submission.model import LogReport
-from tests.commands.watch.scene import Fed, at, lines_of
+from tests.commands.watch.scene import Fed, at, lines_of, runs_of
 from tests.judging import report_on
 from tests.make_tree import make_log
 
@@ -87,7 +87,7 @@ def test_a_log_that_names_itself_after_more_events_than_are_held_is_judged_only_
     late = b"".join([*(line for line in lines if line != name), name])
     fed = Fed()
     for start in range(0, len(late), 50):
-        assert not any(isinstance(one, Warned) for one in fed.feed(late[start : start + 50]))
+        assert not any(one.problem for one in runs_of(fed.feed(late[start : start + 50])))
     fed.log.end(0)
     assert isinstance(fed.news[-1], Ended) and fed.news[-1].official == "not-checked"
     [unreadable] = [one.finding for one in fed.news if isinstance(one, Found) and one.finding.rule == "log.unreadable"]
@@ -104,7 +104,7 @@ def test_an_unfinished_last_line_is_no_record_yet() -> None:
     fed.feed(b"".join(lines_of())[:-1])
     assert fed.log.phase == "run"
     fed.log.end_if_still(60_000, 3)
-    stopped = [one for one in fed.news if isinstance(one, PhaseChanged)][-1]
+    stopped = runs_of(fed.news)[-1]
     assert (stopped.phase, stopped.status) == ("stopped", "success")
     assert isinstance(fed.news[-1], Ended) and fed.news[-1].official == "compliant"
     assert fed.feed(b"\n") == []

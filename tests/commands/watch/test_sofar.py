@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.watch.news import Evaluated, Identified, News, PhaseChanged, Warned
-from tests.commands.watch.scene import BEGAN_S, Fed, lines_of
+from mlsub.commands.watch.model import Evaluation, Event
+from tests.commands.watch.scene import BEGAN_S, Fed, evaluations_of, lines_of, phases_of, runs_of
 from tests.make_tree import Log, make_log
 
 
-def told(data: bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[News]:
+def told(data: bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[Event]:
     """The news of a log, but for its findings."""
     fed, chance = Fed(round_name, usage=usage), random.Random(pieces)
     while data:
@@ -33,37 +33,31 @@ def log_of(*records: tuple[str, Any, dict[str, Any]], step_ms: float = 60_000.0)
 
 
 def test_phases_of_a_run() -> None:
-    changes = [one for one in told(make_log().text().encode()) if isinstance(one, PhaseChanged)]
-    assert [one.phase for one in changes] == ["init", "run", "evaluating", "run", "stopped"]
-    assert [one.status for one in changes] == [None] * 4 + ["success"]
-    assert (changes[-1].elapsed_ms, changes[-1].blocks, changes[-1].epochs) == (600_000.0, 1, 1)
+    news = told(make_log().text().encode())
+    last = runs_of(news)[-1]
+    assert phases_of(news) == ["init", "run", "evaluating", "run", "stopped"]
+    assert [one.status for one in runs_of(news) if one.status] == ["success"]
+    assert (last.elapsed_ms, last.blocks, last.epochs) == (600_000.0, 1, 1)
 
 
 def test_what_a_log_is_comes_before_its_run() -> None:
     news = told(make_log().text().encode())
-    place = next(n for n, one in enumerate(news) if isinstance(one, Identified))
-    one = news[place]
-    assert isinstance(one, Identified)
+    init, one, *rest = runs_of(news)
+    assert (init.phase, init.target) == ("init", None)
     assert (one.benchmark, one.division, one.batch_size) == ("resnet", "closed", 3200)
-    assert one.target == "at least 0.759 and below 1.0"
-    assert one.reference is not None and one.reference.how == "interpolated"
-    assert one.reference.minimum is not None and one.reference.mean is not None
-    assert one.reference.minimum < one.reference.mean
-    assert [type(n) for n in news[:place]] == [PhaseChanged]
-    assert sum(isinstance(n, Identified) for n in news) == 1
+    assert (one.phase, one.target) == ("init", "at least 0.759 and below 1.0")
+    assert {later.target for later in rest} == {one.target}
 
 
-def test_open_runs_are_held_against_no_reference() -> None:
-    one = next(n for n in told(make_log(division="open").text().encode()) if isinstance(n, Identified))
-    assert one.reference is None and one.target == "below 1.0"
+def test_open_runs_have_a_target_of_their_own() -> None:
+    assert runs_of(told(make_log(division="open").text().encode()))[-1].target == "below 1.0"
 
 
 @pytest.mark.parametrize("size", [None, "many", [], {}, True, -1, 0, float("nan"), 10**400])
 def test_a_batch_size_that_is_none(size: Any) -> None:
     log = make_log()
     log.put("global_batch_size", value=size)
-    one = next(n for n in told(log.text().encode()) if isinstance(n, Identified))
-    assert one.reference is None
+    one = runs_of(told(log.text().encode()))[-1]
     assert one.batch_size is None or one.batch_size == size
 
 
@@ -71,47 +65,37 @@ def test_a_log_that_says_little_is_told_with_run_start_and_again_when_it_says_mo
     lines = lines_of()
     named = [line for line in lines if b"submission_benchmark" in line]
     late = [line for line in lines if line not in named] + named
-    found = [n for n in told(b"".join(late)) if isinstance(n, Identified)]
-    assert [n.benchmark for n in found] == [None, "resnet"]
+    found = [(n.phase, n.benchmark) for n in runs_of(told(b"".join(late)))]
+    assert found[1] == ("run", None) and found[-1] == ("stopped", "resnet")
 
 
 Measure = tuple[Any, dict[str, Any]]
 
 
-def evaluated(
-    benchmark: str, size: int, measures: list[Measure], round_name: str = "1.0"
-) -> tuple[list[News], list[Any]]:
-    """The news of a run of some evaluations, and those of its evaluations."""
+def evaluated(benchmark: str, size: int, measures: list[Measure], round_name: str = "1.0") -> list[Evaluation]:
+    """The evaluations of a run, as they are told."""
     named = {"submission_benchmark": benchmark, "submission_division": "closed", "global_batch_size": size}
     records = [*((key, value, {}) for key, value in named.items()), ("run_start", None, {})]
-    news = told(log_of(*records, *(("eval_accuracy", *one) for one in measures)), round_name)
-    return news, [one for one in news if isinstance(one, Evaluated)]
+    return evaluations_of(told(log_of(*records, *(("eval_accuracy", *one) for one in measures)), round_name))
 
 
 def curve(*values: float) -> list[Measure]:
     return [(value, {"samples_count": 12_000 * (n + 1)}) for n, value in enumerate(values)]
 
 
-def test_evaluations_with_forecast_and_the_pace_of_the_reference() -> None:
-    news, found = evaluated("llama31_8b", 32, curve(3.9, 3.8, 3.7, 3.6, 3.5, 3.4, 3.29), "5.1")
-    assert [one.forecast.state for one in found[:3]] == ["too-early"] * 3
-    assert all(one.forecast.state in ("from", "between") for one in found[3:6])
-    assert found[6].forecast.state == "reached"
+def test_evaluations_against_the_target() -> None:
+    found = evaluated("llama31_8b", 32, curve(3.9, 3.8, 3.7, 3.6, 3.5, 3.4, 3.29), "5.1")
     assert [one.reached for one in found] == [False] * 6 + [True]
-    identity = next(one for one in news if isinstance(one, Identified))
-    assert identity.reference is not None and identity.reference.mean is not None
     assert (found[1].progress, found[1].unit, found[1].elapsed_ms) == (24_000, "samples", 120_000.0)
-    assert found[1].by_reference_ms == pytest.approx(60_000 * identity.reference.mean / 12_000)
-    assert found[6].by_reference_ms is None
 
 
 def test_an_evaluation_before_the_first_sample_does_not_turn_the_unit() -> None:
-    _, found = evaluated("bert", 448, [(0.3, {"epoch_num": 0}), (0.4, {"epoch_num": 299_904})], "4.1")
+    found = evaluated("bert", 448, [(0.3, {"epoch_num": 0}), (0.4, {"epoch_num": 299_904})], "4.1")
     assert [(one.progress, one.unit) for one in found] == [(0, "samples"), (299_904, "samples")]
 
 
 def test_once_reached_the_target_stays_reached() -> None:
-    assert [one.reached for one in evaluated("llama31_8b", 32, curve(3.2, 3.4), "5.1")[1]] == [True, True]
+    assert [one.reached for one in evaluated("llama31_8b", 32, curve(3.2, 3.4), "5.1")] == [True, True]
 
 
 def test_measures_that_come_one_by_one() -> None:
@@ -121,19 +105,19 @@ def test_measures_that_come_one_by_one() -> None:
         for step, values in steps
         for metric, value in zip(("FID", "CLIP"), values, strict=True)
     ]
-    _, found = evaluated("stable_diffusion", 1024, both, "4.0")
+    found = evaluated("stable_diffusion", 1024, both, "4.0")
     assert [one.measure for one in found] == ["FID", "CLIP"] * 3
     assert [one.reached for one in found] == [False] * 5 + [True]
 
 
 def test_measures_that_are_good_enough_but_not_together() -> None:
     values = [{"BBOX": 0.4, "SEGM": 0.3}, {"BBOX": 0.3, "SEGM": 0.4}]
-    _, found = evaluated("maskrcnn", 96, [(value, {"epoch_num": n}) for n, value in enumerate(values, 1)])
-    assert not found[-1].reached and found[-1].forecast.state != "reached"
+    found = evaluated("maskrcnn", 96, [(value, {"epoch_num": n}) for n, value in enumerate(values, 1)])
+    assert not found[-1].reached
 
 
 def test_evaluations_before_anything_is_known() -> None:
-    found = [one for one in told(log_of(("eval_accuracy", 0.5, {}))) if isinstance(one, Evaluated)]
+    found = evaluations_of(told(log_of(("eval_accuracy", 0.5, {}))))
     assert (found[0].reached, found[0].elapsed_ms, found[0].unit) == (None, None, None)
 
 
@@ -143,8 +127,8 @@ def test_times_that_are_none(time_ms: float) -> None:
     for record in log.records():
         record["time_ms"] = time_ms
     news = told(log.text().encode())
-    assert any(isinstance(one, PhaseChanged) and one.phase == "stopped" for one in news)
-    assert all(one.elapsed_ms is None for one in news if isinstance(one, (PhaseChanged, Evaluated)))
+    assert runs_of(news)[-1].phase == "stopped"
+    assert all(one.elapsed_ms is None for one in [*runs_of(news), *evaluations_of(news)])
 
 
 def test_pieces_of_any_size_bring_the_same_news() -> None:
@@ -165,9 +149,8 @@ def test_an_init_phase_over_its_limit_is_told_before_it_ends() -> None:
     fed = of_training(*lines[:20])
     assert fed.feed(b"", int(BEGAN_S * 1000)) == [], "a log of another day is no init phase that lasts"
     assert fed.feed(b"", began + 29 * 60_000) == []
-    [one] = fed.feed(b"", began + 31 * 60_000)
-    assert isinstance(one, Warned) and one.rule == "key.init_stop.time"
-    assert one.message == "The init phase has lasted 31.0 minutes, and init_stop has to come within 30"
+    [one] = runs_of(fed.feed(b"", began + 31 * 60_000))
+    assert one.problem == ("init_stop has not come in 31.0 minutes, and has to within 30")
     assert fed.feed(b"", began + 32 * 60_000) == []
     stop = next(n for n, line in enumerate(lines) if b"init_stop" in line)
     assert of_training(*lines[: stop + 1]).feed(b"", began + 40 * 60_000) == [], "the judge has the last word"
@@ -186,6 +169,6 @@ def test_the_time_of_day_counts_while_the_log_is_live() -> None:
 def test_a_defect_of_ours_is_told_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.judge.log.LogJudge.feed", lambda *_: 1 / 0)
     fed = Fed()
-    [one] = fed.feed(b"x")
-    assert isinstance(one, Warned) and one.rule == "rule.crashed" and "division by zero" in one.message
+    [one] = runs_of(fed.feed(b"x"))
+    assert one.problem is not None and one.problem.endswith("cannot be followed: ZeroDivisionError: division by zero")
     assert fed.feed(b"x") == []

@@ -14,23 +14,26 @@ from typing import Any
 import pytest
 
 from mlsub.commands.watch import run as run_module
-from mlsub.commands.watch.news import (
-    Concluded,
-    Ended,
-    Evaluated,
-    Found,
-    PhaseChanged,
-    Restarted,
-    Warned,
-    Watching,
-)
+from mlsub.commands.watch.model import Concluded, Ended, Found, RunSoFar
 from mlsub.commands.watch.run import Clock, Watch
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings as CheckSettings
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings as Asked
-from tests.commands.watch.scene import FakeClock, Kept, Step, append, ctrl_c, lines_of, wait, watched
+from tests.commands.watch.scene import (
+    FakeClock,
+    Kept,
+    Step,
+    append,
+    ctrl_c,
+    evaluations_of,
+    lines_of,
+    phases_of,
+    runs_of,
+    wait,
+    watched,
+)
 from tests.differential.shared import ABSENT, CORPUS, present
 from tests.effort import HUNG
 from tests.judging import report_on
@@ -55,16 +58,9 @@ def test_a_log_that_comes_late_and_grows_line_by_line(file: Path) -> None:
     lines = lines_of()
     status, kept = watched([file], [wait, wait, *(append(file, line) for line in lines)])
     assert status == 0
-    assert [one.phase for one in kept.of(PhaseChanged)] == [
-        "waiting",
-        "init",
-        "run",
-        "evaluating",
-        "run",
-        "stopped",
-    ]
-    assert isinstance(kept.news[0], Watching)
-    assert len(kept.of(Evaluated)) == 10
+    assert phases_of(kept.news) == RUN
+    assert isinstance(kept.news[0], RunSoFar) and kept.news[0].phase == "waiting"
+    assert len(evaluations_of(kept.news)) == 10
     [end] = kept.of(Ended)
     assert (end.official, end.status, end.minutes, end.errors) == ("compliant", "success", 10.0, 0)
     assert verdict(kept).official is Verdict.ACCEPTED and verdict(kept).reason == "stopped"
@@ -160,10 +156,10 @@ def test_what_becomes_of_a_log(name: str, file: Path) -> None:
     before, script, expected = HISTORIES[name]
     file.write_bytes(before)
     status, kept = watched([file], script(file))
-    restarts, phases = [one.reason for one in kept.of(Restarted)], [one.phase for one in kept.of(PhaseChanged)]
+    restarts, phases = [one.restart for one in runs_of(kept.news) if one.restart], phases_of(kept.news)
     [end] = kept.of(Ended)
     assert (status, restarts, phases, end.minutes) == expected
-    assert kept.of(Warned) == []
+    assert not [one.problem for one in runs_of(kept.news) if one.problem]
     rules = [rule for rule, _, _ in findings(kept)]
     assert ("log.hidden-record" in rules) == (name == "another writer goes on after a torn record")
     assert ("log.unreadable" in rules) == (status == 2) == (verdict(kept).official is Verdict.NOT_CHECKED)
@@ -243,7 +239,7 @@ def test_how_a_watch_ends(name: str, file: Path) -> None:
         missing = ("key.run_stop.count", None, "exactly once") in findings(kept)
         assert missing == (b"run_stop" not in data)
     if name == "aborted":
-        assert kept.of(PhaseChanged)[-1].status == "aborted"
+        assert runs_of(kept.news)[-1].status == "aborted"
 
 
 def test_a_folder_and_what_appears_in_it(tmp_path: Path) -> None:
@@ -252,7 +248,7 @@ def test_a_folder_and_what_appears_in_it(tmp_path: Path) -> None:
     later = tmp_path / "result_1.txt"
     status, kept = watched([tmp_path], [wait, append(later, *lines_of(run=1))], settings={"logs": 2})
     assert status == 0
-    assert [one.path for one in kept.of(Watching)] == ["result_0.txt", "result_1.txt"]
+    assert [*dict.fromkeys(one.path for one in runs_of(kept.news))] == ["result_0.txt", "result_1.txt"]
     assert verdict(kept).logs == verdict(kept).compliant == 2
 
 
@@ -265,7 +261,7 @@ def test_a_folder_that_comes_late(tmp_path: Path) -> None:
 
     status, kept = watched([folder], [wait, make])
     assert status == 0
-    assert [one.path for one in kept.of(Watching)] == ["results", "results/result_0.txt"]
+    assert [*dict.fromkeys(one.path for one in runs_of(kept.news))] == ["results", "results/result_0.txt"]
     assert verdict(kept).logs == 1
 
 
@@ -281,17 +277,19 @@ def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "result_0.txt").write_bytes(WHOLE)
     _, kept = watched([tmp_path / "a", tmp_path / "b", tmp_path / "a"])
-    assert [one.path for one in kept.of(Watching)] == ["a/result_0.txt", "b/result_0.txt"]
+    assert [*dict.fromkeys(one.path for one in runs_of(kept.news))] == ["a/result_0.txt", "b/result_0.txt"]
 
 
-def test_there_is_a_bound_on_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_a_bound_on_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(run_module, "MAX_LOGS", 3)
     for run in range(5):
         (tmp_path / f"result_{run}.txt").write_bytes(b"".join(lines_of(run=run)))
         if run >= 2:
             _, kept = watched([tmp_path])
             assert verdict(kept).logs == 3
-            assert len([one for one in kept.of(Warned) if one.path is None]) == (run > 2)
+            assert capsys.readouterr().err.count("more than 3 logs; the others are not watched") == (run > 2)
 
 
 def test_a_pipe_is_judged_as_the_file_would_be(file: Path) -> None:
@@ -307,7 +305,7 @@ def test_a_pipe_is_judged_as_the_file_would_be(file: Path) -> None:
         assert status == (0 if report.compliant else 1)
         assert set(findings(kept)) == {(f.rule, f.line, f.expected) for f in report.findings}
         assert verdict(kept).reason == "stopped"
-        stopped = kept.of(PhaseChanged)[-1].phase
+        stopped = runs_of(kept.news)[-1].phase
         assert stopped == ("stopped" if spoiled[-150:].count(b"run_stop") else "lost")
 
 
@@ -334,20 +332,6 @@ def test_a_pipe_beside_a_file(file: Path) -> None:
     status, kept = piped(b"".join(lines_of(run=1)), file)
     assert status == 0
     assert {one.path for one in kept.of(Ended)} == {"-", "result_0.txt"}
-
-
-def test_a_run_faster_than_the_reference_allows_is_warned_of(file: Path) -> None:
-    lines = lines_of()
-    fast = [line.replace(b'"epoch_num": 40', b'"epoch_num": 5') for line in lines]
-    file.write_bytes(b"".join(fast))
-    status, kept = watched([file])
-    [one] = kept.of(Warned)
-    assert one.rule == "rcp.too-fast"
-    assert one.message.startswith("The run converged at 5 epochs, faster than the reference allows")
-    assert status == 0
-    file.write_bytes(b"".join(lines))
-    _, kept = watched([file])
-    assert kept.of(Warned) == []
 
 
 def test_rules_of_the_house_count(file: Path, tmp_path: Path) -> None:
@@ -414,7 +398,7 @@ def test_a_log_of_v0_6(file: Path) -> None:
     )
     status, kept = watched([file], round="0.6")
     assert status == 1
-    assert [(one.phase, one.elapsed_ms) for one in kept.of(PhaseChanged)] == [("run", 0.0), ("stopped", 60_000.0)]
+    assert [(one.phase, one.elapsed_ms) for one in runs_of(kept.news)[1:]] == [("run", 0.0), ("stopped", 60_000.0)]
 
 
 BOTH = (signal.SIGINT, signal.SIGTERM)

@@ -87,10 +87,6 @@ def claims(answer: Answer) -> Facts:
         for part in ("break_even", "nearest", "changed"):
             if claim[part]:
                 facts[f"{name} {part.replace('_', ' ')}"] = [len(claim[part]), sketch(sorted(flat(claim[part])))]
-    for found in document["messaging"]["findings"]:
-        facts[f"finding {found['claim']} {found['rule']} {found['severity']}"] = found["line"]
-    for note in document["messaging"]["footnotes"]:
-        facts[f"footnote {note['claim']}"] = len(note["missing"])
     return facts
 
 

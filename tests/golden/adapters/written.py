@@ -13,11 +13,10 @@ from tests.golden.answer import Answer
 from tests.golden.figures import Facts, finding_facts, numbers, rounded, shortened, values
 from tests.golden.pages import page_facts
 
+_IDENTITY = ("path", "round", "benchmark", "division", "batch_size")
 _EVENTS = {
-    "watching": ("path", "usage", "round"),
-    "phase": ("phase", "status", "elapsed_ms", "blocks", "epochs"),
-    "identity": ("benchmark", "division", "batch_size"),
-    "evaluation": ("line", "key", "value", "progress", "unit", "elapsed_ms", "reached", "by_reference_ms"),
+    "run": (*_IDENTITY, "phase", "status", "elapsed_ms", "blocks", "epochs"),
+    "evaluation": ("line", "key", "value", "progress", "unit", "elapsed_ms", "reached"),
     "end": ("official", "status", "minutes", "errors", "warnings", "review"),
     "verdict": ("official", "exit_status", "reason", "logs", "compliant"),
 }
@@ -160,11 +159,6 @@ def db_tables(answer: Answer) -> Facts:
     }
 
 
-def plot(answer: Answer) -> Facts:
-    """The figures of the tables beside a plot, where it is a page."""
-    return page_facts(answer.folder)
-
-
 def site(answer: Answer) -> Facts:
     """The pages of a site and the figures of their tables and charts."""
     return page_facts(answer.folder / "site")
@@ -176,10 +170,8 @@ def watched(answer: Answer) -> Facts:
     for number, event in enumerate(answer.lines):
         kind = event["event"]
         told = values(event, *_EVENTS.get(kind, ())) or []
-        if kind == "identity":
-            told.append(values(event["reference"], "how", "unit", "mean", "stdev", "minimum"))
-        elif kind == "evaluation":
-            told.append(values(event["forecast"], "state", "not_before_ms", "not_after_ms"))
+        if kind == "run" and event["evaluation"]:
+            told.append(values(event["evaluation"], *_EVENTS["evaluation"]))
         elif kind == "finding":
             facts |= finding_facts([event["finding"]])
         facts[f"event {number:03d}"] = [kind, *told]

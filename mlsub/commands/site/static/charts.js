@@ -1,11 +1,12 @@
 "use strict";
 // Charts of a page: SVG by Observable Plot, in the colours of the theme, with a legend, hover, and the picture as a file.
-// window.mlsub.kinds has a drawing function a kind of chart: (data, size, figure) => the SVG, where size has the width
-// in pixels and whether that is narrow. A page's own script adds its kinds before the page has loaded.
+// window.mlsub.kinds has a drawing function a kind of chart: (data, size, figure) => { svg, legend, stops, title }, or null
+// where there is nothing to draw. size has the width in pixels and whether that is narrow; stops are the marks with their x
+// and y, and perhaps an href, title(mark) their words. A page's own script adds its kinds before the page has loaded.
 (() => {
   const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
-  const colour = (place) => `var(--c${((place % 10) + 10) % 10})`;
+  const colour = (name) => `var(--${typeof name === "number" ? `c${name % 10}` : name})`;
   const narrow = 560;
 
   // What every chart has in common; the font size is in pixels.
@@ -14,7 +15,6 @@
 
   // On a logarithmic axis only 1, 2 and 5 of each decade have room for a number.
   const round = (value) => (/^0?\.?0*[125]0*$/.test(String(value)) ? number(value) : "");
-  const decades = (value) => (/^0?\.?0*10*$/.test(String(value)) ? number(value) : "");
 
   // Large numbers on an axis are 200K, 1.5M, 2B: there is room for no more.
   const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
@@ -70,12 +70,17 @@
   // The points of series stand in the page as data, by column (all x, then all y), or in a table of lists, whose rows are
   // lines or the categories of marks. They are read once: a table that is sorted is read no more.
   const pointed = (series) => ({ ...series, points: series.points[0].map((_, at) => series.points.map((c) => c[at])) });
-  const numbersOf = (cell) => cell.textContent.split(" ").map((text) => parseFloat(text.replaceAll(",", "")));
+  // A ditto mark stands for the list of the row above.
+  const numbersOf = (rows, at, place) => {
+    const { textContent } = rows[at].cells[place];
+    if (textContent === "\u2033" && at) return numbersOf(rows, at - 1, place);
+    return textContent.split(" ").map((text) => parseFloat(text.replaceAll(",", "")));
+  };
   const listed = ({ id, x, y, name, style, colour }, categories) => {
     const rows = Array.from(document.getElementById(id).tBodies[0].rows);
-    const points = rows.map((row, at) => {
-      const ups = categories ? null : numbersOf(row.cells[y]);
-      const found = numbersOf(row.cells[x]).map((value, place) => [value, ups ? ups[place] : at]);
+    const points = rows.map((_, at) => {
+      const ups = categories ? null : numbersOf(rows, at, y);
+      const found = numbersOf(rows, at, x).map((value, place) => [value, ups ? ups[place] : at]);
       return found.filter((point) => point.every(Number.isFinite));
     });
     if (categories) return [{ name, style, colour, points: points.slice(0, categories.length).flat() }];
@@ -86,7 +91,46 @@
   const lists = new WeakMap();
   const read = (data, figure) => {
     if (!lists.has(figure)) lists.set(figure, data.table ? listed(data.table, data.categories) : []);
-    return [...lists.get(figure), ...data.series.map(pointed)];
+    return [...lists.get(figure), ...(data.series ?? []).map(pointed)];
+  };
+
+  // Where a mark is, in pixels of its chart.
+  const apply = (svg, axis, mark) => {
+    const scale = svg.scale(axis);
+    return scale.apply(mark[axis]) + (scale.bandwidth ?? 0) / 2;
+  };
+
+  // A chart is one stop of Tab. Arrows, Home and End move through its marks, whose words are shown and read out, and Enter
+  // opens what one leads to.
+  const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+  const steer = (figure, known) => {
+    const area = figure.querySelector(".plot-area");
+    const said = document.createElement("output");
+    said.className = "said";
+    area.after(said);
+    Object.assign(area, { tabIndex: 0, role: "application" });
+    let at = -1;
+    const show = (mark) => {
+      known.svg.querySelector(".ring")?.remove();
+      said.textContent = mark ? known.title(mark) : "";
+      if (!mark) return;
+      const [x, y] = [apply(known.svg, "x", mark), apply(known.svg, "y", mark)];
+      const ring = known.svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "circle"));
+      for (const [key, value] of Object.entries({ class: "ring", cx: x, cy: y, r: 9 })) ring.setAttribute(key, value);
+      const left = Math.min(x, known.width - said.offsetWidth);
+      Object.assign(said.style, { left: `${area.offsetLeft + Math.max(0, left)}px`, top: `${area.offsetTop + y + 14}px` });
+    };
+    area.addEventListener("keydown", (event) => {
+      const count = known.stops.length;
+      if (!count || event.target !== area || event.altKey || event.ctrlKey || event.metaKey) return;
+      if (event.key in STEPS) {
+        at = Math.min(count - 1, Math.max(0, at < 0 && STEPS[event.key] < 0 ? count - 1 : at + STEPS[event.key]));
+        event.preventDefault();
+        show(known.stops[at]);
+      } else if (event.key === "Escape") show(null);
+      else if (event.key === "Enter" && known.stops[at]?.href) location.href = known.stops[at].href;
+    });
+    area.addEventListener("blur", () => show(null));
   };
 
   const drawn = new Map();
@@ -97,7 +141,9 @@
     if (known.svg && known.width === width) return;
     known.width = width;
     const made = window.mlsub.kinds[known.kind](known.data, { width, narrow: width < narrow }, figure);
-    const svg = made.svg ?? made;
+    figure.hidden = !made;
+    if (!made) return;
+    const { svg, legend: entries = [], stops = [], title } = made;
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", ["figcaption", ".about"].map((of) => figure.querySelector(of)?.textContent ?? "").join(". "));
     // The picture has one label; those of its parts are names for style sheets and tests.
@@ -106,9 +152,11 @@
       part.removeAttribute("aria-label");
     }
     openable(svg);
-    known.svg = svg;
-    known.legend = made.legend ?? [];
-    place.replaceChildren(svg, ...(known.legend.length ? [legend(known.legend)] : []));
+    Object.assign(known, { svg, legend: entries, title });
+    known.stops = stops.slice().sort((a, b) => apply(svg, "x", a) - apply(svg, "x", b) || apply(svg, "y", b) - apply(svg, "y", a));
+    place.replaceChildren(svg, ...(entries.length ? [legend(entries)] : []));
+    const marks = known.stops.length === 1 ? "1 mark" : `${number(known.stops.length)} marks`;
+    place.setAttribute("aria-label", `${figure.querySelector("figcaption").textContent}: ${marks}; arrow keys move through them${stops.some((mark) => mark.href) ? ", Enter opens one" : ""}`);
   };
 
   // Draws a chart again whose data or choices have changed.
@@ -119,12 +167,38 @@
     draw(figure);
   };
 
-  const begin = (figure) => {
+  // A second chart, of the part of the first that its data name.
+  const beside = (figure, { near, ...data }) => {
+    const part = figure.cloneNode(true);
+    part.id += "-near-the-target";
+    part.querySelector("figcaption").append(" near the target");
+    part.querySelector(".about").textContent = near.about;
+    figure.after(part);
+    begin(part, { ...data, band: "", window: near.window });
+  };
+
+  const begin = (figure, given) => {
     const source = figure.querySelector('script[type="application/json"]');
-    drawn.set(figure, { kind: figure.dataset.kind ?? "series", data: source ? JSON.parse(source.textContent) : null });
+    const known = { kind: figure.dataset.kind, data: given ?? (source ? JSON.parse(source.textContent) : null) };
+    if (known.data?.near) beside(figure, known.data);
+    drawn.set(figure, known);
     draw(figure);
-    figure.querySelector(".about").before(window.mlsub.tools(figure, () => drawn.get(figure)));
-    new ResizeObserver(() => draw(figure)).observe(figure.querySelector(".plot-area"));
+    steer(figure, known);
+    figure.querySelector(".about").before(window.mlsub.tools(figure, () => known));
+    new ResizeObserver(() => figure.hidden || draw(figure)).observe(figure.querySelector(".plot-area"));
+  };
+
+  // The chart that the address names, alone or beside what is chosen on the page: #ID or #round=v1.0&chart=ID.
+  const address = () => {
+    const text = location.hash.slice(1);
+    return new URLSearchParams(text.includes("=") ? text : { chart: text });
+  };
+  const mark = () => {
+    const name = address().get("chart");
+    for (const figure of drawn.keys()) {
+      figure.classList.toggle("linked", figure.id === name);
+      if (figure.id === name) figure.scrollIntoView();
+    }
   };
 
   // All results of the site as objects, from data/results.js, where each column stands once.
@@ -140,7 +214,11 @@
     return results;
   };
 
-  const data = { read, root: document.documentElement.dataset.root, results: allResults };
-  window.mlsub = { kinds: {}, plot, number, short, colour, round, decades, ticks, redraw, textWidth, wrap, ...data };
-  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("figure.chart[data-kind]").forEach(begin));
+  const data = { read, address, root: document.documentElement.dataset.root, results: allResults };
+  window.mlsub = { kinds: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
+    mark();
+    window.addEventListener("hashchange", mark);
+  });
 })();

@@ -26,8 +26,14 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    for (const button of document.querySelectorAll("[data-copy]")) {
-      const source = document.getElementById(button.dataset.copy);
+    for (const source of document.querySelectorAll("[data-copy]")) {
+      const tools = document.createElement("p");
+      tools.className = "tools";
+      const button = tools.appendChild(document.createElement("button"));
+      button.textContent = "Copy";
+      button.setAttribute("aria-label", `Copy: ${source.getAttribute("aria-label")}`);
+      tools.append(" ", document.createElement("output"));
+      source.after(tools);
       source.textContent = source.textContent.replace("[date]", today());
       button.addEventListener("click", async () => {
         const done = await copy(source);

@@ -2,16 +2,18 @@
 // The kind "dots": results as marks over two axes, in the colours of what made them, and lines through some of them.
 // The page names the results by their places in the data of the site, so that each of them is there once.
 (() => {
-  const { kinds, plot, number, short, colour } = window.mlsub;
+  const { kinds, plot, number, short, colour, textWidth, wrap } = window.mlsub;
+  const LINE = 13;
 
   const TITLES = { published_minutes: "minutes to train", chip_minutes: "chip-minutes", accelerators_count: "accelerators" };
 
   const about = (result) => {
     const chips = result.accelerators_count ? `${number(result.accelerators_count)} × ${result.accelerator_name ?? result.accelerator_model_name ?? "accelerators"}` : "no accelerators";
     const figure = result.y === result.chip_minutes ? `${short(result.y)} chip-minutes, ` : "";
+    const energy = result.energy_joules === null ? "" : `, ${short(result.energy_joules / 1e6)} MJ`;
     return [
       result.system_name, result.organisation_name, chips,
-      `${figure}${short(result.published_minutes)} minutes`, `${result.round_key}, ${result.division_name}`,
+      `${figure}${short(result.published_minutes)} minutes${energy}`, `${result.round_key}, ${result.division_name}`,
     ].join("\n");
   };
 
@@ -34,36 +36,58 @@
   };
 
   // The axes are marks of their own: the scale would leave numbers out that have room.
-  const logAxis = (along, values, most, label, powers) => {
+  const logAxis = (along, values, most, options, powers) => {
     const domain = span(values, powers);
     const shown = ticks(domain, most, powers);
     const [grid, axis] = along === "x" ? [Plot.gridX, Plot.axisX] : [Plot.gridY, Plot.axisY];
-    const marks = [grid(shown), axis(shown, { text: shown.map(number), label, labelAnchor: "center" })];
+    const marks = [grid(shown), axis(shown, { text: shown.map(number), labelArrow: "none", ...options })];
     return { scale: { type: "log", domain, axis: null }, marks };
   };
 
-  const axisX = (data, points, size) => {
-    if (data.x === "accelerators_count") return logAxis("x", points.map((d) => d.x), Math.floor(size.width / 60), TITLES.accelerators_count, true);
-    if (data.x === "round_key") return { scale: { type: "point", domain: data.rounds, label: null, padding: 0.5 }, marks: [] };
-    const years = { type: "utc", domain: data.span.map((day) => new Date(day)), label: null, ticks: size.width < 420 ? 5 : 8 };
-    return { scale: years, marks: [] };
+  const axisX = (data, points, width) => {
+    if (data.x === "accelerators_count") {
+      return logAxis("x", points.map((d) => d.x), Math.floor(width / 60), { label: TITLES.accelerators_count, labelAnchor: "center" }, true);
+    }
+    const step = Math.ceil((d3.max(data.rounds, textWidth) + 8) * data.rounds.length / width);
+    const shown = data.rounds.filter((_, at) => (data.rounds.length - 1 - at) % step === 0);
+    return { scale: { type: "point", domain: data.rounds, ticks: shown, label: null, padding: 0.3 }, marks: [] };
   };
 
-  const NONE = [7, "circle"];
+  const NONE = ["c7", "circle"];
 
   const pointOf = (data, all) => (at) => {
     const result = all[at];
-    const [tone, symbol] = data.keys.find(([name]) => name === result[data.by])?.slice(1) ?? NONE;
-    return { ...result, x: data.x === "publication_date" ? new Date(result[data.x]) : result[data.x], y: result[data.y], tone: colour(tone), symbol };
+    const [tone, symbol] = data.keys.find(([name]) => name === (result[data.by] ?? data.none))?.slice(1) ?? NONE;
+    return { ...result, x: result[data.x], y: result[data.y], tone: colour(tone), symbol };
   };
 
   // A record stands until the last round that could have beaten it.
   const stepped = (line, data, point) => {
     const points = line.at.map(point);
-    if (line.until) points.push({ ...points.at(-1), x: new Date(line.until) });
+    if (line.until) points.push({ ...points.at(-1), x: line.until });
     return Plot.line(points, {
-      x: "x", y: "y", curve: line.step ? "step-after" : "linear", stroke: line.own ? points[0].tone : "var(--soft)", strokeWidth: line.own ? 1.5 : 2, strokeOpacity: line.own ? 0.7 : 1,
+      x: "x", y: "y", curve: line.step ? "step-after" : "linear", stroke: line.own ? points[0].tone : "var(--soft)",
+      strokeWidth: line.own ? 1.5 : 3, strokeOpacity: line.own ? 0.8 : 0.45,
     });
+  };
+
+  // Names beside the last marks of their lines, moved off each other; none where there is no room for all.
+  const labelsOf = (data, points, places, height, most) => {
+    const last = (of) => of.reduce((best, d) => (data.rounds.indexOf(d.x) >= data.rounds.indexOf(best.x) ? d : best));
+    const ends = d3.groups(points, (d) => d[data.by] ?? data.none).map(([name, of]) => {
+      const { x, y, tone } = last(of);
+      const lines = wrap(name, most);
+      return { lines, tone, x, y, left: places.x(x) + 7, wide: d3.max(lines, textWidth), top: places.y(y) - (lines.length * LINE) / 2 };
+    });
+    const placed = [];
+    for (const one of ends.sort((a, b) => a.top - b.top)) {
+      const high = (of) => of.lines.length * LINE;
+      const meets = (other) => one.left < other.left + other.wide + 6 && other.left < one.left + one.wide + 6;
+      one.at = Math.max(one.top, ...placed.filter(meets).map((other) => other.at + high(other)));
+      placed.push(one);
+      if (one.at + high(one) > height + 8 || one.at - one.top > 3 * LINE) return null;
+    }
+    return placed;
   };
 
   // From the fewest accelerators to the most, with the slope -1.
@@ -75,7 +99,7 @@
   const ideal = (ends) =>
     Plot.line(ends, { x: "x", y: "y", stroke: ends[0].tone, strokeWidth: 1.2, strokeOpacity: 0.55, strokeDasharray: "2 4" });
 
-  const drawable = (data) => (d) => d.y > 0 && (data.x !== "accelerators_count" || d.x > 0) && (data.x !== "publication_date" || d.publication_date);
+  const drawable = (data) => (d) => d.y > 0 && (data.x !== "accelerators_count" || d.x > 0);
 
   // A mark under a name of its own, for style sheets and tests.
   const called = (name) => (index, scales, values, dimensions, context, next) => {
@@ -84,25 +108,36 @@
     return group;
   };
 
-  const nothing = (size) =>
-    plot(size, { height: 80, axis: null, marks: [Plot.text(["Nothing to draw for this choice"], { frameAnchor: "middle" })] });
-
   // Results of "frame" stand behind those that are shown, and lines of "reach" count: the axes stay for each choice.
   kinds.dots = (data, size) => {
     const point = pointOf(data, window.mlsub.results());
     const points = data.at.map(point).filter(drawable(data));
-    if (!points.length) return { svg: nothing(size), legend: [] };
+    if (!points.length) return null;
     const lines = data.lines ?? [];
     const [ideals, reach] = [data.ideal, data.reach].map((some) => (some ?? []).map((line) => idealOf(line, point)));
     const others = (data.frame ?? []).map(point).filter(drawable(data));
     const within = [...points, ...others, ...lines.flatMap((line) => line.at.map(point)), ...ideals.flat(), ...reach.flat()].map((d) => d.y);
-    const height = data.small ? 190 : size.narrow ? 320 : 420;
+    const height = data.small ? 210 : size.narrow ? 320 : 420;
     const radius = data.small ? 3.5 : 5;
-    const x = axisX(data, [...points, ...others], size);
-    const y = logAxis("y", within, data.small ? 5 : 9, data.small ? null : TITLES[data.y]);
+    const [marginLeft, marginTop, marginBottom] = [52, 24, data.x === "accelerators_count" ? 40 : 26];
+    const y = logAxis("y", within, data.small ? 5 : 9, { label: TITLES[data.y], labelAnchor: "top" });
+    let [marginRight, labels] = [12, null];
+    if (data.rounds) {
+      // Names at the last round need room beside it; those that end earlier stand in the chart.
+      const most = data.small || size.narrow ? 96 : 160;
+      for (const room of [12, 40, 70, 100, most + 8]) {
+        const across = d3.scalePoint(data.rounds, [marginLeft, size.width - room]).padding(0.3);
+        const up = d3.scaleLog(y.scale.domain, [height - marginBottom, marginTop]);
+        const found = labelsOf(data, points, { x: across, y: up }, height - marginBottom, most);
+        if (!found || found.every((one) => one.left + one.wide <= size.width)) {
+          [marginRight, labels] = [found ? room : 12, found];
+          break;
+        }
+      }
+    }
+    const x = axisX(data, [...points, ...others], size.width - marginLeft - marginRight);
     const svg = plot(size, {
-      height, marginLeft: 52, marginRight: 12, marginTop: 12, marginBottom: data.x === "accelerators_count" ? 40 : 26,
-      x: x.scale, y: y.scale, symbol: { type: "identity" },
+      height, marginLeft, marginRight, marginTop, marginBottom, x: x.scale, y: y.scale, symbol: { type: "identity" },
       marks: [
         ...y.marks,
         ...x.marks,
@@ -110,10 +145,14 @@
         ...lines.map((line) => stepped(line, data, point)),
         ...ideals.map(ideal),
         Plot.dot(points, { x: "x", y: "y", fill: "tone", stroke: "var(--paper)", strokeWidth: 0.7, symbol: "symbol", r: radius, fillOpacity: 0.85 }),
+        ...(labels ?? []).map((one) => Plot.text([one.lines.join("\n")], {
+          frameAnchor: "top-left", textAnchor: "start", lineAnchor: "top", dx: one.left - marginLeft, dy: one.at - marginTop, fontSize: 11, lineHeight: LINE / 11,
+          fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3,
+        })),
         Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: about })),
       ],
     });
-    const legend = data.small ? [] : data.keys.filter(([name]) => points.some((d) => (d[data.by] ?? data.none) === name));
-    return { svg, legend: legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol })) };
+    const legend = labels || (data.small && data.keys.length === 1) ? [] : data.keys.filter(([name]) => points.some((d) => (d[data.by] ?? data.none) === name));
+    return { svg, legend: legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol })), stops: points, title: about };
   };
 })();

@@ -23,7 +23,7 @@
   const digits = (value) => (value > 0 ? short(value) : "–");
 
   // The columns are those of the table that is there without scripts.
-  const rowOf = (result, pages) => {
+  const rowOf = (result, { pages, energy }) => {
     const page = (kind, key) => (Object.hasOwn(pages[kind], key) ? window.mlsub.root + pages[kind][key] : null);
     const system = result.system_name ?? "–";
     const chips = result.accelerator_name ?? result.accelerator_model_name ?? "–";
@@ -35,6 +35,7 @@
       cell(link(result.organisation_name ?? "–", page("organisation", result.organisation_name))),
       cell(link(result.accelerators_count ? `${number(result.accelerators_count)} × ${chips}` : chips, page("accelerator", result.accelerator_name)), result.accelerators_count ?? 0),
       cell(link(time, result.href), result.published_minutes),
+      ...(energy ? [cell(result.energy_joules === null ? "–" : short(result.energy_joules / 1e6), result.energy_joules ?? NaN)] : []),
       cell(digits(result.chip_minutes), result.chip_minutes ?? NaN),
       cell(result.division_name),
       cell(result.round_key, parseFloat(result.round_key.replace(/^\D*/, ""))),
@@ -46,11 +47,11 @@
 
   const begin = (figure) => {
     const data = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
-    const { rounds, divisions, table: name, pages, results: own } = data.explore;
+    const { rounds, divisions, table: name, results: own } = data.explore;
     const all = window.mlsub.results();
     const table = document.getElementById(name);
     const other = Array.from(document.querySelectorAll("figure.chart")).find((one) => one !== figure);
-    const otherData = JSON.parse(other.querySelector('script[type="application/json"]').textContent);
+    const otherData = other && JSON.parse(other.querySelector('script[type="application/json"]').textContent);
     const stops = [ALL, ...rounds];
 
     const slider = element("input", { type: "range", min: 0, max: rounds.length, step: 1, id: "choice-round" });
@@ -82,8 +83,8 @@
       const ideal = data.ideal.filter((line) => within(line.at) && (of !== ALL || line.newest));
       const inDivision = (place) => all[place].division_name === division;
       redraw(figure, { ...data, at: data.at.filter(within), ideal, frame: data.at.filter(inDivision), reach: data.ideal.filter((line) => inDivision(line.at)) });
-      redraw(other, { ...otherData, at: otherData.at.filter(inDivision), lines: otherData.lines.filter((line) => inDivision(line.at[0])) });
-      table.tBodies[0].replaceChildren(...rows.map((result) => rowOf(result, pages)));
+      if (other) redraw(other, { ...otherData, at: otherData.at.filter(inDivision), lines: otherData.lines.filter((line) => inDivision(line.at[0])) });
+      table.tBodies[0].replaceChildren(...rows.map((result) => rowOf(result, data.explore)));
       table.tHead.querySelectorAll("[aria-sort]").forEach((head) => head.removeAttribute("aria-sort"));
       const title = divisions.find(([value]) => value === division)[1];
       const counted = `${number(rows.length)} ${rows.length === 1 ? "result" : "results"}`;

@@ -19,11 +19,11 @@
     const probe = document.body.appendChild(document.createElement("span"));
     probe.className = "paper-colours";
     probe.hidden = true;
-    const style = getComputedStyle(probe);
     const found = new Map();
     const named = (text) =>
       text.replace(/var\((--[a-z0-9-]+)(?:,[^()]*)?\)/g, (_, name) => {
-        if (!found.has(name)) found.set(name, style.getPropertyValue(name).trim() || "currentColor");
+        probe.style.color = `var(${name})`;
+        if (!found.has(name)) found.set(name, d3.color(getComputedStyle(probe).color).formatHex());
         return found.get(name);
       });
     ["--paper", "--text", "--soft"].forEach((name) => named(`var(${name})`));
@@ -72,7 +72,7 @@
     lines(outer, title, PAD + 12, { "font-weight": 600 });
     const top = PAD + title.length * LINE + 6;
     const copy = svg.cloneNode(true);
-    copy.querySelectorAll('[aria-label="tip"], [data-mark="tip"]').forEach((tip) => tip.remove());
+    copy.querySelectorAll('[aria-label="tip"], [data-mark="tip"], .ring').forEach((tip) => tip.remove());
     copy.removeAttribute("style");
     for (const [key, value] of Object.entries({ x: PAD, y: top, overflow: "visible" })) copy.setAttribute(key, value);
     outer.append(copy);
@@ -122,6 +122,14 @@
     const bar = document.createElement("p");
     bar.className = "tools";
     const title = figure.querySelector("figcaption").textContent;
+    const link = Object.assign(bar.appendChild(document.createElement("a")), { href: `#${figure.id}`, textContent: "Link" });
+    link.setAttribute("aria-label", `Link to: ${title}`);
+    // What is chosen on the page stays in the address.
+    link.addEventListener("click", () => {
+      const kept = window.mlsub.address();
+      kept.set("chart", figure.id);
+      link.href = `#${kept.size > 1 ? kept : figure.id}`;
+    });
     for (const kind of ["SVG", "PNG"]) {
       const button = bar.appendChild(document.createElement("button"));
       button.type = "button";

@@ -45,6 +45,7 @@
     const rows = window.mlsub.results();
     const columns = window.mlsubResults.columns.filter(({ key }) => key !== "href");
     const column = new Map(columns.map((one) => [one.key, one]));
+    const usual = rows.some((row) => row.energy_joules) ? COLUMNS.toSpliced(3, 0, "energy_joules") : COLUMNS;
     const closed = rows.some((row) => row.division_name === "closed");
     const valueOf = (row, key) => (row[key] === null ? NONE : String(row[key]));
     const heading = ({ title, unit }) => (unit ? `${title} (${unit})` : title);
@@ -229,7 +230,7 @@
     };
 
     const several = () => new Set(view.found.map((row) => row.division_name)).size > 1;
-    const shownColumns = () => state.columns ?? (several() ? [...COLUMNS, "division_name"] : COLUMNS);
+    const shownColumns = () => state.columns ?? (several() ? [...usual, "division_name"] : usual);
     const showHead = () => {
       const keys = shownColumns();
       const sorted = state.sort.replace(/^-/, "");

@@ -2,18 +2,19 @@
 // The kind "round": all results of a benchmark in one division of a round, as dots over their minutes on a logarithmic axis,
 // grouped by the number of accelerators, in the colours of the families of accelerators.
 (() => {
-  const { kinds, plot, number, short, colour, textWidth, wrap, results } = window.mlsub;
+  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address } = window.mlsub;
   const LINE = 15;
+  // How many of the fastest are shown at first.
+  const FIRST = 20;
 
   const ofRound = (data) => results().filter((one) => one.round_key === data.round);
   const chosen = (data) => data.at.map((place) => results()[place]).filter((one) => one.published_minutes > 0);
 
-  // The colour and the shape of a family; the last of the legend is that of accelerators of no known family.
-  const OTHER = { name: "no known accelerator", fill: colour(7), shape: "circle" };
+  // The colour and the shape of a family.
   const familiesOf = (data) => new Map(data.keys.map(([name, tone, shape]) => [name, { name, fill: colour(tone), shape }]));
 
   // Rows from the top: a heading a number of accelerators, and its results, the fastest first.
-  const rowsOf = (some, families) => {
+  const rowsOf = (some, families, none) => {
     const counts = d3.group(some, (one) => one.accelerators_count ?? 0);
     const called = d3.rollup(some, (of) => of.length, (one) => `${one.organisation_name}, ${one.system_name}`);
     return Array.from(counts.keys()).sort((a, b) => a - b).flatMap((count) => {
@@ -21,7 +22,7 @@
       const of = counts.get(count).slice().sort((a, b) => a.published_minutes - b.published_minutes);
       return [{ head: true, label: head }, ...of.map((one) => {
         const name = `${one.organisation_name}, ${one.system_name}`;
-        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system})` : name, of: families.get(one.family) ?? OTHER };
+        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system})` : name, of: families.get(one.family ?? none) };
       })];
     });
   };
@@ -40,9 +41,9 @@
     let top = 4;
     for (const row of rows) {
       row.lines = wrap(row.label, room - 12);
-      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 18 : 0);
+      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 14 : 0);
       row.top = top;
-      row.y = size.narrow && !row.head ? top + height - 11 : top + height / 2;
+      row.y = size.narrow && !row.head ? top + height - 9 : top + height / 2;
       row.at = row.head ? top + 10 + LINE / 2 : top + (row.lines.length * LINE) / 2 + 2;
       top += height;
     }
@@ -63,10 +64,35 @@
     return found.length > 2 ? found : d3.ticks(low, high, size.narrow ? 3 : 6);
   };
 
-  kinds.round = (data, size) => {
-    const rows = rowsOf(chosen(data), familiesOf(data));
+  // A button for all of many. The address has the charts that show all: #all=ID.
+  const isWhole = (figure) => address().getAll("all").includes(figure.id);
+  const moreOf = (figure, count) => {
+    if (count <= FIRST || figure.querySelector(".more")) return;
+    const more = Object.assign(document.createElement("button"), { type: "button", className: "more" });
+    const say = () => {
+      more.textContent = isWhole(figure) ? `Show the ${FIRST} fastest` : `Show all ${number(count)}`;
+      more.setAttribute("aria-expanded", isWhole(figure));
+    };
+    more.addEventListener("click", () => {
+      const asked = address();
+      if (isWhole(figure)) asked.delete("all", figure.id);
+      else asked.append("all", figure.id);
+      history.replaceState(null, "", `#${asked}`);
+      say();
+      redraw(figure);
+      figure.scrollIntoView({ block: "nearest" });
+    });
+    say();
+    figure.querySelector(".plot-area").after(more);
+  };
+
+  kinds.round = (data, size, figure) => {
+    const all = chosen(data).sort((a, b) => a.published_minutes - b.published_minutes);
+    if (!all.length) return null;
+    moreOf(figure, all.length);
+    const rows = rowsOf(isWhole(figure) ? all : all.slice(0, FIRST), familiesOf(data), data.none);
     const { height, left } = layOut(rows, size, widestOf(ofRound(data)));
-    const of = rows.filter((row) => !row.head);
+    const of = rows.filter((row) => !row.head).map((row) => ({ ...row, x: row.published_minutes }));
     const fill = (d) => d.of.fill;
     const label = (some, weight) =>
       Plot.text(some, {
@@ -76,13 +102,18 @@
     const [low, high] = d3.extent(of, (d) => d.published_minutes);
     const domain = high / low < 1.3 ? [low / 1.25, high * 1.25] : [low / 1.08, high * 1.08];
     const values = ticksOf(domain, size);
+    const numbers = (anchor) => Plot.axisX(values, {
+      anchor, text: values.map(short), label: anchor === "top" ? null : "Minutes to train (logarithmic) →", labelAnchor: "center", labelArrow: "none",
+    });
+    const tall = of.length > 8;
     const svg = plot(size, {
-      height: height + 44, marginLeft: left, marginRight: 48, marginTop: 0, marginBottom: 44,
+      height: height + 44 + (tall ? 24 : 0), marginLeft: left, marginRight: 48, marginTop: tall ? 24 : 0, marginBottom: 44,
       x: { type: "log", domain, axis: null },
-      y: { domain: [0, height], range: [0, height], axis: null },
+      y: { domain: [0, height], range: [tall ? 24 : 0, height + (tall ? 24 : 0)], axis: null },
       marks: [
         Plot.gridX(values),
-        Plot.axisX(values, { text: values.map(short), label: "Minutes to train (logarithmic) →", labelAnchor: "center", labelArrow: "none" }),
+        ...(tall ? [numbers("top")] : []),
+        numbers("bottom"),
         Plot.ruleY(of, { y: "y", stroke: "var(--line)", strokeOpacity: 0.7 }),
         label(rows.filter((row) => row.head), 700),
         label(rows.filter((row) => !row.head), 400),
@@ -98,6 +129,6 @@
     if (of.some((d) => d.verdict !== "accepted")) {
       legend.push({ name: "does not meet the official checker", fill: "var(--text)", shape: "hollow" });
     }
-    return { svg, legend };
+    return { svg, legend, stops: of, title: words };
   };
 })();

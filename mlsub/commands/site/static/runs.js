@@ -5,7 +5,28 @@
   const { kinds, plot, number, read, ticks } = window.mlsub;
   const CHOSEN = "mlsub-run";
 
-  const readSpread = ([x, low, median, high]) => x.map((at, i) => ({ x: at, low: low[i], median: median[i], high: high[i] }));
+  // The value of a run at a place: linear between two evaluations, of several at one place the last; a run that has ended
+  // counts with its last value, and one without an evaluation so far does not count.
+  const behind = d3.bisector((d) => d.x).right;
+  const valueAt = (points, x) => {
+    const after = behind(points, x);
+    if (!after) return null;
+    const [from, to] = [points[after - 1], points[after]];
+    return to && from.x !== x ? from.y + ((to.y - from.y) * (x - from.x)) / (to.x - from.x) : from.y;
+  };
+
+  // Places with the low end of the band, the median and the high end: of all runs, or of twenty and more the middle half.
+  // Where fewer than half of the runs count there is none. Places are those of the evaluations, or 120 at equal distances.
+  const spreadOf = (runs) => {
+    const [ends, places] = [runs.length < 20 ? [0, 1] : [0.25, 0.75], d3.sort(new Set(runs.flat().map((d) => d.x)))];
+    const even = () => d3.range(120).map((at) => places[0] + ((places.at(-1) - places[0]) * at) / 119);
+    return (places.length > 120 ? even() : places).flatMap((x) => {
+      const values = runs.map((points) => valueAt(points, x)).filter((value) => value !== null);
+      if (2 * values.length < runs.length) return [];
+      const [low, high] = ends.map((end) => d3.quantile(values, end));
+      return { x, low, median: d3.median(values), high };
+    });
+  };
 
   // The first evaluation of a run that reaches the target.
   const crossing = (line, goal) => goal && line.points.find((p) => (goal.up ? p.y >= goal.level : p.y <= goal.level));
@@ -60,7 +81,8 @@
         .filter((one) => one.style === "line")
         .map((one) => ({ name: one.name, points: one.points.map(([x, y]) => ({ x, y, run: one.name })) }));
       const chosen = { name: null };
-      states.set(figure, { lines, rule: series.find((one) => one.style === "rule"), chosen });
+      const spread = data.band && !data.window ? spreadOf(lines.map((line) => line.points)) : null;
+      states.set(figure, { lines, chosen, spread });
       if (lines.length > 1) chooser(figure, lines, data, chosen);
     }
     return states.get(figure);
@@ -93,16 +115,16 @@
     ];
   };
 
+  window.mlsub.spreadOf = spreadOf;
   kinds.runs = (data, size, figure) => {
-    const { lines, rule, chosen } = stateOf(data, figure);
-    const spread = data.spread ? readSpread(data.spread) : null;
+    const { lines, chosen, spread } = stateOf(data, figure);
     const all = lines.flatMap((line) => line.points);
     const inside = data.window
       ? all.filter(({ x, y }) => x >= data.window.x[0] && x <= data.window.x[1] && y >= data.window.y[0] && y <= data.window.y[1])
       : all;
     const title = (d) =>
       `${d.run}\n${data.x.title}: ${number(d.x)}\n${data.y.title}: ${number(d.y)}${spread ? besides(spread, data, d.x) : ""}`;
-    const target = rule ? [Plot.ruleY([rule.points[0][1]], { stroke: "var(--c5)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
+    const target = data.goal ? [Plot.ruleY([data.goal.level], { stroke: "var(--c5)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
     const pointed = Plot.tip(inside, Plot.pointer({ x: "x", y: "y", title, maxRadius: 30 }));
     const axis = (of, ends) => ({ label: of.title, grid: true, ...(ends ? { domain: ends } : {}) });
     const svg = plot(size, {
@@ -127,8 +149,8 @@
     const legend = [
       ...(spread ? range : []),
       { name: spread ? "run that is pointed at or chosen" : "run", fill: spread ? "var(--text)" : "var(--run)", shape: "line", live: Boolean(spread) },
-      ...(rule ? [{ name: rule.name, fill: "var(--c5)", shape: "rule" }] : []),
+      ...(data.goal ? [{ name: `target ${number(data.goal.level)}`, fill: "var(--c5)", shape: "rule" }] : []),
     ];
-    return { svg, legend };
+    return { svg, legend, stops: inside, title };
   };
 })();

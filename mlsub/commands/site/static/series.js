@@ -5,6 +5,13 @@
 
   const at = ([x, y]) => ({ x, y });
   const named = (series, x, y) => (d) => `${series.name}\n${x}: ${number(d.x)}\n${y}: ${number(d.y)}`;
+  // What keys stop at: each point with its words; some have no place.
+  const stopsOf = (series, data) => series.flatMap((one) => {
+    const row = (y) => `${data.categories[y]}\n${one.name}: `;
+    const points = one.points.filter((point) => point.every((value) => value !== null));
+    if (one.style === "spans") return points.map(([from, x, y]) => ({ x, y, words: `${row(y)}${number(from)} to ${number(x)}` }));
+    return points.map(at).map((d) => ({ ...d, words: data.categories?.length ? row(d.y) + number(d.x) : named(one, data.x.title, data.y.title)(d) }));
+  });
   const LINES = { line: "", dashed: "2 4", rule: "6 4" };
   const SYMBOLS = { large: "diamond", ticks: "times", triangle: "triangle", square: "square" };
 
@@ -18,7 +25,8 @@
         x: "x", y: "y", stroke, strokeWidth: series.style === "rule" ? 1.8 : 1.5, strokeDasharray: LINES[series.style],
       });
       const dots = many ? [] : [Plot.dot(points, { x: "x", y: "y", fill: stroke, r: 1.8 })];
-      return [line, ...dots, Plot.tip(points, Plot.pointer({ x: "x", y: "y", title, maxRadius: 12 }))];
+      const there = points.filter((d) => d.y !== null);
+      return [line, ...dots, Plot.tip(there, Plot.pointer({ x: "x", y: "y", title, maxRadius: 12 }))];
     }
     const hollow = series.style === "hollow";
     const large = series.style === "large";
@@ -86,6 +94,7 @@
       marginLeft: rows ? rows.margin : 60, marginBottom: 40, marginTop: rows ? 24 : 30,
       x: { ...axis(data.x, across), labelAnchor: "center", ...(rows ? { nice: true } : {}) }, y, marks,
     });
-    return { svg, legend: names.size > 1 && names.size <= 12 ? [...names.values()] : [] };
+    const legend = names.size > 1 && names.size <= 12 ? [...names.values()] : [];
+    return { svg, legend, stops: stopsOf(series, data), title: (d) => d.words };
   };
 })();

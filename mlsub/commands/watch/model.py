@@ -1,4 +1,4 @@
-"""What a watch reports, each as one event: the lines of ``--format jsonl``, and what the other views are made of."""
+"""What a watch reports: the lines of ``--format jsonl``, and what text and the live view are made of."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from mlsub.commands.watch.forecast import Forecast
 from mlsub.commands.watch.source import Restart
-from mlsub.convergence.curves import Plan
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.io.show import readable, show
 from mlsub.present.envelope import parts_of
@@ -19,65 +17,28 @@ from mlsub.submission.model import LogReport
 Phase = Literal["waiting", "init", "run", "evaluating", "stopped", "lost"]
 Reason = Literal["stopped", "idle", "interrupted"]
 Count = Annotated[int, Says(minimum=0)]
-Span = Annotated[float | None, Says("In ms; null where it is not known.")]
+Span = Annotated[float | None, Says("In ms after run_start; null where it is not known.")]
+Path = Annotated[str, Says("The log, relative to the folder that all watched logs have in common; - for a pipe.")]
 #: What is shown of a text that a log gives, and how many measures of one evaluation are.
 WIDTH, _MAX_MEASURES = 80, 16
-Path = Annotated[str, Says("The log, relative to the folder that all watched logs have in common; - for a pipe.")]
+#: Beyond this a time in ms is nonsense: the year 5138.
+_BEYOND = 1e14
 
 
-class News(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
-    """Something that happened; ``at_ms`` is when the watch saw it, in ms since the Unix epoch by its own clock.
-
-    ``path`` of most is the log that it happened to, as findings call it.
-    """
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Something that happened; ``at_ms`` is when the watch saw it, in ms since the Unix epoch by its own clock."""
 
     at_ms: Count
 
 
-class Watching(News, frozen=True, kw_only=True, tag="watching"):
-    """A log is watched from now on, by the rules of a round; the first event of each log."""
-
-    path: Path
-    usage: str
-    round: str
-
-
-class Identified(News, frozen=True, kw_only=True, tag="identity"):
-    """A log has said what it is: all it says before ``run_start``, or as soon as all is known.
-
-    ``target`` is the quality target in words; ``reference`` what an entry of this batch size needs, as ``mlsub rcp
-    plan`` says it, None where no reference applies.
-    """
-
-    path: Path
-    benchmark: str | None
-    division: str | None
-    batch_size: float | None
-    target: str | None
-    reference: Plan | None
-
-
-class PhaseChanged(News, frozen=True, kw_only=True, tag="phase"):
-    """A run is in another phase; ``status`` is that of ``run_stop``; ``elapsed_ms`` the timed region by the log."""
-
-    path: Path
-    phase: Phase
-    status: str | None = None
-    elapsed_ms: Span = None
-    blocks: Count = 0
-    epochs: Count = 0
-
-
-class Evaluated(News, frozen=True, kw_only=True, tag="evaluation"):
-    """An evaluation. ``progress`` is how far the training had come, counted in ``unit``, as the reference is.
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """An evaluation; ``progress`` is how far the training had come, counted in ``unit``, as its reference is.
 
     ``value`` is the logged value, as text where it is neither a number nor an object of numbers; ``measure`` names what
     was measured where a benchmark logs its measures one by one. ``reached`` says that the target is reached, None where
-    none is known. ``forecast`` is read off the curve of evaluations; ``by_reference_ms`` is when the mean of the
-    reference would be reached at the pace so far, in ms after ``run_start``.
+    none is known.
     """
 
-    path: Path
     line: Annotated[int, Says(minimum=1)]
     key: str
     value: float | str | dict[str, float]
@@ -86,11 +47,35 @@ class Evaluated(News, frozen=True, kw_only=True, tag="evaluation"):
     unit: str | None
     elapsed_ms: Span
     reached: bool | None
-    forecast: Forecast
-    by_reference_ms: Span
 
 
-class Found(News, frozen=True, kw_only=True, tag="finding"):
+class RunSoFar(Event, frozen=True, kw_only=True, tag="run"):
+    """What has happened so far in a run, the last evaluation included; written again with each change.
+
+    ``usage`` and ``round`` name the rules, ``target`` the quality target in words; ``status`` is that of ``run_stop``,
+    ``elapsed_ms`` the timed region by the log's clock. ``problem`` is why the log cannot be followed, or what is wrong
+    before any record says so. With ``restart`` the file is another one than before, or was cut: what was reported of it
+    no longer counts.
+    """
+
+    path: Path
+    usage: str
+    round: str
+    phase: Phase
+    benchmark: str | None = None
+    division: str | None = None
+    batch_size: float | None = None
+    target: str | None = None
+    status: str | None = None
+    elapsed_ms: Span = None
+    blocks: Count = 0
+    epochs: Count = 0
+    evaluation: Evaluation | None = None
+    problem: str | None = None
+    restart: Restart | None = None
+
+
+class Found(Event, frozen=True, kw_only=True, tag="finding"):
     """A finding, each reported once; ``final`` where it was only certain at the end of the log."""
 
     path: Path
@@ -98,22 +83,7 @@ class Found(News, frozen=True, kw_only=True, tag="finding"):
     final: bool
 
 
-class Warned(News, frozen=True, kw_only=True, tag="warning"):
-    """Something to know that is not part of the verdict: the rule and the log it is about, if any."""
-
-    message: Annotated[str, Says(minLength=1)]
-    path: Path | None = None
-    rule: str | None = None
-
-
-class Restarted(News, frozen=True, kw_only=True, tag="restart"):
-    """The file is another one than before, or was cut: what was reported of it no longer counts."""
-
-    path: Path
-    reason: Restart
-
-
-class Ended(News, frozen=True, kw_only=True, tag="end"):
+class Ended(Event, frozen=True, kw_only=True, tag="end"):
     """The verdict on one log, that of ``mlsub check`` on the same bytes; again where the log grows after that.
 
     ``minutes`` is the time to train; ``errors`` counts findings that reject or break a rule of the user's own,
@@ -129,7 +99,7 @@ class Ended(News, frozen=True, kw_only=True, tag="end"):
     review: Count
 
 
-class Concluded(News, frozen=True, kw_only=True, tag="verdict"):
+class Concluded(Event, frozen=True, kw_only=True, tag="verdict"):
     """The end of the watch, its last event; ``exit_status`` is that of ``mlsub check`` for the same logs.
 
     ``reason`` is why it ended: all runs stopped, nothing came for a while, or it was asked to.
@@ -147,9 +117,6 @@ class Concluded(News, frozen=True, kw_only=True, tag="verdict"):
         if self.official is Verdict.REJECTED:
             return f"{self.logs - self.compliant} of {self.logs} logs noncompliant"
         return f"{self.compliant} of {self.logs} logs compliant"
-
-
-Event = Watching | Identified | PhaseChanged | Evaluated | Found | Warned | Restarted | Ended | Concluded
 
 
 def counts_against(found: Finding) -> bool:
@@ -176,7 +143,7 @@ def ended(report: LogReport, at_ms: int) -> Ended:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of one line of ``--format jsonl``."""
-    kinds = get_args(Event)
+    kinds = get_args(RunSoFar | Found | Ended | Concluded)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:mlsub:watch",
@@ -209,10 +176,9 @@ def is_measure(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
 
 
-def number(value: float) -> str:
-    """Return a measure, a count or a mean with as many digits as help: whole numbers in full."""
-    if not math.isfinite(value):
-        return str(value)
-    if abs(value) < 1e15 and value == int(value):
-        return str(int(value))
-    return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}" if abs(value) < 1e15 else f"{value:.4g}"
+def elapsed(start: float | None, stop: float | None) -> float | None:
+    """Return the time between two times, in ms; None where one is not known or no time."""
+    if start is None or stop is None or not (abs(start) < _BEYOND and abs(stop) < _BEYOND):
+        return None
+    took = stop - start
+    return took if math.isfinite(took) else None
