@@ -54,8 +54,9 @@ def command(
     Exit status: packages: 0 no difference, 1 differences; trainings: 0 compared, and nothing found against --borrow or
     --resubmit, 1 findings; 2 could not compare.
     """
-    from mlsub.commands.compare.document import packages_document, trainings_document
+    from mlsub.commands.compare.document import trainings_document
     from mlsub.commands.compare.model import PackageDiff
+    from mlsub.commands.compare.package_document import packages_document
     from mlsub.commands.compare.run import run
 
     with progress_bar() as progress:
