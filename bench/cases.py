@@ -19,11 +19,15 @@ RECORDS = 50_000
 
 
 class Tree(NamedTuple):
-    """A folder below the published packages; where they are absent, one below a generated tree of so many logs."""
+    """A folder below the published packages; where they are absent, one below a generated tree of so many logs.
+
+    ``times`` says how often each organisation is there, under other names from the second time on.
+    """
 
     published: str | None
     logs: int
     generated: str = ""
+    times: int = 1
 
 
 def of_size(logs: int) -> str:
@@ -37,6 +41,7 @@ TREES = {
     "package": Tree("v1.0/Graphcore", 50, "v6.0/Organisation1"),
     "round": Tree("v1.0", 2_000, "v5.1"),
     "everything": Tree("", 2_000),
+    "2,200 results": Tree("", 2_000, times=9),
     **{of_size(logs): Tree(None, logs) for logs in SIZES},
 }
 
@@ -48,7 +53,7 @@ COMMANDS = {
     "check --jobs 1": "mlsub check {tree} --jobs 1",
     "check --executor dask": "mlsub check {tree} --executor {scheduler}",
     "score": "mlsub score {tree}",
-    "inspect": "mlsub inspect {tree}",
+    "review": "mlsub review {tree}",
     "db build": "mlsub db build {tree} -o {out}.duckdb",
     "site": "mlsub site {tree} -o {out} --force",
     **{f"recorder, {kind}": f"{_RECORDER} {kind} {{records}} {{out}}" for kind in ("event", "block", "eval")},
@@ -129,12 +134,13 @@ CASES = (
     Case("check", "everything", "warm", targets=_WARM),
     Case("score", "everything", "cold", _SUMMARIZER),
     Case("score", "everything", "warm", targets=_WARM),
-    Case("inspect", "everything", "cold"),
-    Case("inspect", "everything", "warm", targets=_WARM),
+    Case("review", "everything", "cold"),
+    Case("review", "everything", "warm"),
     Case("db build", "everything", "cold"),
     Case("db build", "everything", "warm", targets=_WARM),
     Case("site", "everything", "cold"),
     Case("site", "everything", "warm"),
+    Case("site", "2,200 results", targets=(Target("wall_s", 45), Target("out_mb", 40))),
     *_grows(),
     *(Case(name, NOTHING, "cold", ("floor, writing", "official logger")) for name in COMMANDS if "recorder" in name),
 )

@@ -19,7 +19,8 @@ MB = 1_000_000
 class Line(NamedTuple):
     """The costs of the runs of a case, those of what it is compared with in the same turns, and the memory of one run.
 
-    Figures are medians; a ratio is the median of the ratios, pair by pair.
+    Figures are medians; a ratio is the median of the ratios, pair by pair. ``out_mb`` is the size of the folder that it
+    has written, in MB.
     """
 
     case: str
@@ -28,6 +29,7 @@ class Line(NamedTuple):
     costs: list[Cost]
     others: dict[str, list[Cost]]
     memory: Memory
+    out_mb: float = 0.0
 
     @property
     def wall_s(self) -> float:

@@ -25,7 +25,7 @@ from bench.cases import CASES, COMMANDS, OFFICIAL, OTHERS, RECORDS, TREES, Case,
 from bench.cluster import cluster
 from bench.installed import installed
 from bench.measure import Command, cost, in_turn, memory
-from bench.results import REPOSITORY, Line, here
+from bench.results import MB, REPOSITORY, Line, here
 
 BENCH = REPOSITORY / "bench"
 KEPT = REPOSITORY / "build" / "bench"
@@ -83,8 +83,9 @@ def measured(case: Case, scratch: Path, options: argparse.Namespace) -> Line:
         costs, *theirs = in_turn([ours, *others], options.pairs)
     if failed := [one.status for one in costs if one.status not in (0, 1)]:
         raise SystemExit(f"{case.name}: {' '.join(ours.words)} ended with {failed[0]}")
+    written = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / MB
     size = (0, RECORDS) if "{records}" in words[0] else _size(tree)
-    return Line(case.name, *size, costs, dict(zip(against, theirs, strict=True)), used)
+    return Line(case.name, *size, costs, dict(zip(against, theirs, strict=True)), used, written)
 
 
 def _size(tree: Path) -> tuple[int, int]:
@@ -96,12 +97,32 @@ def _size(tree: Path) -> tuple[int, int]:
 
 def place(tree: Tree, published: Path, scratch: Path) -> tuple[Path, str]:
     """Where a tree lies, made where it is a generated one, and its path below the folder of rounds."""
-    if tree.published is not None and published.is_dir():
+    there = tree.published is not None and published.is_dir()
+    if tree.times > 1:
+        return _repeated(published if there else _generated(tree.logs), scratch / "rounds", tree.times), ""
+    if there and tree.published is not None:
         return published / tree.published, tree.published
     if tree.logs == 0:
         (scratch / "empty").mkdir()
         return scratch / "empty", ""
     return _generated(tree.logs) / tree.generated, tree.generated
+
+
+def _repeated(rounds: Path, to: Path, times: int) -> Path:
+    """Return a folder of rounds in which each organisation is there several times, under names of its own."""
+    for organisation in sorted(rounds.glob("*/*/")):
+        for number in range(times):
+            name = f"{organisation.name}-{number}" if number else organisation.name
+            shutil.copytree(organisation, to / organisation.parent.name / name, copy_function=_linked)
+    return to
+
+
+def _linked(source: str, to: str) -> None:
+    """Link a file, or copy it to another file system."""
+    try:
+        os.link(source, to)
+    except OSError:
+        shutil.copyfile(source, to)
 
 
 def _generated(logs: int) -> Path:

@@ -13,7 +13,7 @@ import pytest
 
 import mlsub
 from bench import floor, measure, tree
-from bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, TREES
+from bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, TREES, Tree
 from bench.installed import installed
 from bench.measure import Command, Cost, Memory, cost, in_turn, memory
 from bench.official import organisations
@@ -46,6 +46,14 @@ def test_the_table_of_cases_holds_together() -> None:
     values = dict.fromkeys(("tree", "copy", "out", "bench", "records", "scheduler"), "x")
     assert all("{" not in words.format_map(values) for words in (*COMMANDS.values(), *OTHERS.values()))
     assert {case.command for case in CASES} == set(COMMANDS)
+
+
+def test_organisations_are_repeated_under_other_names(small: Path, tmp_path: Path) -> None:
+    above = next(small.glob("v*/*")).parent
+    found, _ = place(Tree("", 0, times=3), small, tmp_path)
+    assert [path.name for path in sorted((found / above.name).iterdir())][:3] == [
+        "Organisation1", "Organisation1-1", "Organisation1-2",
+    ]  # fmt: skip
 
 
 @pytest.mark.long

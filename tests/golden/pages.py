@@ -62,9 +62,11 @@ class _Page(HTMLParser):
 
 def _spread(table: list[list[str]]) -> list[list[str]]:
     """A table of lists with a row for each of their numbers, as a script makes it."""
-    rows = [table[0]]
-    for head, _, *lists in table[1:]:
-        columns = [cell.split(" ") for cell in lists]
+    rows, above = [table[0]], list[str]()
+    for head, numbers, *lists in table[1:]:
+        # A ditto mark stands for what the run above has, as far as this run went.
+        above = [before if cell == "″" else cell for cell, before in zip(lists, above or lists, strict=True)]
+        columns = [cell.split(" ")[: int(numbers.split(" ")[-1])] for cell in above]
         rows += [
             [head, str(number), *cells] for number, cells in enumerate(zip(*columns, strict=True), 1) if any(cells)
         ]
@@ -77,14 +79,15 @@ def _figure(cell: str) -> float:
 
 def _points(chart: Any, page: _Page) -> list[float]:
     """The numbers of a chart: on the page and in its table."""
-    if "series" not in chart:
+    if "series" not in chart and "table" not in chart:
         return sorted(_numbers(chart))
-    found = [number for one in chart["series"] for column in one["points"] for number in column]
+    drawn = (number for one in chart.get("series", ()) for column in one["points"] for number in column)
+    found = [number for number in drawn if number is not None]
     if "table" in chart:
         rows = page.lists[chart["table"]["id"]][1:]
         columns = [chart["table"]["x"], *([] if "categories" in chart else [chart["table"]["y"]])]
         texts = [text for row in rows for column in columns for text in row[column].split(" ")]
-        found += [_figure(text) for text in texts if text not in ("", "–")]
+        found += [_figure(text) for text in texts if text not in ("", "–", "″")]
     return [float(f"{number:.6g}") for number in found]
 
 

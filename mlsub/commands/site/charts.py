@@ -152,13 +152,15 @@ def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
 
 
 def chip_minutes_chart(site: Site, benchmark: Results) -> Chart | None:
-    """Return the fewest chip-minutes of each accelerator family, division and round; None where none are known."""
+    """Return the fewest chip-minutes of each accelerator family, division and round; None of less than two rounds."""
     counted = Results(one for one in benchmark.timed if one.chip_minutes and one.family)
     best = counted.best(lambda one: (one.family, one.division_name, one.round_key), lambda one: one.chip_minutes or 0.0)
     # A line joins the rounds of one family and division that may be compared.
     lines = best.by(lambda one: (one.family, one.division_name, one.comparable_rounds))
+    if len(best.rounds) < 2:
+        return None
     data = _over_rounds(site, lines, benchmark, y="chip_minutes")
-    return Chart(kind="dots", title="Chip-minutes over rounds", about=_CHIP_MINUTES, data=data) if best else None
+    return Chart(kind="dots", title="Chip-minutes over rounds", about=_CHIP_MINUTES, data=data)
 
 
 def _over_rounds(

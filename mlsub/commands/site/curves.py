@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.commands.site.facts import run_name
-from mlsub.commands.site.page import Chart, Section, Series, Table, clean, count_text, number_text, plain_table
+from mlsub.commands.site.page import Chart, Section, Table, clean, count_text, number_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
@@ -15,8 +15,8 @@ from mlsub.log.reading import usable_number
 from mlsub.rules.constraints import Stated
 from mlsub.submission.model import LogReport
 
-#: Evaluations of one run, and of one entry, that are shown; published ones stay far below. What is left out is named.
-MAX_POINTS, MAX_ALL = 2000, 40_000
+#: Evaluations of an entry that are shown; few entries have more. What is left out is said.
+MAX_ALL = 800
 #: Measures of one benchmark that get charts of their own; there are two at most in any round.
 _MAX_MEASURES = 4
 _WORDS = {"epoch_num": "epochs", "samples_count": "samples", "step_num": "steps"}
@@ -70,16 +70,18 @@ class Goal(NamedTuple):
 def curves_section(result: SiteResult) -> Section:
     """Return the curves of all runs of a result with the target line, and the evaluations as a table."""
     logs = result.logs
-    limit = max(1, min(MAX_POINTS, MAX_ALL // max(1, len(logs))))
+    # Of many evaluations one of ``step`` is shown, counted from the last of a run, which mostly reaches the target.
+    most = max((len(log.run.evaluations) for log in logs), default=1) or 1
+    step = -(-most // max(1, MAX_ALL // max(1, len(logs))))
     target, count = _target(result), _count(result)
     unit = _unit(result, count)
-    curves = [list(_evaluated(log, target, count, limit)) for log in logs]
+    curves = [list(_evaluated(log, target, count, step)) for log in logs]
     measures = list(dict.fromkeys(name for curve in curves for one in curve for name in one.values))
     words = [f"Target: {target.words}." if target else "The rules of the round name no target."]
     if not measures:
         return Section(key="curves", title="Training curves", words=(*words, "No run has an evaluation to draw."))
-    if any(len(log.run.evaluations) > limit for log in logs):
-        words.append(f"The first {limit} evaluations of each run are shown.")
+    if step > 1:
+        words.append(f"One of {step} evaluations is shown, counted from the last of each run.")
     if len(curves) >= MIN_RUNS:
         words.append(_SPREAD.format(band_words(len(curves))))
     late = [_is_late(curve, log.minutes) for log, curve in zip(logs, curves, strict=True) if curve]
@@ -93,7 +95,7 @@ def curves_section(result: SiteResult) -> Section:
         for at, measure in enumerate(measures[:_MAX_MEASURES])
         for chart in _charts(curves, measure, _bounds(target, measure), axes, _PROGRESS + bool(unit) + at)
     ]
-    table = _table([run_name(log) for log in logs], curves, measures, unit)
+    table = _table([run_name(log) for log in logs], curves, measures, unit, thinned=step > 1)
     return Section(key="curves", title="Training curves", words=tuple(words), charts=tuple(charts), data=(table,))
 
 
@@ -135,10 +137,10 @@ def _unit(result: SiteResult, count: str | None) -> str | None:
     return other or _WORDS[count]
 
 
-def _evaluated(log: LogReport, target: Target | None, count: str | None, limit: int) -> Iterator[Evaluated]:
-    """Yield the evaluations of a run that have a value."""
+def _evaluated(log: LogReport, target: Target | None, count: str | None, step: int) -> Iterator[Evaluated]:
+    """Yield the evaluations of a run that have a value, one of ``step``, the last among them."""
     measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
-    for evaluation in log.run.evaluations[:limit]:
+    for evaluation in log.run.evaluations[::-step][::-1]:
         of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
         values = dict(_values(evaluation.value)) if of_target is None else of_target
         if values:
@@ -169,7 +171,7 @@ def _bounds(target: Target | None, measure: str | None) -> Band | None:
 def _charts(
     curves: Sequence[Curve], measure: str | None, bounds: Band | None, axes: Sequence[tuple[str, int, str]], up: int
 ) -> Iterator[Chart]:
-    """Yield a measure over progress and over minutes: all of the training, then the part near the target.
+    """Yield a measure over progress and over minutes, each with the part near the target.
 
     Args:
         curves: the runs.
@@ -179,30 +181,27 @@ def _charts(
         up: the column of the measure in the table.
     """
     quality = clean(measure, 40) if measure else "quality"
-    near = []
     for field, across, unit in axes:
         lines = [line for curve in curves if (line := _line(curve, measure, field))]
         if not lines:
             continue
         goal = _goal(lines, bounds)
-        data: dict[str, Any] = {
-            "x": {"title": "Minutes since run_start" if field == "minutes" else f"Progress ({unit})"},
-            "y": {"title": quality},
-            "table": {"id": f"table-{TABLE}", "x": across, "y": up},
-            "series": [_goal_series(lines, goal)] if goal else [],
-            "goal": goal and goal._asdict(),
-        }
-        # With a word for the band, the script draws the median and the band of the runs.
-        spread = {"band": band_words(len(lines))} if len(lines) >= MIN_RUNS else {}
-        title = f"{quality if measure else quality.capitalize()} over {unit}"
-        yield Chart(kind="runs", title=title, about=_about(lines, quality, unit, goal), data=data | spread)
         window = window_of(lines, goal) if goal else None
-        if goal is not None and window is not None:
-            about = _near_words(lines, goal, unit)
-            near.append(
-                Chart(kind="runs", title=f"{title} near the target", about=about, data=data | {"window": window})
-            )
-    yield from near
+        yield Chart(
+            kind="runs",
+            title=f"{quality if measure else quality.capitalize()} over {unit}",
+            about=_about(lines, quality, unit, goal),
+            data={
+                "x": {"title": "Minutes since run_start" if field == "minutes" else f"Progress ({unit})"},
+                "y": {"title": quality},
+                "table": {"id": f"table-{TABLE}", "x": across, "y": up},
+                "goal": goal and goal._asdict(),
+                # With a word for the band, the script draws the median and the band of the runs.
+                "band": band_words(len(lines)) if len(lines) >= MIN_RUNS else "",
+                # The script adds a chart of this part.
+                "near": goal and window and {"about": _near_words(lines, goal, unit), "window": window},
+            },
+        )
 
 
 def _near_words(lines: Sequence[Line], goal: Goal, unit: str) -> str:
@@ -237,13 +236,6 @@ def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
     return Goal(bounds.high, up=False) if (above if above != below else nearer) else Goal(bounds.low, up=True)
 
 
-def _goal_series(lines: Sequence[Line], goal: Goal) -> Series:
-    """Return the target as a line over all runs."""
-    places = [point[0] for line in lines for point in line]
-    ends = ((min(places), goal.level), (max(places), goal.level))
-    return Series(f"target {number_text(goal.level)}", "rule", 5, ends)
-
-
 def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) -> str:
     ends = [line[-1][1] for line in lines]
     about = f"The {quality} of {count_text(len(lines), 'run')} over {unit}"
@@ -251,7 +243,9 @@ def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) ->
     return f"{about}, target {number_text(goal.level)}." if goal else f"{about}."
 
 
-def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
+def _table(
+    names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None, *, thinned: bool
+) -> Table:
     """Return a row for each run, with its evaluations as lists."""
     named = (clean(measure, 40) if measure else "quality" for measure in measures)
     heads = ("run", "evaluation", "minutes since run_start", *((unit,) if unit else ()), *named)
@@ -262,7 +256,7 @@ def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str
             *([([one.progress for one in curve], 6)] if unit else []),
             *(([one.values.get(measure) for one in curve], 6) for measure in measures),
         ]
-        count = f"1 to {len(curve)}" if len(curve) > 1 else str(len(curve))
+        count = f"1 to {len(curve)}" if len(curve) > 1 and not thinned else str(len(curve))
         rows.append([name, count, *(_list_text(values, digits) for values, digits in lists)])
     return plain_table("Evaluations of all runs", heads, list(_with_dittos(rows)), lists=True, key=TABLE)
 

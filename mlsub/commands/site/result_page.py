@@ -22,9 +22,10 @@ from mlsub.commands.site.page import (
     minutes_cell,
     number_text,
 )
+from mlsub.commands.site.preview import result_preview
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
-from mlsub.commands.site.tables import rcp_cell, verdict_cell
+from mlsub.commands.site.tables import energy_cell, rcp_cell, verdict_cell
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.io.show import flat
@@ -54,15 +55,17 @@ def result_page(result: SiteResult, reference: str | None = None) -> Page:
     ``reference`` is a file of reference points that the convergence test used in place of the installed ones.
     """
     curves = curves_section(result)
+    title, score = result_title(result), _score(result)
     return Page(
         path=result.href,
-        title=result_title(result),
+        title=title,
+        preview=result_preview(title, score.text, f"{(score.note or '').rstrip('.')}. {_VERDICTS[result.official]}."),
         lead=(
             *((REHEARSAL,) if result.usage == "rehearsal" else ()),
             *((_OPEN,) if result.division_name == OPEN.name else ()),
         ),
         crumbs=(*OVERVIEW, ("Results", "results.html"), (result.rules.title, result.round_href)),
-        score=_score(result),
+        score=score,
         facts=tuple(_facts(result)),
         sections=(
             curves,
@@ -115,7 +118,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     yield from _minutes(result)
     yield "Benchmark", Cell(result.benchmark_title, href=result.benchmark_href)
     yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
-    yield "System", Cell(result.system_name, href=result.system_href, note=result.system)
+    href = result.system_href if result.system_href != result.href else None
+    yield "System", Cell(result.system_name, href=href, note=result.system)
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Cell(model, href=result.accelerator_href)
@@ -134,7 +138,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     if result.score.instance_scale is not None:
         yield "Instance scale", Cell(number_text(result.score.instance_scale), note="accelerators that train one model")
     if result.energy is not None and result.energy.scaled is not None:
-        yield "Energy", Cell(f"{number_text(result.energy.scaled)} J")
+        energy = energy_cell(result)
+        yield "Energy", replace(energy, text=f"{energy.text} MJ")
 
 
 def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:

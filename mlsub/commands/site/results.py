@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.commands.site.page import MAX_NAME, clean, count_text, number_text
 from mlsub.convergence.margin import benchmark_held
@@ -202,7 +203,9 @@ class Site:
     """The rounds of a site, those that came out first first, as pages over all of them read them."""
 
     def __init__(self, rounds: Iterable[SiteRound]) -> None:
-        self.rounds = sorted(rounds, key=_came_out)
+        found = sorted(rounds, key=_came_out)
+        count = Counter(result.system_href for one in found for result in one.results)
+        self.rounds = [replace(one, results=Results(_placed(result, count) for result in one.results)) for one in found]
         #: In the order of the data of the site (see :mod:`.dataset`).
         self.results = Results(result for one in self.rounds for result in one.results)
         self._place = {result.href: place for place, result in enumerate(self.results)}
@@ -256,6 +259,11 @@ def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> l
         for one in checked
         if one.report.official is not Verdict.NOT_CHECKED and one.report.round is not None
     ]
+
+
+def _placed(result: SiteResult, count: Counter[str]) -> SiteResult:
+    """Return the result; that of a system which has no other is the page of the system, too."""
+    return result if count[result.system_href] > 1 else replace(result, system_href=result.href)
 
 
 def _build_round(one: Checked, rules: Round, ids: Ids, taken: set[str]) -> SiteRound:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -235,8 +236,11 @@ def _table(reference: Reference, rcp: RcpResult) -> Table:
     ]
     size, converged = rcp.batch_size, sorted(point for point in rcp.points if point is not None)
     rows.append(("this result", size, len(converged), rcp.mean, None, rcp.minimum))
-    run = "run" if rcp.logs_unit is None else f"run, in {rcp.logs_unit}"
-    rows += [(run, size, 1, point, None, None) for point in converged]
-    rows += [("run that did not converge", size, 1, None, None, None)] * (len(rcp.points) - len(converged))
+    run = "run" if rcp.logs_unit is None else f"in {rcp.logs_unit}: run"
+    rows += [
+        (f"{run}{'s' if many > 1 else ''}", size, many, point, None, None) for point, many in Counter(converged).items()
+    ]
+    if others := len(rcp.points) - len(converged):
+        rows.append((f"{count_text(others, 'run')} that did not converge", size, others, None, None, None))
     caption = f"Reference points, this result and its runs, in {rcp.unit or reference.unit}"
     return plain_table(caption, ("point", "batch size", "runs", "mean", "stdev", "accepted from"), rows)

@@ -169,6 +169,8 @@ def test_a_round_of_many_shows_the_twenty_fastest_at_first(browser: Any, tmp_pat
         assert opened.page.locator("figure[data-kind=round]").bounding_box()["height"] < 700
         opened.page.get_by_role("button", name="Show all 25").click()
         assert (dots.count(), "rack25" in labels(opened)) == (25, True)
+        opened.page.reload()
+        assert dots.count() == 25, "the address has the choice"
         opened.page.get_by_role("button", name="Show the 20 fastest").click()
         assert dots.count() == 20
         assert opened.said == []

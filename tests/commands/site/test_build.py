@@ -26,12 +26,14 @@ SCRIPT = "</script><script>alert(1)</script><!-- \u2028 \" onload='x'"
 
 #: All files of the site of two rounds but those that each site has.
 PAGES = """
-.mlsub-site accelerators.html benchmarks.html benchmarks/bert.html benchmarks/resnet.html
-data/results.csv data/results.js data/results.json data/results.parquet
-index.html organisations.html organisations/acme.html organisations/zeta.html results.html
+.mlsub-site accelerators.html benchmarks.html benchmarks/bert.html benchmarks/bert.png
+benchmarks/resnet.html benchmarks/resnet.png
+data/results.csv data/results.js data/results.json data/results.parquet data/search.js
+index.html index.png organisations.html organisations/acme.html organisations/zeta.html results.html
 results/training_1.0_acme_rack1_bert.html results/training_1.0_acme_rack1_resnet.html
 results/training_1.0_acme_rack2_resnet.html results/training_1.1_zeta_rack1_resnet.html
-rounds/training_1.0.html rounds/training_1.1.html systems.html systems/acme_rack1.html systems/zeta_rack1.html
+rounds/training_1.0.html rounds/training_1.0.png rounds/training_1.1.html rounds/training_1.1.png
+systems.html systems/acme_rack1.html
 """
 
 
@@ -126,8 +128,8 @@ def test_a_rehearsal_is_never_called_an_mlperf_result(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"])
     build_site(checked(tree.folder.parent), tmp_path / "site")
     words = "A rehearsal: real training, but not an MLPerf result."
-    assert page(tmp_path / "site").text[0] == "Results"
-    shared = ("benchmarks/digits.html", "organisations/acme.html", "systems/acme_rack1.html")
+    assert page(tmp_path / "site").text[0] == "mlsub rehearsal results, rehearsal-v1.0"
+    shared = ("benchmarks/digits.html", "organisations/acme.html")
     for name in ("index.html", "rounds/rehearsal_1.0.html", "results/rehearsal_1.0_acme_rack1_digits.html", *shared):
         assert words in page(tmp_path / "site", name).text
 
@@ -171,7 +173,7 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
         build_site(found, tmp_path / str(jobs), Settings(jobs=jobs, progress=lambda *count: seen.append(count)))
     one, two = ({file: (tmp_path / name / file).read_bytes() for file in files(tmp_path / name)} for name in "12")
     assert one == two
-    assert seen[2] == seen[5] == (18, 18)
+    assert seen[2] == seen[5] == (17, 17)
 
 
 def test_a_page_that_another_process_cannot_write_ends_the_build(

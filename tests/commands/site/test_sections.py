@@ -46,9 +46,10 @@ def listed(section: Section, run: int, column: int) -> list[str]:
 def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> None:
     section = curves(tree)
     assert section.words[0] == "Target: at least 0.759 and below 1.0."
-    over_epochs, over_minutes, near_epochs, near_minutes = section.charts
+    over_epochs, over_minutes = section.charts
+    near_epochs = over_epochs.data["near"]
     assert over_epochs.data["x"]["title"] == "Progress (epochs)"
-    assert series(over_epochs)["target 0.759"].points == ((4.0, 0.759), (40.0, 0.759))
+    assert over_epochs.data["goal"] == {"level": 0.759, "up": True}
     assert over_epochs.about == ("The quality of 5 runs over epochs; last values from 0.7595 to 0.75954, target 0.759.")
     (table,) = section.data
     assert table.heads == ("run", "evaluation", "minutes since run_start", "epochs", "quality")
@@ -68,9 +69,8 @@ def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> N
         "The line is the median of the runs, the band the range from the lowest to the highest run. Between two "
         "evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value."
     )
-    assert near_epochs.data["window"]["x"] == (28, 40)
-    assert "band" not in near_minutes.data
-    assert near_epochs.about == (
+    assert near_epochs["window"]["x"] == (28, 40)
+    assert near_epochs["about"] == (
         "5 of 5 runs reach 0.759, the first at 40 epochs and the last at 40: each evaluation is a dot, and the one "
         "that reaches the target is larger."
     )
@@ -92,7 +92,8 @@ def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
         "BBOX over minutes",
         *("SEGM over epochs", "SEGM over minutes"),
     ], "all evaluations reach the target, so there is no part near it"
-    assert [next(iter(series(chart))) for chart in section.charts[::2]] == ["target 0.377", "target 0.339"]
+    assert [chart.data["goal"]["level"] for chart in section.charts[::2]] == [0.377, 0.339]
+    assert all(chart.data["near"] is None for chart in section.charts)
 
 
 def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: Tree) -> None:
@@ -103,7 +104,7 @@ def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: T
 
     tree.edit(late, *range(5))
     section = curves(tree)
-    assert [chart.title for chart in section.charts] == ["Quality over epochs", "Quality over epochs near the target"]
+    assert [chart.title for chart in section.charts] == ["Quality over epochs"]
     assert section.words[-1].startswith("Most runs were evaluated when their training was over")
 
 
@@ -118,8 +119,9 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
 ) -> None:
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
-    assert section.words[1] == "The first 4 evaluations of each run are shown."
-    assert [row[1].text for row in section.data[0].rows] == ["1 to 4"] * 5
+    assert section.words[1] == "One of 3 evaluations is shown, counted from the last of each run."
+    assert [row[1].text for row in section.data[0].rows] == ["4"] * 5
+    assert cells(section.data[0])[0][3] == "4 16 28 40"
 
 
 def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
@@ -166,7 +168,7 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     assert len(named["reference points"].points) == 9
     (table,) = section.tables
     assert cells(table)[9][:4] == ["this result", "3,200", "5", "40"]
-    assert cells(table)[10:] == [["run", "3,200", "1", "40", "–", "–"]] * 5
+    assert cells(table)[10:] == [["runs", "3,200", "5", "40", "–", "–"]]
 
 
 def test_an_open_result_says_why_it_has_no_convergence_test(tmp_path: Path) -> None:
@@ -241,8 +243,8 @@ def test_the_figures_of_a_published_result() -> None:
         "Olympic mean 2,515,625 samples at batch size 3,072; accepted from 2,663,811; mean of the reference 2,764,499.",
         "BERT counted by train_samples in place of epoch_num: fail, olympic mean 2,517,254 samples.",
     )
-    chart, _, near, _ = curves_section(bert).charts
-    assert near.about == (
+    chart, _ = curves_section(bert).charts
+    assert chart.data["near"]["about"] == (
         "10 of 10 runs reach 0.72, the first at 2,450,000 samples and the last at 2,625,000: each evaluation is a dot, "
         "and the one that reaches the target is larger."
     )
@@ -257,8 +259,5 @@ def test_a_target_of_two_bounds_is_the_one_that_evaluations_lie_beyond() -> None
     section = curves_section(one)
     goals = {chart.data["y"]["title"]: chart.data["goal"] for chart in section.charts}
     assert goals == {"FID": {"level": 90.0, "up": False}, "CLIP": {"level": 0.15, "up": True}}
-    assert [chart.title for chart in section.charts] == [
-        "CLIP over samples",
-        "FID over samples",
-        "FID over samples near the target",
-    ]
+    parts = [(chart.title, chart.data["near"] is not None) for chart in section.charts]
+    assert parts == [("CLIP over samples", False), ("FID over samples", True)]

@@ -35,7 +35,7 @@
       marks: [
         Plot.rect(rows, { x1: 0, x2: "x", y1: (row) => row.y - BAR / 2, y2: (row) => row.y + BAR / 2, fill: "fill" }),
         Plot.link(behind, { x1: (row) => row.before[data.y], x2: (row) => row.before[data.y], y1: (row) => row.y - BAR / 2 - 2, y2: (row) => row.y + BAR / 2 + 2, stroke: "var(--text)", strokeWidth: 2.5 }),
-        Plot.text(rows, { x: 0, y: "top", text: (row) => row.lines.join("\n"), textAnchor: "start", lineAnchor: "top", lineHeight: LINE / 12 }),
+        Plot.text(rows, { x: 0, y: "top", text: (row) => row.lines.join("\n"), textAnchor: "start", lineAnchor: "top", lineHeight: LINE / 12, fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3 }),
         Plot.text(rows, { x: end, y: "y", text: value, textAnchor: "start", dx: 5, fill: "var(--soft)" }),
         Plot.tip(rows, Plot.pointerY({ x: "x", y: "y", title })),
       ],

@@ -15,7 +15,6 @@
 
   // On a logarithmic axis only 1, 2 and 5 of each decade have room for a number.
   const round = (value) => (/^0?\.?0*[125]0*$/.test(String(value)) ? number(value) : "");
-  const decades = (value) => (/^0?\.?0*10*$/.test(String(value)) ? number(value) : "");
 
   // Large numbers on an axis are 200K, 1.5M, 2B: there is room for no more.
   const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
@@ -92,7 +91,7 @@
   const lists = new WeakMap();
   const read = (data, figure) => {
     if (!lists.has(figure)) lists.set(figure, data.table ? listed(data.table, data.categories) : []);
-    return [...lists.get(figure), ...data.series.map(pointed)];
+    return [...lists.get(figure), ...(data.series ?? []).map(pointed)];
   };
 
   // Where a mark is, in pixels of its chart.
@@ -157,7 +156,7 @@
     known.stops = stops.slice().sort((a, b) => apply(svg, "x", a) - apply(svg, "x", b) || apply(svg, "y", b) - apply(svg, "y", a));
     place.replaceChildren(svg, ...(entries.length ? [legend(entries)] : []));
     const marks = known.stops.length === 1 ? "1 mark" : `${number(known.stops.length)} marks`;
-    place.setAttribute("aria-label", `${figure.querySelector("figcaption").textContent}: ${marks}; arrow keys move through them, Enter opens one`);
+    place.setAttribute("aria-label", `${figure.querySelector("figcaption").textContent}: ${marks}; arrow keys move through them${stops.some((mark) => mark.href) ? ", Enter opens one" : ""}`);
   };
 
   // Draws a chart again whose data or choices have changed.
@@ -168,9 +167,20 @@
     draw(figure);
   };
 
-  const begin = (figure) => {
+  // A second chart, of the part of the first that its data name.
+  const beside = (figure, { near, ...data }) => {
+    const part = figure.cloneNode(true);
+    part.id += "-near-the-target";
+    part.querySelector("figcaption").append(" near the target");
+    part.querySelector(".about").textContent = near.about;
+    figure.after(part);
+    begin(part, { ...data, band: "", window: near.window });
+  };
+
+  const begin = (figure, given) => {
     const source = figure.querySelector('script[type="application/json"]');
-    const known = { kind: figure.dataset.kind, data: source ? JSON.parse(source.textContent) : null };
+    const known = { kind: figure.dataset.kind, data: given ?? (source ? JSON.parse(source.textContent) : null) };
+    if (known.data?.near) beside(figure, known.data);
     drawn.set(figure, known);
     draw(figure);
     steer(figure, known);
@@ -179,8 +189,12 @@
   };
 
   // The chart that the address names, alone or beside what is chosen on the page: #ID or #round=v1.0&chart=ID.
+  const address = () => {
+    const text = location.hash.slice(1);
+    return new URLSearchParams(text.includes("=") ? text : { chart: text });
+  };
   const mark = () => {
-    const name = new URLSearchParams(location.hash.slice(1)).get("chart") ?? location.hash.slice(1);
+    const name = address().get("chart");
     for (const figure of drawn.keys()) {
       figure.classList.toggle("linked", figure.id === name);
       if (figure.id === name) figure.scrollIntoView();
@@ -200,10 +214,10 @@
     return results;
   };
 
-  const data = { read, root: document.documentElement.dataset.root, results: allResults };
-  window.mlsub = { kinds: {}, plot, number, short, colour, round, decades, ticks, redraw, textWidth, wrap, ...data };
+  const data = { read, address, root: document.documentElement.dataset.root, results: allResults };
+  window.mlsub = { kinds: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll("figure.chart[data-kind]").forEach(begin);
+    document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();
     window.addEventListener("hashchange", mark);
   });

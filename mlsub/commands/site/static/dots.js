@@ -152,7 +152,7 @@
         Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: about })),
       ],
     });
-    const legend = labels ? [] : data.keys.filter(([name]) => points.some((d) => (d[data.by] ?? data.none) === name));
+    const legend = labels || (data.small && data.keys.length === 1) ? [] : data.keys.filter(([name]) => points.some((d) => (d[data.by] ?? data.none) === name));
     return { svg, legend: legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol })), stops: points, title: about };
   };
 })();

@@ -126,8 +126,9 @@
     link.setAttribute("aria-label", `Link to: ${title}`);
     // What is chosen on the page stays in the address.
     link.addEventListener("click", () => {
-      const kept = location.hash.slice(1).replace(/(^|&)chart=[^&]*/, "");
-      link.href = kept.includes("=") ? `#${kept}&chart=${figure.id}` : `#${figure.id}`;
+      const kept = window.mlsub.address();
+      kept.set("chart", figure.id);
+      link.href = `#${kept.size > 1 ? kept : figure.id}`;
     });
     for (const kind of ["SVG", "PNG"]) {
       const button = bar.appendChild(document.createElement("button"));

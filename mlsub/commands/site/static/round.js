@@ -2,7 +2,7 @@
 // The kind "round": all results of a benchmark in one division of a round, as dots over their minutes on a logarithmic axis,
 // grouped by the number of accelerators, in the colours of the families of accelerators.
 (() => {
-  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw } = window.mlsub;
+  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address } = window.mlsub;
   const LINE = 15;
   // How many of the fastest are shown at first.
   const FIRST = 20;
@@ -41,9 +41,9 @@
     let top = 4;
     for (const row of rows) {
       row.lines = wrap(row.label, room - 12);
-      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 18 : 0);
+      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 14 : 0);
       row.top = top;
-      row.y = size.narrow && !row.head ? top + height - 11 : top + height / 2;
+      row.y = size.narrow && !row.head ? top + height - 9 : top + height / 2;
       row.at = row.head ? top + 10 + LINE / 2 : top + (row.lines.length * LINE) / 2 + 2;
       top += height;
     }
@@ -64,17 +64,20 @@
     return found.length > 2 ? found : d3.ticks(low, high, size.narrow ? 3 : 6);
   };
 
-  // A button for all of many; what it says is kept by its chart.
-  const whole = new WeakSet();
+  // A button for all of many. The address has the charts that show all: #all=ID.
+  const isWhole = (figure) => address().getAll("all").includes(figure.id);
   const moreOf = (figure, count) => {
     if (count <= FIRST || figure.querySelector(".more")) return;
     const more = Object.assign(document.createElement("button"), { type: "button", className: "more" });
     const say = () => {
-      more.textContent = whole.has(figure) ? `Show the ${FIRST} fastest` : `Show all ${number(count)}`;
-      more.setAttribute("aria-expanded", whole.has(figure));
+      more.textContent = isWhole(figure) ? `Show the ${FIRST} fastest` : `Show all ${number(count)}`;
+      more.setAttribute("aria-expanded", isWhole(figure));
     };
     more.addEventListener("click", () => {
-      if (!whole.delete(figure)) whole.add(figure);
+      const asked = address();
+      if (isWhole(figure)) asked.delete("all", figure.id);
+      else asked.append("all", figure.id);
+      history.replaceState(null, "", `#${asked}`);
       say();
       redraw(figure);
       figure.scrollIntoView({ block: "nearest" });
@@ -87,7 +90,7 @@
     const all = chosen(data).sort((a, b) => a.published_minutes - b.published_minutes);
     if (!all.length) return null;
     moreOf(figure, all.length);
-    const rows = rowsOf(whole.has(figure) ? all : all.slice(0, FIRST), familiesOf(data), data.none);
+    const rows = rowsOf(isWhole(figure) ? all : all.slice(0, FIRST), familiesOf(data), data.none);
     const { height, left } = layOut(rows, size, widestOf(ofRound(data)));
     const of = rows.filter((row) => !row.head).map((row) => ({ ...row, x: row.published_minutes }));
     const fill = (d) => d.of.fill;

@@ -82,7 +82,7 @@
         .map((one) => ({ name: one.name, points: one.points.map(([x, y]) => ({ x, y, run: one.name })) }));
       const chosen = { name: null };
       const spread = data.band && !data.window ? spreadOf(lines.map((line) => line.points)) : null;
-      states.set(figure, { lines, rule: series.find((one) => one.style === "rule"), chosen, spread });
+      states.set(figure, { lines, chosen, spread });
       if (lines.length > 1) chooser(figure, lines, data, chosen);
     }
     return states.get(figure);
@@ -117,14 +117,14 @@
 
   window.mlsub.spreadOf = spreadOf;
   kinds.runs = (data, size, figure) => {
-    const { lines, rule, chosen, spread } = stateOf(data, figure);
+    const { lines, chosen, spread } = stateOf(data, figure);
     const all = lines.flatMap((line) => line.points);
     const inside = data.window
       ? all.filter(({ x, y }) => x >= data.window.x[0] && x <= data.window.x[1] && y >= data.window.y[0] && y <= data.window.y[1])
       : all;
     const title = (d) =>
       `${d.run}\n${data.x.title}: ${number(d.x)}\n${data.y.title}: ${number(d.y)}${spread ? besides(spread, data, d.x) : ""}`;
-    const target = rule ? [Plot.ruleY([rule.points[0][1]], { stroke: "var(--c5)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
+    const target = data.goal ? [Plot.ruleY([data.goal.level], { stroke: "var(--c5)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
     const pointed = Plot.tip(inside, Plot.pointer({ x: "x", y: "y", title, maxRadius: 30 }));
     const axis = (of, ends) => ({ label: of.title, grid: true, ...(ends ? { domain: ends } : {}) });
     const svg = plot(size, {
@@ -149,7 +149,7 @@
     const legend = [
       ...(spread ? range : []),
       { name: spread ? "run that is pointed at or chosen" : "run", fill: spread ? "var(--text)" : "var(--run)", shape: "line", live: Boolean(spread) },
-      ...(rule ? [{ name: rule.name, fill: "var(--c5)", shape: "rule" }] : []),
+      ...(data.goal ? [{ name: `target ${number(data.goal.level)}`, fill: "var(--c5)", shape: "rule" }] : []),
     ];
     return { svg, legend, stops: inside, title };
   };

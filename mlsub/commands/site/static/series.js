@@ -5,11 +5,12 @@
 
   const at = ([x, y]) => ({ x, y });
   const named = (series, x, y) => (d) => `${series.name}\n${x}: ${number(d.x)}\n${y}: ${number(d.y)}`;
-  // What keys stop at: each point with its words.
+  // What keys stop at: each point with its words; some have no place.
   const stopsOf = (series, data) => series.flatMap((one) => {
     const row = (y) => `${data.categories[y]}\n${one.name}: `;
-    if (one.style === "spans") return one.points.map(([from, x, y]) => ({ x, y, words: `${row(y)}${number(from)} to ${number(x)}` }));
-    return one.points.map(at).map((d) => ({ ...d, words: data.categories?.length ? row(d.y) + number(d.x) : named(one, data.x.title, data.y.title)(d) }));
+    const points = one.points.filter((point) => point.every((value) => value !== null));
+    if (one.style === "spans") return points.map(([from, x, y]) => ({ x, y, words: `${row(y)}${number(from)} to ${number(x)}` }));
+    return points.map(at).map((d) => ({ ...d, words: data.categories?.length ? row(d.y) + number(d.x) : named(one, data.x.title, data.y.title)(d) }));
   });
   const LINES = { line: "", dashed: "2 4", rule: "6 4" };
   const SYMBOLS = { large: "diamond", ticks: "times", triangle: "triangle", square: "square" };
