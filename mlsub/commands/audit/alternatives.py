@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from fractions import Fraction
 from itertools import islice
-from typing import TypeAlias
 
 import msgspec
 
-from mlsub.commands.audit.claims import Claim, Result
-from mlsub.commands.audit.evaluate import OPERATIONS, Answer, Band, NoValueError, World, evaluate
-from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse, spelled
-from mlsub.commands.audit.facts import Facts, gather
+from mlsub.commands.audit.claims import Claim
+from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.expression import Call, Constant, Node, parse, spelled
+from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.functions import OPERATIONS, Answer, Band
+from mlsub.commands.audit.given import NoValueError, own_entry
 from mlsub.commands.audit.judge import Trial, trials, verdict_of
-from mlsub.commands.audit.places import result_sets
+from mlsub.commands.audit.places import Given, given_in
 from mlsub.commands.audit.verdict import ClaimVerdict, Instead, Judged, Outcome, Variant
 from mlsub.commands.audit.wording import Stated, decimal, fits, fixed, understated
 from mlsub.io.show import show
 from mlsub.rounds import known_rounds
-from mlsub.rounds.benchmarks import benchmark_of
-from mlsub.submission.find import organisation
 
 #: Other wordings of the same number, the closest first.
 _WORDINGS = ("exact", "just over", "nearly", "about", "over", "under")
@@ -124,7 +123,7 @@ def _of_other_results(claim: Claim, stated: Stated, world: World, asked: Collect
     names = tuple(dict.fromkeys(name for one in claim.judged for name in world.file.results_in(one.expr)))
     used = {_key(world.facts[name]) for name in names}
     for name in names[:_RESULTS]:
-        for facts in nearby(name, world).values():
+        for facts in nearby(world.facts[name], world):
             other = msgspec.structs.replace(world, facts={**world.facts, name: facts}, known={})
             try:
                 found = [trial.variant(other) for trial in trials(claim, other, asked)]
@@ -212,108 +211,29 @@ def _shown(value: Answer) -> str:
 _ROUNDS, _SYSTEMS, _MOST = 2, 2, 6
 
 
-def nearby(name: str, world: World) -> dict[str, Facts]:
-    """Return the results near one, by a name for each, the nearest rounds first; those without a score are left out.
+def nearby(of: Facts, world: World) -> list[Facts]:
+    """Return the results near one, the nearest rounds first; those without a score are left out.
 
-    Args:
-        name: the result's name in the claims file; one that is given by its path, or of HPC, has none.
-        world: what was found of the results, and where others lie.
+    They are of its submitter, its benchmark and as many accelerators, in another round or in the other division.
     """
-    result = world.facts[name].result
-    if result.usage != "training" or None in (result.submitter, result.system, result.benchmark):
-        return {}
-    if name not in world.near:
-        chosen = [one for place in _places(result, world) for one in place][:_MOST]
-        wanted = [msgspec.structs.replace(one, name=f"{name}@{at}") for at, one in enumerate(chosen)]
-        found = gather(wanted, world.rounds, world.settings, world.checked)
-        world.near[name] = {key: facts for key, facts in found.items() if facts.found}
-    return world.near[name]
-
-
-def _places(result: Result, world: World) -> Iterator[list[Result]]:
-    """Yield the results of the nearest rounds that have any, before, after and in the round itself, nearest first."""
-    order = known_rounds("training")
-    key = (result.system, result.benchmark)
-    own = next(
-        (one for one in _in_round(result, result.round, world) if (one["system"], one["benchmark"]) == key), None
-    )
-    at = order.index(result.round)
-    near: dict[str, int] = {"before": 0, "after": 0}
+    order = known_rounds(of.usage)
+    try:
+        own = own_entry(world, of)
+    except NoValueError:
+        return []
+    at, near, chosen = order.index(of.round), {"before": 0, "after": 0}, list[Given]()
     for name in sorted(order, key=lambda one: abs(order.index(one) - at)):
         side = "before" if order.index(name) < at else "after"
-        if own is None or (name != result.round and near[side] == _ROUNDS):
+        if name != of.round and near[side] == _ROUNDS:
             continue
-        found = [one for one in _in_round(result, name, world) if _alike(one, own, result, name)]
-        found.sort(key=lambda one: -SequenceMatcher(None, one["system"], result.system or "").ratio())
-        if found:
-            near[side] += name != result.round
-            yield [_renamed(result, name, one) for one in found[:_SYSTEMS]]
+        found = [one for one in given_in(world.rounds, of.usage, (name,)) if _alike(one, own)]
+        found.sort(key=lambda one: -SequenceMatcher(None, one.system, own.system).ratio())
+        near[side] += bool(found) and name != of.round
+        chosen += found[:_SYSTEMS]
+    return world.read(chosen[:_MOST])
 
 
-def _renamed(result: Result, round_: str, one: Mapping[str, str]) -> Result:
-    names = {key: one[key] for key in ("submitter", "system", "benchmark")}
-    return msgspec.structs.replace(result, round=round_, division=None, published=None, **names)
-
-
-def _in_round(result: Result, name: str, world: World) -> Iterator[Mapping[str, str]]:
-    """Yield what the submitter of a result has in a round, whatever its folder is called there."""
-    own = organisation(result.submitter or "")
-    for place in (one for one in world.rounds if (one.usage, one.round) == ("training", name)):
-        for submitter, path in place.organisations.items():
-            if organisation(submitter) == own:
-                yield from ({**one, "submitter": submitter} for one in result_sets(path, "training", name))
-
-
-def _alike(one: Mapping[str, str], own: Mapping[str, str], result: Result, name: str) -> bool:
+def _alike(one: Given, own: Given) -> bool:
     """Return whether it has the size and the benchmark, and differs in the round or the division, not in both."""
-    first, second = (
-        benchmark_of("training", round_, of["benchmark"]) for round_, of in ((name, one), (result.round, own))
-    )
-    same = first is not None and second is not None and first.name == second.name
-    return same and one["chips"] == own["chips"] and (one["division"] == own["division"]) == (name != result.round)
-
-
-#: A number, a truth, the name of an input (in a list of its own), or a sign and what it joins.
-Folded: TypeAlias = "float | bool | list[str | Folded]"
-#: Parts of an expression that is folded, those in the values it names among them.
-_MOST_PARTS = 200
-
-
-def folded(tree: Node, world: World, basis: str) -> Folded | None:
-    """Return what is left of an expression on one basis; None where it has no inputs, or is too long.
-
-    ``["usd"]`` is an input, ``["*", 2.5, ["usd"]]`` a product; the signs are those of expressions, ``max``, ``min``,
-    ``neg`` and ``not``.
-
-    Raises:
-        NoValueError: as for the whole expression.
-    """
-    try:
-        found = _fold(tree, world, basis, iter(range(_MOST_PARTS)))
-    except OverflowError:
-        return None
-    return found if isinstance(found, list) else None
-
-
-def _fold(node: Node, world: World, basis: str, budget: Iterator[int]) -> Folded:
-    """What is left of a part: its value, or a list where an input is in it; ``budget`` has an item for each part."""
-    if next(budget, None) is None:
-        raise OverflowError
-    match node:
-        case Name(name) if name in world.file.inputs:
-            return [name]
-        case Name(name) if name in world.file.values:
-            return _fold(parse(world.file.values[name]), world, basis, budget)
-        case Call("per_dollar", (result, price)):
-            minutes = _fold(Call("minutes", (result,)), world, basis, budget)
-            return ["/", 1.0, ["*", minutes, _fold(price, world, basis, budget)]]
-        case Call(sign, arguments) if sign in OPERATIONS or sign in ("max", "min"):
-            parts = [_fold(one, world, basis, budget) for one in arguments]
-            if any(isinstance(one, list) for one in parts):
-                return ["neg" if sign == "-" and len(parts) == 1 else sign, *parts]
-    value = evaluate(node, world, basis)
-    if isinstance(value, Band):
-        return float(value.low)
-    if isinstance(value, bool):
-        return value
-    raise OverflowError
+    same = (one.organisation, one.chips, one.held.benchmark) == (own.organisation, own.chips, own.held.benchmark)
+    return same and (one.division == own.division) == (one.round != own.round)

@@ -53,6 +53,11 @@ _SAYS: dict[str, Any] = {
     "round": {"type": ["string", "number", "null"]},
     **{key: {"description": "Ignored."} for key in (*_UNREAD, "composite_method")},
 }
+_EXPRESSION = (
+    "What the figure is: minutes(r), ratio(a, b), reduction(a, b), chips(r), count('v1.0', 'ACME'); a word such as "
+    "fastest, record, first or only needs a condition that is stated as true: rank(r, chips='8') == 1, "
+    "count('before v1.0', 'ACME') == 0. docs/claims.md has all functions."
+)
 _NAMED = Meta(
     description="What the sentence names, where its words alone do not say so; null where it says nothing.",
     extra_json_schema={"properties": _SAYS, "additionalProperties": False},
@@ -199,12 +204,12 @@ class Claim(Part, frozen=True, kw_only=True):
     """
 
     id: Id
-    text: Words = ""
+    text: Annotated[Words, Meta(description="What was said, in its own words.")] = ""
     where: Words | None = None
     document: Name | None = None
     kind: Words | None = None
     label: Annotated[Words, Meta(description="What sets expr apart from the readings in also.")] | None = None
-    unverifiable: Words | None = None
+    unverifiable: Annotated[Words, Meta(description="Why no log can decide it, in the place of expr.")] | None = None
     footnote: Annotated[Words, _IGNORED] | None = None
     note: Words | None = None
     proposed: Annotated[
@@ -212,7 +217,7 @@ class Claim(Part, frozen=True, kw_only=True):
         Meta(description="Whether it is proposed and nobody has confirmed it yet: it counts apart."),
     ] = False
     source_override: Annotated[Source | None, Meta(extra_json_schema={"minProperties": 1})] = None
-    expr: Expr | None = None
+    expr: Annotated[Expr | None, Meta(description=_EXPRESSION)] = None
     also: Annotated[Readings, Meta(description="Other readings of the same sentence.")] = ()
     nearest: Annotated[Readings, Meta(description="Figures shown for scale, never judged.")] = ()
     stated: Figures = ()

@@ -45,11 +45,12 @@ def command(
 ) -> None:
     """Check the claims of a file against the logs of published results.
 
-    Each claim gets a verdict: holds, holds-fragile, holds-only-for, fails, depends-on-basis, not-verifiable or
-    contradiction, with the figure on every basis and what would change it. Nothing is written. Claims marked
-    proposed: true count apart. mlsub schema claims prints the form of the file.
+    Each claim gets a verdict: holds, holds-fragile, holds-only-for, holds-in-part, fails, not-comparable,
+    depends-on-basis, not-verifiable or contradiction, with the figure on every basis and what would change it. Words
+    such as fastest, record, first and only need an expression over all results given. Nothing is written. Claims
+    marked proposed: true count apart. mlsub schema claims prints the form of the file.
 
-    Exit status: 0 all hold, 1 some fail, contradict or depend on the basis, 2 something could not be checked.
+    Exit status: 0 all hold, 1 some do not, or in part alone, 2 something could not be checked.
     """
     from mlsub.commands.audit.document import document_of, results_of
     from mlsub.commands.audit.run import audit

@@ -40,18 +40,18 @@ def figure(value: Fraction | bool | str | None) -> str:
     return decimal(value) if (1000 * value).denominator == 1 else fixed(value)
 
 
-RESULT_HEADS = ("result", "round", "submitter", "system", "benchmark", "division", *SHORT.values(), "remarks")
+def _results(audit: Audit) -> doc.Table:
+    """Return a row for each result: what it is, its minutes on every basis that an answer shows, oddities."""
+    read = {outcome.basis for one in audit.claims for reading in one.readings for outcome in reading.bases}
+    bases = [basis for basis in SHORT if basis != "rcp_mean" or basis in read]
+    heads = ("result", "round", "submitter", "system", "benchmark", "division", *map(SHORT.get, bases), "remarks")
+    return _table([str(head) for head in heads], [tuple(_result(result, bases)) for result in audit.results])
 
 
-def result_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """Return a row for each result: what it is, its minutes on every basis, and what is odd about it."""
-    return [tuple(_result(result)) for result in audit.results]
-
-
-def _result(result: ResultFacts) -> Iterator[str]:
+def _result(result: ResultFacts, bases: Sequence[str]) -> Iterator[str]:
     yield from (result.name, f"v{result.round}", result.submitter or "-", result.system or result.path or "-")
     yield from (result.benchmark or "-", result.division or "-")
-    for basis in SHORT:
+    for basis in bases:
         score = result.minutes.get(basis)
         yield "-" if score is None else fixed(score)
     yield "; ".join(result.remarks) if result.found else result.reason or ""
@@ -207,7 +207,7 @@ def document_of(audit: Audit) -> doc.Document:
     return doc.document(
         f"Claims of {title(audit)}",
         *(_claim(judged, audit) for judged in audit.claims),
-        doc.section("Results, in minutes", _table(RESULT_HEADS, result_rows(audit))),
+        doc.section("Results, in minutes", _results(audit)),
         doc.section("Inputs", _table(INPUT_HEADS, input_rows(audit))),
         doc.Text(basis_words(audit)),
         doc.Tally(summary(audit), shares(audit)),

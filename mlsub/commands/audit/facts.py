@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.claims import Result
-from mlsub.commands.audit.places import RoundFolder, folder_of, product
+from mlsub.commands.audit.places import RoundFolder, chips_of, folder_of
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import USUAL
 from mlsub.io.errors import MlsubError
@@ -33,7 +33,7 @@ from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result as Entry
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import category
-from mlsub.workspace import AS_FOUND, Checked, Settings, check_with_logs
+from mlsub.workspace import AS_FOUND, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
 TITLES = {
@@ -87,9 +87,10 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(ResultFacts, frozen=True, kw_only=True):
-    """The same with the result as it is named, its system's description and its logs."""
+    """The same with the result as it is named, its system's description, its energy in joules and its logs."""
 
     result: Result
+    energy: float | None = None
     description: Mapping[str, Any] = {}
     logs: tuple[LogReport, ...] = ()
 
@@ -136,35 +137,39 @@ def gather(
     results: Sequence[Result],
     rounds: Sequence[RoundFolder],
     settings: Settings = AS_FOUND,
-    checked: Sequence[Checked] = (),
 ) -> dict[str, Facts]:
-    """Return what there is of each result, by its name; the logs of a round are read in one go.
+    """Return what there is of each result that claims name, by its name; arguments are those of :func:`read_facts`.
 
-    Args:
-        results: those that claims name.
-        rounds: where results lie.
-        settings: how logs are read; round and usage are those of each result.
-        checked: what has been read already by the rules and reference points that ship.
+    ``rounds`` is where results lie.
     """
     found: dict[str, Facts] = {}
-    missing: dict[tuple[str, str], list[tuple[Result, Path]]] = {}
+    there: list[tuple[Result, Path]] = []
     for result in results:
         try:
-            folder = folder_of(result, rounds)
+            there.append((result, folder_of(result, rounds)))
         except MlsubError as error:
             found[result.name] = _missing(result, None, str(error))
-            continue
-        if (known := _facts(result, folder, checked)) is not None:
-            found[result.name] = known
-        else:
-            missing.setdefault((result.usage, result.round), []).append((result, folder))
-    for (usage, name), wanted in missing.items():
-        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, trace=False)
-        read = check_with_logs(sorted({folder for _, folder in wanted}), of)
-        for result, folder in wanted:
-            none = f"no result log in {folder.parent.name}/{folder.name}"
-            found[result.name] = _facts(result, folder, read) or _missing(result, folder, none)
+    found |= {facts.name: facts for facts in read_facts(there, settings)}
     return {result.name: found[result.name] for result in results}
+
+
+def read_facts(results: Sequence[tuple[Result, Path]], settings: Settings = AS_FOUND) -> Iterator[Facts]:
+    """Yield what there is of each result in its folder; the logs of a round are read in one go.
+
+    Args:
+        results: each with the folder of its logs.
+        settings: how logs are read; round and usage are those of each result.
+    """
+    wanted: dict[tuple[str, str], list[tuple[Result, Path]]] = {}
+    for result, folder in results:
+        wanted.setdefault((result.usage, result.round), []).append((result, folder))
+    for (usage, name), some in wanted.items():
+        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, trace=False)
+        read = check_with_logs(sorted({folder for _, folder in some}), of)
+        entries = {entry.folder: entry for part in read for entry in part.results}
+        for result, folder in some:
+            entry, none = entries.get(folder), f"no result log in {folder.parent.name}/{folder.name}"
+            yield _of_entry(result, entry) if entry else _missing(result, folder, none)
 
 
 def _named(result: Result, folder: Path | None) -> dict[str, Any]:
@@ -186,15 +191,6 @@ def _missing(result: Result, folder: Path | None, reason: str) -> Facts:
     return Facts(**_named(result, folder), division=result.division, reason=reason)
 
 
-def _facts(result: Result, folder: Path, checked: Sequence[Checked]) -> Facts | None:
-    for part in checked:
-        report, root = part.report, Path(part.report.root)
-        same = (report.usage, report.round) == (result.usage, result.round)
-        if same and any(root / entry.path == folder for entry in report.entries):
-            return next(_of_entry(result, entry) for entry in part.results if entry.folder == folder)
-    return None
-
-
 def _of_entry(result: Result, entry: Entry) -> Facts:
     division, round_ = entry.division_name, entry.rules
     if result.division is not None and division is not None and result.division != division:
@@ -210,10 +206,7 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         path=entry.path,
         system_name=text.get("system_name") or None,
         category=category(text["status"]) if "status" in text else None,
-        # Host processors do the computing where there are no accelerators.
-        chips=product(content, "number_of_nodes", "accelerators_per_node")
-        or product(content, "number_of_nodes", "host_processors_per_node")
-        or None,
+        chips=chips_of(content),
         division_in_logs=tuple(sorted({log.division for log in entry.logs if log.division})),
         runs=len(entry.logs),
         converged=entry.converged,
@@ -223,6 +216,7 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         scaling_json=exact(entry.score.scaling) if entry.score.scaling_file else None,
         published_source=result.published.source if result.published else None,
         run_minutes=tuple(_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in entry.logs),
+        energy=entry.energy.scaled if entry.energy else None,
         description=content,
         logs=entry.logs,
     )

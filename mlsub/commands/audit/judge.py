@@ -8,12 +8,15 @@ from fractions import Fraction
 import msgspec
 
 from mlsub.commands.audit.claims import Claim, Reading
-from mlsub.commands.audit.evaluate import Band, NoValueError, World, evaluate
-from mlsub.commands.audit.expression import Call, parse
+from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.expression import Call, parse, spelled
 from mlsub.commands.audit.facts import TITLES, Facts, deciding, score_words
+from mlsub.commands.audit.functions import Band
+from mlsub.commands.audit.given import NoValueError, words_of
 from mlsub.commands.audit.subject import contradicts, differences, misquoted, statements, wording_differs
-from mlsub.commands.audit.verdict import BreakEven, Change, ClaimVerdict, Judged, Near, Outcome, Variant
+from mlsub.commands.audit.verdict import BreakEven, Change, ClaimVerdict, Difference, Judged, Near, Outcome, Variant
 from mlsub.commands.audit.wording import Interval, Stated, accepted, fits, truncated, understated
+from mlsub.commands.audit.words import compared_in, incomparable, undecided, unlike
 from mlsub.io.show import readable, show
 
 #: Fields of a system description that are shown where everything is asked for.
@@ -62,10 +65,12 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
                 continue
             outcomes.append(self._outcome(basis, value))
         # Of bases on which the value is the same, the first is shown.
+        counted = [outcome for outcome in outcomes if outcome.decides]
         distinct: dict[Fraction | bool, Outcome] = {}
         for outcome in outcomes:
-            distinct.setdefault(outcome.value, outcome)
-        counted = [outcome for outcome in outcomes if outcome.decides]
+            # The mean of the reference points is worth a line where it changes the answer.
+            if outcome.basis != "rcp_mean" or outcome.decides or outcome.holds != counted[0].holds:
+                distinct.setdefault(outcome.value, outcome)
         spreads = [self._spread(world, outcome.basis) for outcome in counted]
         holds = counted[0].holds if len({outcome.holds for outcome in counted}) == 1 else None
         uncertain = spreads[0] if isinstance(spreads[0], Band) and not spreads[0].certain else None
@@ -177,13 +182,20 @@ def verdict_of(variants: Collection[Variant]) -> tuple[ClaimVerdict, str | None]
 _WORST = (
     ClaimVerdict.NOT_CHECKED,
     ClaimVerdict.CONTRADICTION,
+    ClaimVerdict.NOT_COMPARABLE,
     ClaimVerdict.FAILS,
     ClaimVerdict.DEPENDS,
+    ClaimVerdict.IN_PART,
     ClaimVerdict.NOT_VERIFIABLE,
     ClaimVerdict.ONLY_FOR,
     ClaimVerdict.FRAGILE,
     ClaimVerdict.HOLDS,
 )
+
+
+_HOLDING = frozenset(_WORST[-3:])
+#: Verdicts on figures that the logs give.
+_NUMBERS = frozenset((*_HOLDING, ClaimVerdict.FAILS, ClaimVerdict.DEPENDS))
 
 
 def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
@@ -201,9 +213,16 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
     said = statements(claim, world.file)
     worst = min((judged, *further), key=lambda one: _WORST.index(one.verdict))
     verdict, reason = worst.verdict, worst.reason
-    others = () if verdict is ClaimVerdict.NOT_CHECKED else (*differences(claim, world), *misquoted(claim))
+    compared = compared_in(claim, world)
+    others: tuple[Difference, ...] = ()
+    if verdict is not ClaimVerdict.NOT_CHECKED:
+        others = (*differences(claim, world, compared), *misquoted(claim), *unlike(claim, compared, world))
     if others:
         verdict, reason = ClaimVerdict.FAILS, "the words describe something other than the results"
+    elif verdict in _NUMBERS and (why := incomparable(claim, world)) is not None:
+        verdict, reason = ClaimVerdict.NOT_COMPARABLE, why
+    elif verdict in _HOLDING and (open_ := undecided(claim, world, compared)):
+        verdict, reason = ClaimVerdict.IN_PART, "; ".join(open_)
     if contradicts(said):
         verdict, reason = ClaimVerdict.CONTRADICTION, "its statements have no value in common"
     return msgspec.structs.replace(
@@ -211,11 +230,16 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
         claim=claim,
         further=tuple(further),
         verdict=verdict,
-        only_for=None if others else worst.only_for,
+        only_for=worst.only_for if verdict is worst.verdict else None,
         reason=reason,
         statements=said,
         differences=others,
-        notes=(*judged.notes, *wording_differs(said), *((claim.note,) if claim.note else ())),
+        notes=(
+            *judged.notes,
+            *_looked_at(claim, world),
+            *wording_differs(said),
+            *((claim.note,) if claim.note else ()),
+        ),
         nearest=tuple(_near(reading, world) for reading in claim.nearest),
         changed=changes(claim, world),
     )
@@ -314,6 +338,18 @@ def _notes(stated: Stated, best: Variant, variants: Collection[Variant]) -> Iter
         if not outcome.decides and outcome.holds != headline.holds:
             answer = "holds" if outcome.holds else "fails"
             yield f"on the {score_words(outcome.basis)}, which does not decide here, it {answer}"
+
+
+def _looked_at(claim: Claim, world: World) -> Iterator[str]:
+    """Yield of which of all results given the functions over them speak."""
+    calls = {spelled(node): node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))}
+    for text, call in calls.items():
+        try:
+            among = world.among(call, whole=True) if isinstance(call, Call) else None
+        except NoValueError:
+            continue
+        if among is not None:
+            yield f"{text} is said of the {words_of(among)}"
 
 
 def _near(reading: Reading, world: World) -> Near:

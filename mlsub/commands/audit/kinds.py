@@ -15,13 +15,13 @@ from functools import lru_cache, reduce
 
 import msgspec
 
-from mlsub.commands.audit.evaluate import FUNCTIONS, OPERATIONS, Function, function_of
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import TITLES
+from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Function, function_of
+from mlsub.commands.audit.given import choice_problem
 from mlsub.commands.audit.wording import Stated
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
-from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rules.arithmetic import ExpressionError
 
 #: Quantities and their exponents, sorted: minutes a chip is ``(("chips", -1), ("time", 1))``. Nothing is a plain ratio.
@@ -242,10 +242,12 @@ def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
     function = function_of(call)
     pairs = zip(_expected(call, function), call.arguments, strict=True)
     found = [_argument(call, kind, argument, names) for kind, argument in pairs]
-    for name, _ in call.named:
+    for name, value in call.named:
         if name not in function.named:
             hint = meant(name, function.named) if function.named else "; it takes none by name"
             raise ExpressionError(f"{call.function} takes no {name!r}{hint}", call.column)
+        if (problem := choice_problem(name, value)) is not None:
+            raise ExpressionError(problem, call.column)
     if call.function in ("==", "!="):
         _check_alike(call, *(one.kind for one in found))
     unit = _unit(call, function.unit, [one.unit for one in found])
@@ -270,12 +272,11 @@ def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed])
             name = argument.name if isinstance(argument, Name) else ""
             raise ExpressionError(f"{call.function} takes a basis second{meant(name, TITLES)}", call.column)
         return Typed("text")
-    if kind in ("round", "submitter"):
+    if kind in ("round", "submitter", "benchmark", "fact"):
         if not isinstance(argument, Constant) or not isinstance(argument.value, str):
             raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
-        if kind == "round" and normalise_round(argument.value) not in known_rounds("training"):
-            known = [f"v{name}" for name in known_rounds("training")]
-            raise ExpressionError(f"there is no round {argument.value!r}{meant(argument.value, known)}", call.column)
+        if (problem := choice_problem(kind, argument.value)) is not None:
+            raise ExpressionError(problem, call.column)
         return Typed("text")
     found = _typed(argument, names)
     if kind not in (found.kind, "any") and found.kind != "any":

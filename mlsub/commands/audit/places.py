@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
 from mlsub.io.show import flat
 from mlsub.rounds import get_round
+from mlsub.rounds.benchmarks import Held
 from mlsub.submission.find import Place, Target, is_folder, organisation, organisations
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import count
+from mlsub.systems.names import chip_of
 from mlsub.workspace import Settings, find_places, in_one_line
 
 
@@ -112,24 +114,74 @@ def _step(folder: Path, name: str, kind: str) -> Path:
     raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")
 
 
-@lru_cache(maxsize=64)
-def result_sets(folder: Path, usage: str, round_: str) -> tuple[Mapping[str, str], ...]:
-    """Division, benchmark, folder and name of the system, and number of chips of each result of an organisation."""
-    of = get_round(usage, round_)
-    found = []
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """A result among those given, by its folders and the description of its system; no log of it has been read.
+
+    ``benchmark`` is the folder's name as the round has it, ``name`` the system's; ``division``, ``accelerator``,
+    ``vendor``, ``chips`` and ``nodes`` are None where the description does not say.
+    """
+
+    usage: str
+    round: str
+    submitter: str
+    organisation: str
+    system: str
+    benchmark: str
+    folder: Path
+    division: str | None
+    name: str
+    accelerator: str | None
+    vendor: str | None
+    chips: int | None
+    nodes: int | None
+
+    @property
+    def held(self) -> Held:
+        """Its benchmark."""
+        return Held(self.usage, self.round, self.benchmark)
+
+
+def given_in(rounds: Sequence[RoundFolder], usage: str, names: Collection[str]) -> tuple[Given, ...]:
+    """Return all results of some rounds."""
+    here = [one for one in rounds if one.usage == usage and one.round in names]
+    return tuple(
+        one for place in here for path in place.organisations.values() for one in _given(path, usage, place.round)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _given(folder: Path, usage: str, round_: str) -> tuple[Given, ...]:
+    """Return the results of an organisation in a round."""
+    of, found = get_round(usage, round_), []
     for entry in read_tree(Place(folder, Target.ORGANISATION), f"{folder.name}/", of).entries:
         if entry.results:
             description = read_description(folder / "systems" / f"{entry.system}.json", entry.system, of)
+            content, name = description.content or {}, description.text("system_name") or entry.system
+            chip = chip_of(description.text("accelerator_model_name") or "", name, entry.system)
             found.append(
-                {
-                    "division": division_name(description.division) or "",
-                    "benchmark": str(of.benchmark_in(entry.benchmark)),
-                    "system": entry.system,
-                    "name": description.text("system_name") or entry.system,
-                    "chips": str(product(description.content or {}, "number_of_nodes", "accelerators_per_node")),
-                }
+                Given(
+                    usage=usage,
+                    round=round_,
+                    submitter=folder.name,
+                    organisation=organisation(folder.name),
+                    system=entry.system,
+                    benchmark=str(of.benchmark_in(entry.benchmark)),
+                    folder=Path(os.path.abspath(entry.folder)),  # noqa: PTH100  (links keep their names)
+                    division=division_name(description.division),
+                    name=name,
+                    accelerator=chip.name if chip else None,
+                    vendor=chip.vendor[0] if chip else None,
+                    chips=chips_of(content),
+                    nodes=product(content, "number_of_nodes"),
+                )
             )
     return tuple(found)
+
+
+def chips_of(description: Mapping[str, Any]) -> int | None:
+    """Return the accelerators of a system, or its host processors where it has none: these do the computing then."""
+    per_node = ("accelerators_per_node", "host_processors_per_node")
+    return next((chips for one in per_node if (chips := product(description, "number_of_nodes", one))), None)
 
 
 def product(description: Mapping[str, Any], *fields: str) -> int | None:

@@ -9,14 +9,15 @@ import msgspec
 
 from mlsub.commands.audit.alternatives import would_hold
 from mlsub.commands.audit.claims import Claim, ClaimsFile
-from mlsub.commands.audit.evaluate import NoValueError, World
+from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.given import NoValueError
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.problems import FileProblemsError, Problem
-from mlsub.workspace import AS_FOUND, Checked, Settings
+from mlsub.workspace import AS_FOUND, Settings
 
 
 def audit(
@@ -42,20 +43,13 @@ def audit(
     return audit_of(world, bases=bases)
 
 
-def read_world(
-    claims: ClaimsFile,
-    folders: Sequence[str],
-    *,
-    settings: Settings = AS_FOUND,
-    checked: Sequence[Checked] = (),
-) -> World:
+def read_world(claims: ClaimsFile, folders: Sequence[str], *, settings: Settings = AS_FOUND) -> World:
     """Return the results that claims name, as their files have them.
 
     Args:
         claims: what was said.
         folders: where results lie, see places.py.
         settings: how logs are read; round and usage are those of each result.
-        checked: results that have been read already, see :func:`~mlsub.commands.audit.facts.gather`.
 
     Raises:
         MlsubError: a folder holds no results.
@@ -64,7 +58,7 @@ def read_world(
     expressions = [one.expr for claim in claims.claims for one in (*claim.readings, *claim.nearest)]
     used = {name for expression in expressions for name in claims.results_in(expression)}
     wanted = [result for result in claims.results.values() if result.name in used]
-    return World(claims, gather(wanted, rounds, settings, checked), rounds, settings, checked)
+    return World(claims, gather(wanted, rounds, settings), rounds, settings)
 
 
 def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:

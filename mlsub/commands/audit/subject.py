@@ -18,6 +18,8 @@ from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, parse
 from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.functions import function_of
+from mlsub.commands.audit.given import rounds_meant
 from mlsub.commands.audit.places import product
 from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
@@ -114,14 +116,15 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
     shown: dict[str, str]
 
 
-def differences(claim: Claim, world: World) -> tuple[Difference, ...]:
-    """Return what the words of a claim name and none of its results is; nothing where it names no results."""
+def differences(claim: Claim, world: World, known: Sequence[Facts]) -> tuple[Difference, ...]:
+    """Return what the words of a claim name and none of its results (``known``) is; nothing where it names none."""
     nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
     calls = [node for node in nodes if isinstance(node, Call)]
     results = {node.name for node in nodes if isinstance(node, Name) and node.name in world.file.results}
-    known = [facts for name, facts in world.facts.items() if name in results and facts.found]
+    counts = [_of_count(call) for call in calls if function_of(call).over and call.function != "rank"]
     subjects = [_of_result(facts) for facts in known]
-    subjects += [_of_count(call) for call in calls if call.function in ("count", "systems", "benchmarks")]
+    # One that counts everybody's results names nobody, and so everybody would fit.
+    subjects += [one for one in counts if "submitter" in one.own] or ([] if subjects else counts)
     if not subjects or len(known) < len(results):
         return ()
     outside = any(given.kind != "price" for one in claim.readings for given in world.file.inputs_in(one.expr))
@@ -273,14 +276,19 @@ def _organisations_of(called: Iterable[str]) -> frozenset[str]:
 
 def _of_count(call: Call) -> _Subject:
     """Return what ``count('v1.0', 'ACME', benchmark='bert')`` asks for."""
-    round_, submitter = (str(one.value) if isinstance(one, Constant) else "" for one in call.arguments[:2])
-    only, name = dict(call.named), normalise_round(round_) or round_
-    own: dict[str, Collection[str]] = {"suite": {"training"}, "round": {name}}
-    own |= dict.fromkeys(("submitter", "vendor", "organisation"), _organisations([submitter]))
+    kinds = function_of(call).kinds(len(call.arguments)) or ()
+    given = {kind: str(one.value) for kind, one in zip(kinds, call.arguments, strict=True) if isinstance(one, Constant)}
+    only = {**given, **dict(call.named)}
+    rounds, round_ = rounds_meant(only["round"]), only.get("round")
+    own: dict[str, Collection[str]] = {"suite": {"training"}, "round": rounds}
+    if "submitter" in only:
+        own |= dict.fromkeys(("submitter", "vendor", "organisation"), _organisations([only["submitter"]]))
     own |= {"division": {only["division"]}} if "division" in only else {}
-    own |= {"benchmark": _folders("training", only["benchmark"], name)} if "benchmark" in only else {}
-    shown = {"organisation": submitter, "round": round_, "suite": "MLPerf Training"}
-    return _Subject(own=own, shown=shown | {what: only[what] for what in ("benchmark", "division") if what in only})
+    if "benchmark" in only:
+        own["benchmark"] = {name for one in rounds for name in _folders("training", only["benchmark"], one)}
+    shown = {"organisation": only.get("submitter"), "round": round_, "suite": "MLPerf Training"}
+    shown |= {what: only[what] for what in ("benchmark", "division") if what in only}
+    return _Subject(own=own, shown={what: text for what, text in shown.items() if text})
 
 
 def statements(claim: Claim, file: ClaimsFile) -> tuple[Said, ...]:

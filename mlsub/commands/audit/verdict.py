@@ -32,13 +32,23 @@ class ClaimVerdict(StrEnum):
     ONLY_FOR = "holds-only-for"
     FAILS = "fails"
     DEPENDS = "depends-on-basis"
+    IN_PART = "holds-in-part"
+    NOT_COMPARABLE = "not-comparable"
     NOT_VERIFIABLE = "not-verifiable"
     CONTRADICTION = "contradiction"
     NOT_CHECKED = "not-checked"
 
 
 #: Verdicts that make the audit find something, and those that do so where it is strict.
-AGAINST = frozenset((ClaimVerdict.FAILS, ClaimVerdict.DEPENDS, ClaimVerdict.CONTRADICTION))
+AGAINST = frozenset(
+    (
+        ClaimVerdict.FAILS,
+        ClaimVerdict.DEPENDS,
+        ClaimVerdict.IN_PART,
+        ClaimVerdict.NOT_COMPARABLE,
+        ClaimVerdict.CONTRADICTION,
+    )
+)
 DOUBTFUL = frozenset((ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR, ClaimVerdict.NOT_VERIFIABLE))
 
 
@@ -174,7 +184,7 @@ class Audit(Answer, frozen=True, kw_only=True):
     ``verdicts`` counts the claims that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 11
+    SCHEMA: ClassVar[int] = 12
 
     file: str
     source: Source
@@ -191,7 +201,7 @@ class Audit(Answer, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, name, dict(tally(of)))
 
     def exit_status(self, *, strict: bool = False) -> int:
-        """0 all hold, 1 some fail, contradict or depend on the basis (strict: or are doubtful), 2 not checked.
+        """0 all hold, 1 some do not, or in part alone (strict: or are doubtful), 2 not checked.
 
         Claims that are only proposed do not count, except that a file without any other has nothing that holds.
         """

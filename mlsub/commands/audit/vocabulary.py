@@ -24,16 +24,9 @@ _POD = re.compile(r"(?<!\w)pod ?([0-9]{1,5})(?!\w)")
 _MEMORY = re.compile(r"[0-9]+ ?gb(?!\w)")
 
 
-class Names(msgspec.Struct, frozen=True):
-    """How a benchmark is called: ``task`` is its name, ``model`` what may stand for it in the Closed division."""
-
-    task: tuple[str, ...]
-    model: tuple[str, ...]
-
-
-def names() -> dict[str, Names]:
+def names() -> dict[str, tuple[str, ...]]:
     """Return the names of every benchmark, by the name of its folder."""
-    return shipped(__file__, "names.yaml", dict[str, Names])
+    return shipped(__file__, "names.yaml", dict[str, tuple[str, ...]])
 
 
 def squashed(text: str) -> str:
@@ -191,9 +184,7 @@ def _counted(rest: str) -> tuple[str, int] | None:
 def _benchmarks(vague: bool) -> Spellings:
     table = vocabulary()["benchmarks"]
     left_out = set() if vague else {flat(word) for word in table["vague"]}
-    pairs = [
-        (spelled, [folder]) for folder, known in names().items() for spelled in (*known.task, *known.model, folder)
-    ]
+    pairs = [(spelled, [folder]) for folder, known in names().items() for spelled in (*known, folder)]
     pairs += [(spelled, [folder]) for folder, spellings in table["also"].items() for spelled in spellings]
     only = table["only"]
     pairs = [(spelled, values) for spelled, values in pairs if flat(spelled) not in {*left_out, *only}]

@@ -150,6 +150,12 @@ def usual(text: str | None) -> str | None:
     return next((name for name, spelled in _USUAL.items() if words in spelled), text)
 
 
+_WORDINGS = (
+    "How the number is said: exact, up to, just over, over, more than, under, less than, nearly, about, around, "
+    "at least, at most, half, a quarter, the same, orders of magnitude."
+)
+
+
 class Stated(Part, frozen=True, kw_only=True):
     """What a claim states: a number, or a truth.
 
@@ -158,7 +164,7 @@ class Stated(Part, frozen=True, kw_only=True):
 
     value: str | float | bool | None = None
     unit: Words | None = None
-    wording: Words = "exact"
+    wording: Annotated[Words, Meta(description=_WORDINGS)] = "exact"
     reading: Literal["reduction", "speedup"] | None = None
     tolerance: (
         Annotated[str | float, Meta(description="In the place of the wording's own, as a percentage.")] | None

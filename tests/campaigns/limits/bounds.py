@@ -60,7 +60,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "rules.formula:FORMULAS.max_depth": "60 levels",
         "rules.formula:MAX_BITS": "64 Kibit",
         "rules.formula:MAX_EXPONENT": "1,024",
-        "commands.audit.evaluate:MAX_BITS": "8,192 bits",
+        "commands.audit.functions:MAX_BITS": "8,192 bits",
     },
     "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.model:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
@@ -74,9 +74,9 @@ BOUNDS: dict[str, dict[str, str]] = {
         "commands.watch.run:MAX_LOGS": "256 for",
     },
     "names that `redact`": {
-        "commands.redact.patterns:MAX_NAMES": "5,000 users",
+        "commands.redact.known:MAX_NAMES": "5,000 users",
         "commands.redact.patterns:MAX_MEMBERS": "4,096 of",
-        "commands.redact.patterns:MAX_SECRETS": "1,000 secrets",
+        "commands.redact.known:MAX_SECRETS": "1,000 secrets",
     },
     "things that `redact`": {"commands.redact.redactor:MAX_ITEMS": "100,000"},
     "members of a package": {

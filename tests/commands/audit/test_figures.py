@@ -14,9 +14,10 @@ import yaml
 
 from mlsub.commands.audit.claims import Result
 from mlsub.commands.audit.document import document_of, rounded
-from mlsub.commands.audit.evaluate import FUNCTIONS, Band, World, evaluate
+from mlsub.commands.audit.evaluate import World, evaluate
 from mlsub.commands.audit.expression import parse
 from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.functions import FUNCTIONS, Band
 from mlsub.commands.audit.places import RoundFolder, round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, read_world

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.evaluate import FUNCTIONS
 from mlsub.commands.audit.expression import parse, spelled
+from mlsub.commands.audit.functions import FUNCTIONS
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.rules.arithmetic import ExpressionError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.evaluate import FUNCTIONS
+from mlsub.commands.audit.functions import FUNCTIONS
 from mlsub.commands.audit.kinds import Typed, Unit, quantities, type_of, unit_named
 from mlsub.commands.audit.read import read_claims
 from mlsub.io.problems import FileProblemsError

@@ -156,7 +156,7 @@
     known.stops = stops.slice().sort((a, b) => apply(svg, "x", a) - apply(svg, "x", b) || apply(svg, "y", b) - apply(svg, "y", a));
     place.replaceChildren(svg, ...(entries.length ? [legend(entries)] : []));
     const marks = known.stops.length === 1 ? "1 mark" : `${number(known.stops.length)} marks`;
-    place.setAttribute("aria-label", `${figure.querySelector("figcaption").textContent}: ${marks}; arrow keys move through them, Enter opens one`);
+    place.setAttribute("aria-label", `${figure.querySelector("figcaption").textContent}: ${marks}; arrow keys move through them${stops.some((mark) => mark.href) ? ", Enter opens one" : ""}`);
   };
 
   // Draws a chart again whose data or choices have changed.

@@ -1,0 +1,200 @@
+"""Functions over all results given: which of them a call looks at, and what it makes of those.
+
+``benchmark='bert', division='open', accelerator='H100', chips='8'`` and so on narrow them. Rounds are ``v5.0``,
+``before v5.0``, ``until v5.0`` or ``all``: of those that are given, and for ranks those that may be compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.places import Given, RoundFolder, given_in
+from mlsub.commands.audit.verdict import ClaimVerdict
+from mlsub.commands.audit.vocabulary import accelerators_in
+from mlsub.divisions import DIVISIONS
+from mlsub.io.problems import meant
+from mlsub.io.show import plural, spaced
+from mlsub.rounds import known_rounds, normalise_round
+from mlsub.rounds.benchmarks import Compatible, benchmarks_in
+from mlsub.submission.find import organisation
+
+#: The verdict on a claim where neither logs nor description say what it needs, and where a result is not there.
+UNSAID, ABSENT = ClaimVerdict.NOT_VERIFIABLE, ClaimVerdict.NOT_CHECKED
+
+
+class NoValueError(ValueError):
+    """An expression has no value; ``verdict`` is that on a claim which rests on it.
+
+    None where the expression is at fault: it divides by zero, or compares what cannot be.
+    """
+
+    def __init__(self, reason: str, verdict: ClaimVerdict | None = None) -> None:
+        self.verdict = verdict
+        super().__init__(reason)
+
+
+def accelerators_meant(text: str) -> frozenset[str]:
+    """Return every accelerator that a text may mean."""
+    return frozenset[str]().union(*(one.values for one in accelerators_in(spaced(text))))
+
+
+#: What results are chosen by, and whether one has a value.
+_TESTS: dict[str, Callable[[Given, str], bool]] = {
+    "division": lambda one, value: one.division == value,
+    "benchmark": lambda one, value: value in (one.benchmark, one.held.benchmark),
+    "system": lambda one, value: one.system == value,
+    "submitter": lambda one, value: one.organisation == organisation(value),
+    "accelerator": lambda one, value: one.accelerator in accelerators_meant(value),
+    "vendor": lambda one, value: one.vendor == organisation(value),
+    "chips": lambda one, value: str(one.chips) == value,
+    "nodes": lambda one, value: str(one.nodes) == value,
+}
+WHERE = tuple(_TESTS)
+
+
+def choice_problem(name: str, value: str) -> str | None:
+    """Return what is wrong with a value that results are chosen by; None for one that may be."""
+    if name in ("round", "rounds") and not rounds_meant(value):
+        known = [f"v{name}" for name in known_rounds("training")]
+        return f"there is no round {value!r}{meant(value.rpartition(' ')[2], known)}"
+    if name == "division" and value not in DIVISIONS:
+        return f"there is no division {value!r}{meant(value, DIVISIONS)}"
+    if name == "accelerator" and not accelerators_meant(value):
+        return f"there is no accelerator {value!r}"
+    if name == "benchmark" and not benchmarks_in("training", value):
+        return f"there is no benchmark {value!r}; name its folder, such as resnet"
+    if name in ("chips", "nodes") and not (value.isascii() and value.isdigit()):
+        return f"{value!r} is no number; write it in digits without commas"
+    return None
+
+
+def rounds_meant(text: str, usage: str = "training") -> tuple[str, ...]:
+    """Return the rounds that a text means: ``v5.0``, ``before v5.0``, ``until v5.0`` or ``all``; none for another."""
+    order = known_rounds(usage)
+    word, _, name = text.strip().rpartition(" ")
+    if name == "all" and not word:
+        return order
+    round_ = normalise_round(name)
+    if round_ not in order or word not in ("", "before", "until"):
+        return ()
+    at = order.index(round_)
+    return {"": (round_,), "before": order[:at], "until": order[: at + 1]}[word]
+
+
+def submitted(at: Any, span: str, submitter: str | None = None, **where: str) -> list[Given]:
+    """Return the results of some rounds, of one submitter or of all.
+
+    Raises:
+        NoValueError: none of the rounds is given, or no such submitter.
+    """
+    rounds: Sequence[RoundFolder] = at.rounds
+    here = [one for one in rounds if one.usage == "training" and one.round in rounds_meant(span)]
+    if not here:
+        there = ", ".join(dict.fromkeys(f"v{one.round}" for one in rounds)) or "none"
+        raise NoValueError(f"no results of rounds {span!r} are given; there are those of {there}", ABSENT)
+    if submitter is not None:
+        where["submitter"] = submitter
+        # Of several rounds it may be in none; a name that is nowhere is misspelt.
+        among = here if normalise_round(span) else rounds
+        known = list(dict.fromkeys(name for one in among for name in one.organisations))
+        if organisation(submitter) not in map(organisation, known):
+            raise NoValueError(f"no submitter {submitter!r} in {span}{meant(submitter, known)}", ABSENT)
+    return _chosen(given_in(here, "training", {one.round for one in here}), where)
+
+
+def _chosen(results: Collection[Given], where: Mapping[str, str]) -> list[Given]:
+    return [one for one in results if all(_TESTS[name](one, value) for name, value in where.items())]
+
+
+def raced(at: Any, span: str, benchmark: str, *, division: str = "closed", **where: str) -> list[Given]:
+    """Return the results of a benchmark in some rounds."""
+    return _several(submitted(at, span, benchmark=benchmark, division=division, **where), where)
+
+
+def peers(at: Any, of: Facts, *, rounds: str = "", division: str = "", **where: str) -> list[Given]:
+    """Return the results that one may be ranked among, itself included: by default those of its round and division."""
+    own = own_entry(at, of)
+    spans = rounds_meant(rounds or f"v{own.round}")
+    if own.round not in spans:
+        raise NoValueError(f"{of.name} is of v{own.round}, which is not among the rounds {rounds!r}")
+    found = [one for one in given_in(at.rounds, own.usage, spans) if own.held.is_beside(one.held)[0] is Compatible.YES]
+    chosen = _chosen(found, {**where, "division": division or own.division or ""})
+    if own not in chosen:
+        raise NoValueError(f"{of.name} is not among the results that it is to be ranked among", UNSAID)
+    return _several(chosen, where)
+
+
+def _several(found: list[Given], where: Mapping[str, str]) -> list[Given]:
+    """Return results that one can be the fastest of: those of a single organisation only where they are asked for."""
+    names = {one.organisation for one in found}
+    if "submitter" in where and found:
+        return found
+    if len(found) < 2 or (len(names) < 2 and not {"accelerator", "vendor"} & where.keys()):
+        of = f", all of {names.pop()}" if len(found) > 1 else ""
+        raise NoValueError(f"{plural(len(found), 'such result')} given{of}: there is nothing to rank", UNSAID)
+    return found
+
+
+def own_entry(at: Any, of: Facts) -> Given:
+    """Return a result as one of those given."""
+    for one in given_in(at.rounds, of.usage, (of.round,)):
+        if (one.submitter, one.system, one.folder.name) == (of.submitter, of.system, of.benchmark):
+            return one
+    raise NoValueError(f"{of.name} lies in no organisation's folder that is given", UNSAID)
+
+
+def minutes_of(at: Any, results: Sequence[Given]) -> list[Fraction]:
+    """Return the time to train of each result that has one."""
+    minutes = (facts.minutes.get(at.question[0]) for facts in at.read(results))
+    return [one for one in minutes if one is not None]
+
+
+def fastest(at: Any, among: Sequence[Given], *_: object, **__: str) -> Fraction:
+    """Return the least minutes of some results."""
+    return min(minutes_of(at, among))
+
+
+def rank(at: Any, among: Sequence[Given], of: Facts, **_: str) -> Fraction:
+    """Return the place of a result by time to train, 1 for the fastest."""
+    own = at.minutes(of).low
+    return Fraction(1 + sum(one < own for one in minutes_of(at, among)))
+
+
+def most(_: Any, among: Sequence[Given], *__: object, **___: str) -> Fraction:
+    """Return the most results that one organisation has."""
+    return Fraction(max(Counter(one.organisation for one in among).values(), default=0))
+
+
+def previous(at: Any, of: Facts) -> Facts:
+    """Return the result of the round before: same organisation, benchmark, division, accelerators and their number.
+
+    Raises:
+        NoValueError: that round is not given, or has no such result.
+    """
+    own, order = own_entry(at, of), known_rounds(of.usage)
+    before = order[order.index(of.round) - 1 : order.index(of.round)]
+    found = given_in(at.rounds, of.usage, before)
+    alike = [one for one in found if _same_but_round(one, own)]
+    known: list[Facts] = [facts for facts in at.read(alike) if facts.minutes.get("published") is not None]
+    if not known:
+        why = f"no such result of {own.organisation} in" if found else "no results are given of"
+        name = f"v{before[0]}" if before else "a round before"
+        raise NoValueError(f"previous({of.name}): {why} {name}", UNSAID if found else ABSENT)
+    return min(known, key=lambda facts: facts.minutes["published"] or 0)
+
+
+def _same_but_round(one: Given, other: Given) -> bool:
+    fields = ("organisation", "division", "accelerator", "chips")
+    same = all(getattr(one, name) == getattr(other, name) for name in fields)
+    return same and one.held.is_beside(other.held)[0] is Compatible.YES
+
+
+def words_of(results: Sequence[Given]) -> str:
+    """Return what a call has looked at, for a note."""
+    rounds = dict.fromkeys(f"v{one.round}" for one in results)
+    of = plural(len({one.organisation for one in results}), "organisation")
+    return f"{plural(len(results), 'result')} of {of} given" + (f" ({', '.join(rounds)})" if rounds else "")

@@ -1,0 +1,320 @@
+"""What a sentence says besides figures: words that all results given decide, and whether its results may be compared.
+
+The words are those of vocabulary.yaml, each with what decides it. A word that nothing decides makes a claim hold in
+part; results that may not be compared make it not comparable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+
+import msgspec
+
+from mlsub.commands.audit.claims import Claim, ClaimsFile
+from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
+from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.given import NoValueError, accelerators_meant, own_entry
+from mlsub.commands.audit.verdict import Difference
+from mlsub.commands.audit.vocabulary import Named, divisions_in, named, organisations_in, vocabulary
+from mlsub.divisions import OPEN
+from mlsub.io.show import flat, spaced
+from mlsub.rounds import known_rounds
+from mlsub.rounds.benchmarks import Compatible, Held
+
+_NUMBER = re.compile(r"\s*(?:[0-9.,]{1,20}|a|an|one|two|three|four|five|six|seven|eight|nine|ten)(?![a-z])")
+_OWN = re.compile(r"(?<!\w)(?:our|its|their|my|his|her|your)(?: \w+)?$")
+_OWNER = re.compile(r"'s?(?: \w+)?$")
+_COMPARED = ("ratio", "reduction", "speedup", "best", "/", "-", "<", "<=", ">", ">=", "==", "!=")
+#: Functions whose value is a count of things.
+_COUNTED = frozenset(("chips", "nodes", "hosts", "cpus", "count", "systems", "benchmarks", "submitters", "runs"))
+
+
+class Word(msgspec.Struct, frozen=True):
+    """One word of vocabulary.yaml: its spellings, what around them makes it another word, and what decides it.
+
+    ``number`` says that a number behind makes it another word unless "the" stands before, ``owner`` that an owner
+    before does.
+    """
+
+    spelled: tuple[str, ...]
+    by: tuple[str, ...]
+    hint: str
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    number: bool = False
+    owner: bool = False
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, tuple[Word, re.Pattern[str]]]:
+    table = msgspec.convert(vocabulary()["deciding"], dict[str, Word])
+    patterns = {name: "|".join(map(_pattern, word.spelled)) for name, word in table.items()}
+    return {name: (word, re.compile(rf"(?<!\w)(?:{patterns[name]})(?!\w)")) for name, word in table.items()}
+
+
+def _pattern(spelled: str) -> str:
+    """Return a spelling as an expression: ``*`` stands for a word or none, ``#`` for a number."""
+    number = r"(?:[0-9.,]{1,20}|two|three|four|five|six|seven|eight|nine|ten)"
+    return re.escape(spelled).replace(r"\*\ ", r"(?:[\w.]+ )?").replace(r"\#", number)
+
+
+def words_in(claim: Claim) -> Iterator[tuple[str, Word, str, int, bool]]:
+    """Yield each word of a sentence that asks to be decided: its name, as written, its end, whether it is owned."""
+    said = flat(claim.text)
+    for name, (word, pattern) in _words().items():
+        for match in pattern.finditer(said):
+            before, behind = said[: match.start()].rstrip(), said[match.end() :].lstrip()
+            owned = _owned(before, claim)
+            counted = word.number and _NUMBER.match(behind) and not before.endswith("the")
+            exempt = any(re.search(rf"(?<!\w){re.escape(one)}$", before[-40:]) for one in word.before)
+            exempt = exempt or any(re.match(rf"{re.escape(one)}(?!\w)", behind) for one in word.after)
+            if not (counted or exempt or (owned and word.owner)):
+                yield name, word, match[0], match.end(), owned
+
+
+def _owned(before: str, claim: Claim) -> bool:
+    """Return whether it is something of the submitter's own: our, ACME's."""
+    if _OWN.search(before[-40:]):
+        return True
+    owner = _OWNER.search(before[-40:])
+    start = before[-120:][: len(before[-120:]) - len(owner[0])] if owner else ""
+    publisher = flat(claim.source.publisher or "")
+    known = any(start.endswith(flat(one.written)) for one in organisations_in(spaced(start)))
+    return bool(start) and (known or (bool(publisher) and start.endswith(publisher)))
+
+
+def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str]:
+    """Return what of a sentence its expressions do not decide, each in words."""
+    parts = [part for one in claim.figures for part in _parts(one, world.file)]
+    proofs = [proof for part in parts for proof in _proofs(part, world)]
+    proofs += [(kind, None) for kind in _by_facts(claim, compared)]
+    found: dict[str, str] = {}
+    for _, word, written, end, owned in words_in(claim):
+        fitting = [call for kind, call in proofs if kind in word.by]
+        limits = [None if call is None else _unsaid(call, claim, world, end, owned) for call in fitting]
+        if not fitting:
+            found.setdefault(written, f"nothing decides “{written}”; {word.hint}")
+        elif all(limits):
+            found.setdefault(written, f"“{written}” is decided for {limits[0]} alone, which the sentence does not say")
+    return list(found.values())
+
+
+def _parts(claim: Claim, file: ClaimsFile) -> Iterator[Node]:
+    """Yield the conditions that a figure states; a number is one that equals what is stated."""
+    stated = claim.figure
+    if stated is None or claim.expr is None:
+        return
+    if stated.amount is True:
+        todo = [parse(claim.expr)]
+    elif isinstance(stated.amount, bool):
+        return
+    else:
+        todo = [Call("==" if stated.wording == "exact" else "~", (parse(claim.expr), Constant(stated.amount)))]
+    while todo:
+        match todo.pop():
+            case Call("and", arguments):
+                todo += arguments
+            case Name(name) if name in file.values:
+                todo.append(parse(file.values[name]))
+            case node:
+                yield node
+
+
+def _proofs(part: Node, world: World) -> Iterator[tuple[str, Call | None]]:
+    """Yield what a condition decides, each with the call over all results that does it."""
+    calls = [node for node in world.file.nodes_in(part) if isinstance(node, Call)]
+    names = {call.function for call in calls}
+    if "previous" in names:
+        yield "previous", None
+    if "same" in names:
+        yield "same", None
+    if names & _COUNTED:
+        yield "counted", None
+    if not isinstance(part, Call) or len(part.arguments) != 2:
+        return
+    left, right = part.arguments
+    for one, other in ((left, right), *([(right, left)] if part.function == "==" else [])):
+        yield from _of_sides(part.function, one, other)
+
+
+def _of_sides(sign: str, one: Node, other: Node) -> Iterator[tuple[str, Call | None]]:
+    match one, other:
+        case Call("rank") as call, Constant(Fraction(numerator=1, denominator=1)) if sign in ("==", "<="):
+            yield from _lead(call, dict(call.named).get("rounds", ""))
+        case Call("minutes"), Call("fastest", (Constant(str() as span), _)) as call if sign in ("==", "<="):
+            yield from _lead(call, span)
+        case Call("rank"), Call("count") as call if sign in ("==", ">="):
+            yield "last", call
+        case Call("count" | "systems" | "submitters", (Constant(str() as span), *_)), Constant(Fraction(numerator=0)):
+            if sign == "==" and span.startswith("before "):
+                yield "first", None
+        case Call("count" as kind, all_, where), Call("count", (*own, Constant(str())), and_) if sign == "==":
+            if kind and tuple(own) == all_ and where == and_:
+                yield "alone", None
+        case Call("benchmarks", (of,)), Call("benchmarks", (same, _)) if sign == "==" and of == same:
+            yield "every", None
+        case Call("count"), Call("most") as call if sign in ("==", ">="):
+            yield "most", call
+
+
+def _lead(call: Call, span: str) -> Iterator[tuple[str, Call | None]]:
+    yield "lead", call
+    if span == "all" or span.startswith("until "):
+        yield "record", call
+
+
+def _unsaid(call: Call, claim: Claim, world: World, end: int, owned: bool) -> str | None:
+    """Return by what a call narrows the results that the words behind a place do not say; None where they do."""
+    text = spaced(claim.text)
+    behind: list[Named] = list(named(text[end:]))
+    for name, value in call.named:
+        if name == "submitter":
+            said = owned
+        elif name == "accelerator":
+            said = any(one.what == name and one.values <= accelerators_meant(value) for one in behind)
+        elif name == "vendor":
+            said = any(one.what == "organisation" and value in one.values for one in behind)
+        elif name in ("chips", "nodes"):
+            said = any(one.what in (name, "pod") and value in one.values for one in behind)
+        else:
+            said = name in ("rounds", "benchmark", "division")
+        if not said:
+            return f"{name}='{value}'"
+    among = world.among(call) or ()
+    if OPEN.name in {one.division for one in among} and not _says_open(claim):
+        return "the Open division"
+    return None
+
+
+def _says_open(claim: Claim) -> bool:
+    said = {value for one in divisions_in(spaced(claim.text), bare=True) for value in one.values}
+    return OPEN.name in said or str(claim.says.get("division", "")).lower() == OPEN.name
+
+
+# ---- What the results themselves decide
+
+
+def compared_in(claim: Claim, world: World) -> list[Facts]:
+    """Return the results of a claim, those of the round before that it asks for among them."""
+    found: dict[str, Facts] = {}
+    for reading in claim.readings:
+        for node in world.file.nodes_in(parse(reading.expr)):
+            if isinstance(node, Name) and node.name in world.facts and world.facts[node.name].found:
+                found[node.name] = world.facts[node.name]
+            elif isinstance(node, Call) and node.function == "previous":
+                try:
+                    found[f"previous {node}"] = world.result(node)
+                except NoValueError:
+                    continue
+    return list(found.values())
+
+
+def _by_facts(claim: Claim, compared: Sequence[Facts]) -> Iterator[str]:
+    """Yield the words that facts of the results decide."""
+    if _unit(claim) is not None and len(compared) > 1:
+        yield "same"
+    if len({one.round for one in compared}) == 2:
+        yield "previous"
+
+
+def _unit(claim: Claim) -> str | None:
+    """Return what a sentence says two results have as many of."""
+    units = vocabulary()["counts"]
+    said = re.search(r"(?<!\w)(?:same|equal|identical) (?:number|count) of ((?:\w+ ){0,3}\w+)", flat(claim.text))
+    words = said[1].split() if said else []
+    return next((unit for unit in ("chips", "nodes") for word in words if word in units[unit]), None)
+
+
+def unlike(claim: Claim, compared: Sequence[Facts], world: World) -> Iterator[Difference]:
+    """Yield where a sentence says that results are alike, or a round apart, and they are not."""
+    if (unit := _unit(claim)) is not None and len(compared) > 1:
+        counts = [world.count(unit, one) for one in compared]
+        if len(set(counts)) > 1:
+            shown = tuple(dict.fromkeys(f"{'no' if one is None else f'{one:,}'} {unit}" for one in counts))
+            yield Difference(what="count", said=f"the same number of {unit}", results=shown)
+    words = [written for name, _, written, *_ in words_in(claim) if name == "previous round"]
+    rounds = {one.round: one.usage for one in compared}
+    if words and len(rounds) == 2:
+        order = known_rounds(next(iter(rounds.values())))
+        first, second = sorted(map(order.index, rounds))
+        if second - first != 1:
+            yield Difference(what="round", said=words[0], results=tuple(f"v{order[at]}" for at in (second, first)))
+
+
+def incomparable(claim: Claim, world: World) -> str | None:
+    """Return why results that a claim compares may not be; None where they may."""
+    pairs = [
+        pair
+        for reading in claim.readings
+        for node in world.file.nodes_in(parse(reading.expr))
+        if isinstance(node, Call) and node.function in _COMPARED
+        for pair in _sides(node, world)
+    ]
+    for one, other in pairs:
+        if (problem := _apart(one, other, claim, world)) is not None:
+            return problem
+    return None
+
+
+def _sides(call: Call, world: World) -> Iterator[tuple[Facts, Facts]]:
+    """Yield results that a call sets against each other: of each, one on the other side that fits best."""
+    sides = [_scores(one, world) for one in call.arguments]
+    for at, side in enumerate(sides):
+        for other in sides[at + 1 :]:
+            for one in side if other else ():
+                fits = [another for another in other if _held(one).benchmark == _held(another).benchmark]
+                yield from product([one], fits or other[:1])
+
+
+def _scores(node: Node, world: World) -> list[Facts]:
+    """Return the results whose times are a factor of a value; a ratio of two of them is a plain number."""
+    match node:
+        case Name(name) if name in world.file.values:
+            return _scores(parse(world.file.values[name]), world)
+        case Name(name) if name in world.facts and world.facts[name].found:
+            return [world.facts[name]]
+        case Call("previous"):
+            try:
+                return [world.result(node)]
+            except NoValueError:
+                return []
+        case Call("minutes" | "per_dollar" | "per_chip" | "energy", (of, *_)):
+            return _scores(of, world)
+        case Call("/" as sign, (left, right)):
+            both = [_scores(left, world), _scores(right, world)]
+            return [] if all(both) and sign else [*both[0], *both[1]]
+        case Call("best" | "max" | "min" | "+" | "-" | "*", arguments):
+            return [one for part in arguments for one in _scores(part, world)]
+    return []
+
+
+def _held(of: Facts) -> Held:
+    return Held(of.usage, of.round, of.benchmark or "")
+
+
+def _apart(one: Facts, other: Facts, claim: Claim, world: World) -> str | None:
+    """Return why two results may not be compared."""
+    answer, why = _held(one).is_beside(_held(other))
+    if answer is Compatible.NO:
+        return why
+    if {one.division, other.division} >= {OPEN.name, "closed"} and not _says_open(claim):
+        return f"{one.name} is {one.division} and {other.name} {other.division}, which the sentence does not say"
+    said = next((text for text in vocabulary()["alike"] if re.search(rf"(?<!\w){text}(?!\w)", flat(claim.text))), None)
+    if said is not None:
+        systems = [_system(facts, world) for facts in (one, other)]
+        if None not in systems and systems[0] != systems[1]:
+            return f"“{said}”: {one.name} has {systems[0]}, {other.name} {systems[1]}"
+    return None
+
+
+def _system(of: Facts, world: World) -> str | None:
+    try:
+        entry = own_entry(world, of)
+    except NoValueError:
+        return None
+    return f"{entry.chips} {entry.accelerator}" if entry.chips and entry.accelerator else None
