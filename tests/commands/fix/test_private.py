@@ -13,7 +13,9 @@ import pytest
 import yaml
 
 from mlsub.commands.redact.patterns import LOOKS, TOKENS, shape
+from mlsub.commands.redact.redactor import Redactor
 from tests.commands.fix.test_redact import redact
+from tests.counted import growth
 
 LISTS: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "private.yaml").read_text(encoding="utf-8"))
 _LETTERS, _UPPER, _LOWER = string.ascii_letters, string.ascii_uppercase, string.ascii_lowercase
@@ -100,3 +102,17 @@ def test_every_token_is_found_by_its_form(tmp_path: Path) -> None:
 def test_each_kind_of_token_has_a_source() -> None:
     assert f"{len(TOKENS)} kinds of tokens by their form" in LOOKS.looked_for
     assert all(token.source.startswith("https://") and re.compile(shape(token.shape)) for token in TOKENS)
+
+
+def test_the_cost_grows_with_the_lines(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+
+    def survey(lines: int) -> None:
+        text = (
+            f"n{n % 64}-a:1:2 [0] NCCL INFO connected to 10.0.{n % 200}.7:80 by /home/u{n % 9}zed\n"
+            for n in range(lines)
+        )
+        file.write_text("".join(text))
+        Redactor().survey([file])
+
+    assert growth(survey, 1000, 4000) < 4.4
