@@ -19,7 +19,7 @@ _STAGES = {
         "status": "Show where a submission stands, and what to do next.",
         "system": "List, show, write, capture and check system descriptions.",
         "rules": "Look up rules: list, show, diff, keys.",
-        "rcp": "Show, plan, plot and build reference convergence points.",
+        "rcp": "Show, plan and build reference convergence points.",
     },
     "Run": {
         "watch": "Follow the logs of running trainings.",
@@ -42,7 +42,7 @@ _STAGES = {
     "Analyse": {
         "compare": "Compare two packages, or two trainings: why one is faster.",
         "audit": "Check claims about published results against the logs.",
-        "db": "Build and query a database of results and records.",
+        "db": "Build and query a database of results.",
         "site": "Write a site of results: tables, curves, findings.",
     },
     "Help": {
@@ -127,6 +127,6 @@ def _named(words: Sequence[str]) -> str:
 def main() -> None:
     """Check, score and audit MLPerf-style training submissions.
 
-    Exit status of every command: 0 clean, 1 findings, 2 could not check or write; 130 after Ctrl-C, 141 where nobody
-    reads the answer any more.
+    Exit status of every command: 0 clean, 1 findings, 2 could not check or write; 130 after Ctrl-C, 141 where the
+    reader closed stdout.
     """

@@ -22,7 +22,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ClosedPipeError(Exception):
-    """Nobody reads the answer any more; not an OSError, for click makes status 1 of that."""
+    """The reader closed stdout; not an OSError, for click makes status 1 of that."""
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def end(work: Callable[[], object], command: str) -> NoReturn:
     """Do the work of a command and exit with its status, which is never a verdict where the answer did not arrive.
 
     0 or the status the command asked for; 2 with one line on standard error where the system refuses to read or to
-    write; 141 where nobody reads the answer any more; 130 after Ctrl-C. A defect of mlsub shows its traceback and ends
+    write; 141 where the reader closed stdout; 130 after Ctrl-C. A defect of mlsub shows its traceback and ends
     with 2.
 
     Args:

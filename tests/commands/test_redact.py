@@ -36,12 +36,19 @@ placeholder  stands for   times  first in
 <user-1>     alice            1  result_0.txt:3
 
 Not redacted, because it is inside a record, and records must not be altered
-  text         times  first in
-  ----------------------------------
-  /home/alice      1  result_0.txt:2
+  text         times  key  first in
+  ---------------------------------------
+  /home/alice      1  a    result_0.txt:2
   Log the next run from a folder that names nobody; ask the review committee about this one.
 
 {rest}
+
+"""
+LOOKED_FOR = """\
+Looked for: private keys in PEM, OpenSSH, PGP, PuTTY and age form; 44 kinds of tokens by their form; passwords, keys and
+tokens that are named as such; credentials in URLs, headers and commands; e-mail addresses; home folders and shared file
+systems; hosts, network addresses and users in lines of NCCL, SLURM, MPI, torchrun, ssh, shells and system logs. No
+search knows all that is private: read what you publish.
 """
 
 
@@ -50,7 +57,7 @@ def test_what_would_be_replaced_is_listed_and_nothing_written(logs: Path) -> Non
     done = run("redact", logs)
     assert (done.status, done.stderr) == (1, "")
     rest = "To be replaced in 2 logs: 4 different things, 5 times. Add --write to replace them, or -o OUT for copies."
-    assert done.stdout == LISTED.format(folder=logs, rest=rest)
+    assert done.stdout == LISTED.format(folder=logs, rest=rest) + LOOKED_FOR
     assert snapshot(logs) == before
 
 
@@ -59,12 +66,12 @@ def test_write_replaces_and_says_what_remains(logs: Path) -> None:
     done = run("redact", logs, "--write")
     assert (done.status, done.stderr) == (1, "")
     rest = "Replaced in 2 logs: 4 different things, 5 times. All records are as they were. Written: in place"
-    assert done.stdout == LISTED.format(folder=logs, rest=rest)
+    assert done.stdout == LISTED.format(folder=logs, rest=rest) + LOOKED_FOR
     assert (logs / "result_0.txt").read_text() == "cd <path-1>/run\n" + RECORD + "<user-1>\nkey <secret-1>\n"
     assert (logs / "result_1.txt").read_text() == "HOSTNAME=<host-1>\nwriting to <path-1>\n"
     assert (logs / "result_0.txt").stat().st_mode & 0o777 == 0o640
     again = run("redact", logs / "result_1.txt").stdout
-    assert again == f"Redaction of logs\n\nbelow: {logs}\n\nNothing to replace in 1 log.\n"
+    assert again == f"Redaction of logs\n\nbelow: {logs}\n\nFound nothing to replace in 1 log.\n\n" + LOOKED_FOR
 
 
 def test_copies_go_where_they_are_wanted(logs: Path, tmp_path: Path) -> None:
@@ -87,11 +94,37 @@ def test_json_has_all_of_it(logs: Path) -> None:
         "kind": "path",
         "text": "/home/alice",
         "placeholder": "<path-1>",
-        "count": 2,
-        "in_records": 1,
-        "places": [{"path": "result_0.txt", "line": 1}, {"path": "result_1.txt", "line": 2}],
-        "record_places": [{"path": "result_0.txt", "line": 2}],
+        "counts": {"free": 2, "record": 1},
+        "places": {
+            "free": [{"path": "result_0.txt", "line": 1, "key": ""}, {"path": "result_1.txt", "line": 2, "key": ""}],
+            "record": [{"path": "result_0.txt", "line": 2, "key": "a"}],
+        },
     }
+
+
+def test_other_files_are_searched_and_links_are_named(logs: Path) -> None:
+    (logs / "result_0.txt").write_text("HOSTNAME=node7\n")
+    (logs / "run.sh").write_text("#!/bin/bash\nsrun -w node7 x\nexport API_KEY=0123456789abcdef0123\n")
+    (logs / ".netrc").write_text("machine a.example login b password 0123456789abcdef\n")
+    (logs / "model.bin").write_bytes(b"\0\1")
+    (logs / "result_2.txt").symlink_to("/etc/hosts")
+    others = [file for file in logs.iterdir() if not file.name.startswith("result")]
+    before = {file: file.read_bytes() for file in others}
+    assert run("redact", logs, "--write").status == 1
+    done = run("redact", logs)
+    assert done.status == 1 and "Found nothing to replace in 2 logs." in done.stdout
+    left = done.stdout.partition("Not redacted, because it is in code")[2].partition("Found nothing")[0]
+    assert [line.split() for line in left.splitlines()[3:6]] == [
+        ["0123...", "1", ".netrc:1"],
+        ["0123...", "1", "run.sh:3"],
+        ["node7", "1", "run.sh:2"],
+    ]
+    assert [line.split() for line in left.splitlines()[-4:-1]] == [
+        ["----------------------"],
+        ["model.bin", "not", "text"],
+        ["result_2.txt", "a", "link"],
+    ]
+    assert {file: file.read_bytes() for file in others} == before
 
 
 def test_options_that_contradict_each_other_are_refused(logs: Path) -> None:
@@ -123,11 +156,11 @@ def test_a_log_that_cannot_be_changed_is_told_in_one_line(kind: str, tmp_path: P
 @pytest.mark.parametrize(
     ("bound", "lines"),
     [
-        ("patterns.MAX_NAMES", ["HOSTNAME=node1", "HOSTNAME=node2", "USER=alice", "USER=bobby"]),
-        ("patterns.MAX_NAMES", [f"cd /home/user{n}/x" for n in range(4)]),
+        ("known.MAX_NAMES", ["HOSTNAME=node1", "HOSTNAME=node2", "USER=alice", "USER=bobby"]),
+        ("known.MAX_NAMES", [f"cd /home/user{n}/x" for n in range(4)]),
         ("patterns.MAX_MEMBERS", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=node[1-4]"]),
         ("redactor.MAX_LOOKED_UP", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=rack[1-3]"]),
-        ("patterns.MAX_SECRETS", [f"API_KEY=0123456789abcdef{n}" for n in range(4)]),
+        ("known.MAX_SECRETS", [f"API_KEY=0123456789abcdef{n}" for n in range(4)]),
     ],
 )
 def test_more_names_than_are_looked_for_are_told(

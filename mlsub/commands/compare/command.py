@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--borrow", is_flag=True, help="Check B, a resubmission of A, by the rules on borrowed hyperparameters.")
 @click.option("--from", "source", metavar="C", type=click.Path(), help="Name the entry that --borrow borrows from.")
 @click.option("--resubmit", is_flag=True, help="Check A, an old result, for a new round; B is optional.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all that differs between packages, not what comes first.")
 @asks(None)
 @output_options("compare")
 def command(
@@ -39,28 +40,30 @@ def command(
     borrow: bool,
     source: str | None,
     resubmit: bool,
+    verbose: bool,
     asked: Settings,
     target: Target,
 ) -> None:
     """Compare two packages or two trainings, A and B.
 
-    Organisations and rounds are compared as packages: what changes in entries, scores, hyperparameters, systems,
-    findings and files. Benchmark folders and systems are compared as trainings: entries are paired by benchmark,
-    division, name and number of accelerators, and the difference in time is shared out among the length of the
-    training, its speed, and the phases of a run. Nothing is written.
+    Organisations and rounds are compared as packages: what changes in entries, scores, systems, hyperparameters,
+    findings and files, in at most 60 lines without -v. Benchmark folders and systems are compared as trainings: entries
+    are paired by benchmark, division, name and number of accelerators, and the difference in time is shared out among
+    the length of the training, its speed, and the phases of a run. Nothing is written.
 
     Exit status: packages: 0 no difference, 1 differences; trainings: 0 compared, and nothing found against --borrow or
     --resubmit, 1 findings; 2 could not compare.
     """
-    from mlsub.commands.compare.document import packages_document, trainings_document
+    from mlsub.commands.compare.document import trainings_document
     from mlsub.commands.compare.model import PackageDiff
+    from mlsub.commands.compare.package_document import packages_document
     from mlsub.commands.compare.run import run
 
     with progress_bar() as progress:
         settings = ready(asked, progress)
         found = run(old, new, settings, packages=packages, pairs=pairs, borrow=borrow, source=source, resubmit=resubmit)
     if isinstance(found, PackageDiff):
-        target.write(found, lambda: packages_document(found), "packages")
+        target.write(found, lambda: packages_document(found, full=verbose), "packages")
         sys.exit(1 if found.different else 0)
     target.write(found, lambda: trainings_document(found))
     sys.exit(0 if found.passed else 1)

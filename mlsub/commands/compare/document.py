@@ -1,4 +1,4 @@
-"""A comparison of two packages, or of two trainings, as a document; what matters most comes first."""
+"""A comparison of two trainings as a document; what matters most comes first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from mlsub.commands.compare import model
-from mlsub.commands.compare.model import Comparison, EntryChange, EntrySide, PackageDiff, PairComparison
+from mlsub.commands.compare.model import Comparison, EntryChange, EntrySide, PairComparison
 from mlsub.commands.compare.resubmit import must_be_exact
 from mlsub.commands.compare.words import amount, part_words, phase_words, rate
 from mlsub.io.show import first_few
@@ -15,38 +15,12 @@ from mlsub.present import document as doc
 from mlsub.submission.report import SCALING_TOLERANCE
 
 _NONE = "-"
-_MARKS = {"added": "new", "removed": "gone", "changed": "changed", "same": "same"}
 _MEANINGS: dict[str, doc.Meaning] = {
     "new": "good",
     "gone": "bad",
     "changed": "note",
     "accepted": "good",
     "rejected": "bad",
-}
-_ENTRIES = (
-    doc.Column("", when_narrow="keep"),
-    doc.Column("entry"),
-    doc.Column("division", leave_out=1),
-    doc.Column("runs", when_narrow="keep", leave_out=2),
-    *(doc.Column(name, number=True) for name in ("old min", "new min", "change")),
-    doc.Column("verdict"),
-)
-_SYSTEMS = (doc.Column("field", when_narrow="keep"), doc.Column("old"), doc.Column("new"), doc.Column("systems"))
-_FINDINGS = (
-    doc.Column("", when_narrow="keep"),
-    doc.Column("kind"),
-    doc.Column("places", when_narrow="keep"),
-    doc.Column("what, and the first place that differs"),
-)
-_FILES = (doc.Column("", when_narrow="keep"), doc.Column("path"))
-#: Values of an entry that a row does not show, in words.
-_BEHIND = {
-    "scaling": "scaling",
-    "unscaled": "unscaled minutes",
-    "expected": "expected minutes",
-    "compliant": "compliant runs",
-    "energy": "joules",
-    "rcp": "convergence test",
 }
 #: The most entries without a counterpart that are named; half of the last digit that is shown of minutes.
 _NAMED, _VISIBLE = 20, 5e-7
@@ -64,17 +38,17 @@ _SIDE_BY_SIDE = (doc.Column(""), doc.Column("A"), doc.Column("B"))
 _PHASES = (doc.Column(""), doc.Column("A", number=True), doc.Column("B", number=True))
 
 
-def _sides(**sides: model.Side) -> doc.Facts:
+def sides_of(**sides: model.Side) -> doc.Facts:
     """The packages or trainings that are compared."""
     return doc.Facts(
         tuple(
-            (name, (doc.Span(side.path, "path"), f" ({side.usage} v{side.round}, ", _word(side.official), ")"))
+            (name, (doc.Span(side.path, "path"), f" ({side.usage} v{side.round}, ", marked(side.official), ")"))
             for name, side in sides.items()
         )
     )
 
 
-def _warnings(compared: Iterable[EntryChange | PairComparison]) -> list[doc.Words]:
+def warnings_of(compared: Iterable[EntryChange | PairComparison]) -> list[doc.Words]:
     """Why some may not be compared, each reason once."""
     reasons = dict.fromkeys(one.warning for one in compared if one.warning)
     return [(doc.Span("Warning: ", "note"), f"{reason}.") for reason in reasons]
@@ -83,168 +57,33 @@ def _warnings(compared: Iterable[EntryChange | PairComparison]) -> list[doc.Word
 def _changes(changes: Iterable[Change]) -> doc.Facts:
     """Values that differ, by name."""
     notes = ((one, f" ({one.note})" if one.note else "") for one in changes)
-    return doc.Facts(tuple((one.name, f"{_value(one.old)} -> {_value(one.new)}{note}") for one, note in notes))
+    return doc.Facts(
+        tuple((one.name, f"{value_words(one.old)} -> {value_words(one.new)}{note}") for one, note in notes)
+    )
 
 
-def _value(value: object) -> str:
+def value_words(value: object) -> str:
+    """Return a value with six decimals; a dash for none."""
     if value is None:
         return _NONE
     return f"{value:.6f}" if isinstance(value, float) else str(value) or '""'
 
 
-def _minutes(value: float | None) -> str:
+def minutes_words(value: float | None) -> str:
+    """Return minutes; a dash for none."""
     return _NONE if value is None else f"{value:.6f}"
 
 
-def _word(word: str) -> doc.Span:
+def marked(word: str) -> doc.Span:
+    """Return a verdict or a kind of change in its colour."""
     return doc.Span(word, _MEANINGS.get(word, "plain"))
-
-
-# Packages
-
-
-def packages_document(diff: PackageDiff) -> doc.Document:
-    """Return the document on two packages."""
-    sides, title = _sides(old=diff.old, new=diff.new), "Comparison of two packages"
-    if not diff.different:
-        return doc.document(title, sides, doc.Text("No difference."))
-    changed = [entry for entry in diff.entries if entry.hyperparameters]
-    values = (doc.section(_entry_words(diff, entry), _changes(entry.hyperparameters)) for entry in changed)
-    return doc.document(
-        title,
-        sides,
-        _entries(diff),
-        doc.section("Hyperparameters, old -> new, as most runs logged them (- where they did not)", *values),
-        _systems(diff),
-        _finding_changes(diff),
-        _files(diff.files),
-    )
-
-
-def _entries(diff: PackageDiff) -> doc.Section | None:
-    rows: list[tuple[doc.Cell, ...]] = []
-    for entry in diff.entries:
-        published = entry.value("published")
-        old, arrow, new = _pair(entry.value("verdict")).partition(" -> ")
-        rows.append(
-            (
-                _word(_MARKS[entry.change]),
-                _entry_words(diff, entry),
-                _pair(entry.value("division")),
-                _pair(entry.value("runs")),
-                _minutes(published.old),
-                _minutes(published.new),
-                "" if entry.percent is None else f"{entry.percent:+.2f} %",
-                (_word(old), arrow, _word(new)),
-            )
-        )
-    renamed = _renamed((_entry_words(diff, entry), entry.change, entry.alike) for entry in diff.entries)
-    notes = doc.Items((*_warnings(diff.entries), *_behind(diff), *renamed))
-    counts = _counted(entry.change for entry in diff.entries)
-    return doc.section(f"Entries: {counts}", doc.Table(_ENTRIES, tuple(rows), key=1), notes)
-
-
-def _entry_words(diff: PackageDiff, entry: EntryChange) -> str:
-    """An entry in words; with its organisation where there are many."""
-    many = len({one.organisation for one in diff.entries}) > 1
-    parts = [entry.organisation] * many + [entry.system, entry.scaling_type or "", entry.benchmark]
-    return " ".join(filter(None, parts))
-
-
-def _behind(diff: PackageDiff) -> Iterator[str]:
-    """What lies behind a score that is scaled, and other values that changed."""
-    for entry in diff.entries:
-        if entry.change != "changed":
-            continue
-        scaling, published, expected = (entry.value(name) for name in ("scaling", "published", "expected"))
-        hidden = {
-            "unscaled": {scaling.old, scaling.new} == {1.0},
-            "expected": (expected.old, expected.new) == (published.old, published.new),
-        }
-        values = ((words, entry.value(name)) for name, words in _BEHIND.items() if not hidden.get(name))
-        changed = [f"{words} {_pair(value)}" for words, value in values if value.old != value.new]
-        if changed:
-            yield f"{_entry_words(diff, entry)}: {', '.join(changed)}"
-
-
-def _systems(diff: PackageDiff) -> doc.Section | None:
-    alike: dict[tuple[str, str, str], list[doc.Words]] = {}
-    for system in diff.systems:
-        for change in system.fields:
-            alike.setdefault((change.name, _value(change.old), _value(change.new)), []).append(system.system)
-    rows = tuple((*key, doc.Lines(tuple(names))) for key, names in alike.items())
-    named = {change: [one.system for one in diff.systems if one.change == change] for change in ("added", "removed")}
-    notes = [f"{_MARKS[change]}: {', '.join(names)}" for change, names in named.items() if names]
-    notes += _renamed((system.system, system.change, system.alike) for system in diff.systems)
-    counts = _counted(system.change for system in diff.systems)
-    return doc.section(f"System descriptions: {counts}", doc.Table(_SYSTEMS, rows), doc.Items(tuple(notes)))
-
-
-def _finding_changes(diff: PackageDiff) -> doc.Section | None:
-    rows: list[tuple[doc.Cell, ...]] = []
-    for change in diff.findings:
-        kind = change.severity if change.kind == "official" else f"{change.kind} {change.severity}"
-        mark = "new" if not change.old else "gone" if not change.new else "other places"
-        # A finding that is gone is good news.
-        meaning: doc.Meaning = "plain" if change.old and change.new else "good" if change.old else "bad"
-        what = doc.Lines(((f"{change.message} ", doc.Span(f"[{change.rule}]", "code")), doc.Span(change.place, "path")))
-        rows.append((doc.Span(mark, meaning), kind, f"{change.old} -> {change.new}", what))
-    return doc.section("Findings", doc.Table(_FINDINGS, tuple(rows), key=3))
-
-
-def _files(files: model.FileChanges) -> doc.Section | None:
-    listed = {"new": files.added, "gone": files.removed, "changed": files.changed, "unreadable": files.unknown}
-    rows: list[tuple[doc.Cell, ...]] = [
-        (_word(name), line) for name, paths in listed.items() for line in _by_folder([(path,) for path in paths])
-    ]
-    rows += [("moved", line) for line in _by_folder(files.moved)]
-    counted = {"new": files.added, "gone": files.removed, "changed": files.changed, "moved": files.moved}
-    counts = ", ".join(f"{len(paths)} {name}" for name, paths in counted.items() if paths)
-    cut = (doc.Text(f"Not all files were listed: {files.cut}."),) if files.cut else ()
-    return doc.section(
-        f"Files: {counts or 'none differ'}; {files.same} the same", doc.Table(_FILES, tuple(rows), key=1), *cut
-    )
-
-
-def _by_folder(files: Iterable[tuple[str, ...]]) -> Iterator[doc.Words]:
-    """A file alone by its path, several of a folder by their number; of one that moved, old and new path."""
-    folders: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for paths in files:
-        folders.setdefault(tuple(path.rpartition("/")[0] for path in paths), []).append(paths)
-    for folder, members in folders.items():
-        alone = len(members) == 1
-        names = [doc.Span(name, "path") for name in (members[0] if alone else (f"{one or '.'}/" for one in folder))]
-        words = [word for name in names for word in (" -> ", name)][1:]
-        yield (*words,) if alone else (*words, f" ({len(members)} files)")
-
-
-def _renamed(named: Iterable[tuple[str, str, str | None]]) -> Iterator[str]:
-    for name, change, alike in named:
-        if alike is not None and change == "removed":
-            yield f"{name} is gone; {alike} is new and named much like it. Renamed?"
-
-
-def _counted(changes: Iterable[str]) -> str:
-    known = list(changes)
-    return ", ".join(f"{known.count(change)} {mark}" for change, mark in _MARKS.items() if change in known) or "none"
-
-
-def _pair(change: Change) -> str:
-    """Both values, or the one that there is."""
-    known = [value for value in (change.old, change.new) if value is not None]
-    if change.old == change.new or len(known) < 2:
-        return _value(known[0] if known else None)
-    return f"{_value(change.old)} -> {_value(change.new)}"
-
-
-# Trainings
 
 
 def trainings_document(found: Comparison) -> doc.Document:
     """Return the document on trainings: findings first, then an overview of several pairs, then each pair."""
     return doc.document(
         "Comparison of two trainings",
-        _sides(A=found.old, B=found.new),
+        sides_of(A=found.old, B=found.new),
         *_findings(found),
         _overview(found),
         *map(_pair_section, found.pairs),
@@ -272,8 +111,10 @@ def _overview(found: Comparison) -> doc.Section | None:
         change = "" if pair.reduction is None else f"{_signless(-pair.reduction * 100, 2, '+')} %"
         largest = max(pair.parts, key=lambda part: abs(part.minutes), default=None)
         mostly = part_words(largest, pair.old, pair.new) if largest and abs(largest.minutes) >= _VISIBLE else ""
-        rows.append((" -> ".join(names), _minutes(pair.old.minutes), _minutes(pair.new.minutes), change, mostly))
-    warnings = doc.Items(tuple(_warnings(found.pairs)))
+        rows.append(
+            (" -> ".join(names), minutes_words(pair.old.minutes), minutes_words(pair.new.minutes), change, mostly)
+        )
+    warnings = doc.Items(tuple(warnings_of(found.pairs)))
     return doc.section(f"{len(rows)} pairs", doc.Table(_OVERVIEW, tuple(rows)), warnings)
 
 
@@ -302,7 +143,7 @@ def _pair_section(pair: PairComparison) -> doc.Section | None:
     return doc.section(
         " -> ".join(titles),
         doc.Text(pair.answer),
-        *map(doc.Text, _warnings([pair])),
+        *map(doc.Text, warnings_of([pair])),
         _parts(pair),
         _facts(pair),
         _phases(pair),
@@ -349,13 +190,13 @@ def _facts(pair: PairComparison) -> doc.Section | None:
     rows: list[tuple[doc.Cell, ...]] = [
         ("verdict", *(side.official for side in sides)),
         ("runs (converged)", *(f"{side.runs} ({side.convergence.runs})" for side in sides)),
-        ("unscaled minutes", *(_minutes(side.unscaled) for side in sides)),
+        ("unscaled minutes", *(minutes_words(side.unscaled) for side in sides)),
         ("scaling", *(f"{side.scaling:.6g}" for side in sides)),
-        ("minutes", *(_minutes(side.minutes) for side in sides)),
-        *([("expected minutes", *(_minutes(side.expected) for side in sides))] if other else []),
+        ("minutes", *(minutes_words(side.minutes) for side in sides)),
+        *([("expected minutes", *(minutes_words(side.expected) for side in sides))] if other else []),
         *ratio,
         ("accelerators", *(f"{s.accelerators} x {s.accelerator or '?'}" if s.accelerators else _NONE for s in sides)),
-        ("accelerator-minutes", *(_minutes(side.accelerator_minutes) for side in sides)),
+        ("accelerator-minutes", *(minutes_words(side.accelerator_minutes) for side in sides)),
         ("global batch size", *(_NONE if side.batch_size is None else amount(side.batch_size) for side in sides)),
         ("trained to convergence", *map(_range, sides)),
         ("convergence test", *(f"{one.verdict}{factors.get(one.scaling, '')}" for one in tests)),

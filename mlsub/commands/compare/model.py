@@ -38,12 +38,12 @@ class FileChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SystemChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A system description that is ``added``, ``removed`` or ``changed``; ``alike`` is the other side's likely name."""
+    """A system description that is ``added``, ``removed`` or ``changed``; ``was`` is its earlier name, if another."""
 
     system: str
     change: str
     fields: tuple[Change, ...] = ()
-    alike: str | None = None
+    was: str | None = None
 
 
 class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,9 @@ class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
 
     ``values`` are its figures, each with both sides, equal or not; ``hyperparameters`` only those that
     differ. Times are in minutes. Organisation and benchmark are called as on the new side; a folder that holds another
-    benchmark there is named with its title. ``warning`` says why the two sides may not be compared.
+    benchmark there is named with its title. ``was`` is the system's name on the old side, where it is another one:
+    entries belong together by system, or by accelerators and their number. ``warning`` says why the two sides may not
+    be compared.
     """
 
     organisation: str
@@ -62,7 +64,7 @@ class EntryChange(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[Change, ...] = ()
     hyperparameters: tuple[Change, ...] = ()
     percent: float | None = None
-    alike: str | None = None
+    was: str | None = None
     warning: str | None = None
 
     def value(self, name: str) -> Change:
@@ -88,7 +90,7 @@ class PackageDiff(Answer, frozen=True, kw_only=True):
     ``different`` says whether there is any difference, or something that could not be compared.
     """
 
-    SCHEMA: ClassVar[int] = 6
+    SCHEMA: ClassVar[int] = 7
 
     different: bool = False
     old: Side

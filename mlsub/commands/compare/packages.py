@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,17 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.log.changes import Change, fields, hyperparameters
-from mlsub.submission.find import Target, organisation
+from mlsub.submission.find import Target
 from mlsub.submission.listing import Item, ItemKind, list_tree
+from mlsub.submission.pairing import pairs
 from mlsub.submission.report import SystemResult
 from mlsub.submission.result import Result
-from mlsub.systems.fields import SystemFacts
 from mlsub.workspace import Settings
 
 #: Organisation, system, benchmark and kind of scaling, in the words of the new side.
 Key = tuple[str, str, str, str | None]
+#: What is compared with what.
+Row = tuple[Key, Result | None, Result | None]
 #: The kinds of path in words.
 _KINDS = {
     Target.ORGANISATIONS: "a folder of organisations",
@@ -32,10 +33,6 @@ _KINDS = {
     Target.SCALING: "a system's results",
     Target.BENCHMARK: "a benchmark's folder",
 }
-#: So many names of a side are compared with the other's.
-_COMPARED = 200
-#: Names that begin with less in common (as a part of the shorter one) have another origin.
-_LEAST_PART = 0.5
 
 
 def compare(old: str, new: str, settings: Settings) -> PackageDiff:
@@ -54,12 +51,13 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
     for kind in (Target.ORGANISATIONS, Target.BENCHMARK):
         if (kinds[0] is kind) != (kinds[1] is kind):
             raise MlsubError(f"{old} is {_KINDS[kinds[0]]}, {new} is {_KINDS[kinds[1]]}. Name two of a kind.")
+    rows = list(_rows(before, after))
     return PackageDiff(
         old=before.side,
         new=after.side,
         files=compare_files(before.place.path, after.place.path),
-        systems=tuple(_systems(before, after)),
-        entries=tuple(_entries(before, after)),
+        systems=tuple(_systems(before, after, rows)),
+        entries=tuple(_entry(*row) for row in rows),
         findings=tuple(_findings(before.findings, after.findings)),
     )
 
@@ -67,21 +65,32 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
 # Entries
 
 
-def _entries(before: Reading, after: Reading) -> Iterable[EntryChange]:
+def _rows(before: Reading, after: Reading) -> Iterator[Row]:
+    """Each entry of either side once: those that belong together by their folders, then by system and accelerators."""
     ours, theirs = _by_key(before, after)
     if before.place.target is Target.BENCHMARK:
         # Two benchmark folders are compared whatever their systems are called.
         (key, one), (new, other) = *ours.items(), *theirs.items()
-        yield _entry((key[0], _both(key[1], new[1]), _both(key[2], new[2]), key[3]), one, other)
+        benchmark = key[2] if key[2] == new[2] else f"{key[2]} -> {new[2]}"
+        yield (key[0], new[1], benchmark, key[3]), one, other
         return
     was, now = {key[0] for key in ours}, {key[0] for key in theirs}
     if was.isdisjoint(now) and len(was) == len(now) == 1:
         # An organisation whose folder was renamed is still itself.
         (name,) = now
         ours = {(name, *key[1:]): entry for key, entry in ours.items()}
-    alike = _alike_entries(ours.keys() - theirs.keys(), theirs.keys() - ours.keys(), before, after)
-    for key in sorted(ours.keys() | theirs.keys(), key=lambda key: tuple(part or "" for part in key)):
-        yield _entry(key, ours.get(key), theirs.get(key), alike.get(key))
+    found: dict[Key, tuple[Result | None, Result | None]] = {key: (None, other) for key, other in theirs.items()}
+    found |= {key: (one, theirs.get(key)) for key, one in ours.items()}
+    for what in {(key[0], *key[2:]) for key in ours.keys() ^ theirs.keys()}:
+        gone, come = (
+            {one.path: key for key, one in side.items() if (key[0], *key[2:]) == what and key not in others}
+            for side, others in ((ours, theirs), (theirs, ours))
+        )
+        for one, other in pairs([ours[key] for key in gone.values()], [theirs[key] for key in come.values()]):
+            del found[gone[one.path]]
+            found[come[other.path]] = one, other
+    for key in sorted(found, key=lambda key: tuple(part or "" for part in key)):
+        yield key, *found[key]
 
 
 def _by_key(before: Reading, after: Reading) -> tuple[dict[Key, Result], dict[Key, Result]]:
@@ -116,23 +125,24 @@ def _counterparts(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[st
     return {folder: by_name[name] for folder, name in ours.items() if here[name] == there[name] == 1}
 
 
-def _entry(key: Key, one: Result | None, other: Result | None, alike: str | None = None) -> EntryChange:
+def _entry(key: Key, one: Result | None, other: Result | None) -> EntryChange:
     was, now = _values(one), _values(other)
     values = tuple(Change(name=name, old=was.get(name), new=now.get(name)) for name in (was or now))
     differing = hyperparameters(runs_of(one), runs_of(other)) if one and other else ()
     change = "added" if one is None else "removed" if other is None else "changed"
-    if one and other and not differing and was == now:
+    named = one.system if one and other and one.system != other.system else None
+    if one and other and not differing and was == now and named is None:
         change = "same"
     return EntryChange(
         organisation=key[0],
         system=key[1],
+        was=named,
         benchmark=key[2],
         scaling_type=key[3],
         change=change,
         values=values,
         hyperparameters=differing,
         percent=_percent(was.get("published"), now.get("published")),
-        alike=alike,
         warning=comparable(one, other)[1] if one and other else None,
     )
 
@@ -158,29 +168,33 @@ def _percent(old: float | None, new: float | None) -> float | None:
     return percent if math.isfinite(percent) else None
 
 
-def _both(old: str, new: str) -> str:
-    return old if old == new else f"{old} -> {new}"
-
-
 # Systems
 
 
-def _systems(before: Reading, after: Reading) -> Iterable[SystemChange]:
+def _systems(before: Reading, after: Reading, rows: Iterable[Row]) -> Iterable[SystemChange]:
     ours, theirs = _descriptions(before, _same_organisations(before, after)), _descriptions(after, {})
-    if before.place.target is Target.BENCHMARK and len(ours) == len(theirs) == 1 and ours.keys() != theirs.keys():
-        ((old, one),), ((new, other),) = ours.items(), theirs.items()
-        ours, theirs = {_both(old, new): one}, {_both(old, new): other}
-    alike = renamed(
-        {name: system.facts for name, system in ours.items() if name not in theirs},
-        {name: system.facts for name, system in theirs.items() if name not in ours},
-    )
+    renamed = _renamed(before, after, rows)
     for name in sorted(ours.keys() | theirs.keys()):
-        if name not in theirs or name not in ours:
-            yield SystemChange(system=name, change="added" if name in theirs else "removed", alike=alike.get(name))
+        was = renamed.get(name, name)
+        if was not in ours or name not in theirs:
+            if name not in renamed.values() or name in theirs:
+                yield SystemChange(system=name, change="added" if name in theirs else "removed")
             continue
-        changes = fields(before.description(ours[name]), after.description(theirs[name]))
-        if changes:
-            yield SystemChange(system=name, change="changed", fields=changes)
+        changes = fields(before.description(ours[was]), after.description(theirs[name]))
+        if changes or was != name:
+            yield SystemChange(system=name, was=was if was != name else None, change="changed", fields=changes)
+
+
+def _renamed(before: Reading, after: Reading, rows: Iterable[Row]) -> dict[str, str]:
+    """The earlier name of each system whose entries went on under another one, each name once."""
+    many = after.place.target is Target.ORGANISATIONS
+    found: dict[str, str] = {}
+    for (owner, *_), one, other in rows:
+        if one is not None and other is not None and one.system != other.system:
+            old, new = ((f"{owner}/" if many else "") + side.system for side in (one, other))
+            if new not in found and old not in found.values():
+                found[new] = old
+    return found
 
 
 def _descriptions(read: Reading, organisations: Mapping[str, str]) -> dict[str, SystemResult]:
@@ -194,67 +208,6 @@ def _descriptions(read: Reading, organisations: Mapping[str, str]) -> dict[str, 
 
 def _stem(system: SystemResult) -> str:
     return Path(system.path).name.removesuffix(".json")
-
-
-# Systems that were probably renamed
-
-
-def _alike_entries(gone: Iterable[Key], new: Iterable[Key], before: Reading, after: Reading) -> dict[Key, str]:
-    """The other side's likely system of each entry that one side alone has, benchmark by benchmark."""
-    found: dict[Key, str] = {}
-    for what in {(key[0], *key[2:]) for key in (*gone, *new)}:
-        names = ([key[1] for key in keys if (key[0], *key[2:]) == what] for keys in (gone, new))
-        hardware = (_hardware_of(read, what[0]) for read in (before, after))
-        sides = ({name: known.get(name) for name in some} for some, known in zip(names, hardware, strict=True))
-        found |= {(what[0], name, *what[1:]): other for name, other in renamed(*sides).items()}
-    return found
-
-
-def _hardware_of(read: Reading, name: str) -> dict[str, SystemFacts | None]:
-    """The facts on an organisation's systems, by name; those of all where its folder was renamed."""
-    systems = read.report.systems
-    own = [one for one in systems if organisation(one.organisation) == organisation(name)] or systems
-    return {_stem(system): system.facts for system in own}
-
-
-def renamed(gone: Mapping[str, SystemFacts | None], new: Mapping[str, SystemFacts | None]) -> dict[str, str]:
-    """Return the likely other name of each system that was probably renamed, of old and of new ones.
-
-    Names go together that have the same accelerator and begin alike; the longest common beginning comes first, and of
-    several as long the one with as many accelerators. Each name is in one pair at most.
-
-    Args:
-        gone: what the descriptions of systems say that the old side alone has, by name, ``organisation/system`` among
-            several organisations.
-        new: the same of the new side.
-    """
-    found = []
-    for old in sorted(gone)[:_COMPARED]:
-        for name in sorted(new)[:_COMPARED]:
-            one, other = _hardware(gone[old]), _hardware(new[name])
-            alike = _alike(old, name)
-            if alike and (one is None or other is None or one[0] == other[0]):
-                found.append((-alike, one != other, old, name))
-    pairs: dict[str, str] = {}
-    for *_, old, name in sorted(found):
-        if old not in pairs and name not in pairs:
-            pairs |= {old: name, name: old}
-    return pairs
-
-
-def _hardware(facts: SystemFacts | None) -> tuple[str, int | None, int | None] | None:
-    """The accelerator's name, how many a node has, and the number of nodes; None without a description."""
-    if facts is None:
-        return None
-    return (facts.accelerator_model_name or "").strip().lower(), facts.accelerators_per_node, facts.number_of_nodes
-
-
-def _alike(old: str, new: str) -> int:
-    """The length of the common beginning of two names of one organisation; 0 where it is too short to tell."""
-    (owner, _, one), (other_owner, _, other) = (name.rpartition("/") for name in (old, new))
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one.lower(), other.lower(), strict=False)))
-    enough = owner == other_owner and common >= _LEAST_PART * min(len(one), len(other))
-    return common if enough else 0
 
 
 # Findings

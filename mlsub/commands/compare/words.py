@@ -9,7 +9,7 @@ from mlsub.log.changes import Change
 #: Parts below this share of the larger time, and of the difference, are shown together.
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
 #: Values that say much about a training.
-_TELLING = ("global_batch_size", "opt_name")
+TELLING = ("global_batch_size", "opt_name")
 #: Characters shown of one of them.
 _LONGEST = 40
 _PHASES = {
@@ -68,17 +68,18 @@ def _head(old: EntrySide, new: EntrySide) -> str:
 def _changed(changes: tuple[Change, ...]) -> str:
     """The batch size and the optimizer, and how many more; that they are the cause nobody can say."""
     shown = {change.name: change for change in changes}
-    named = [shown[name] for name in _TELLING if name in shown]
+    named = [shown[name] for name in TELLING if name in shown]
     if not changes:
         return ""
-    words = [f"{change.name} {_value(change.old)} -> {_value(change.new)}" for change in named]
+    words = [f"{change.name} {short_value(change.old)} -> {short_value(change.new)}" for change in named]
     rest = len(changes) - len(named)
     if rest:
         words.append(plural(rest, f"{'more ' if named else ''}logged value"))
     return f" Also different: {', '.join(words)}."
 
 
-def _value(value: object) -> str:
+def short_value(value: object) -> str:
+    """Return a value, shortened."""
     text = "-" if value is None else str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

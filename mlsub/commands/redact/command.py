@@ -31,13 +31,14 @@ def command(
     texts: tuple[str, ...],
     format_: str,
 ) -> None:
-    """Replace home folders, users, hosts, addresses, e-mail addresses and secrets in logs by <user-1> and the like.
+    """Replace secrets, hosts, addresses, users and home folders in logs by <secret-1> and the like.
 
-    PATH is a log, or a folder for all logs below it. The same thing has the same placeholder in all logs of a call, so
-    name a submission as a whole. Records are never altered, which redact proves before it writes anything; what is
-    private inside records is listed.
+    PATH is a log, or a folder for all logs below it; the other files of a folder are searched and listed, never
+    written. The same thing has the same placeholder in all logs of a call, so name a submission as a whole. Records are
+    never altered, which redact proves before it writes anything; what is private inside records is listed.
 
-    Exit status: 0 nothing to replace, or all replaced; 1 something would be, or is inside a record; 2 a log could not.
+    Exit status: 0 nothing of what it looks for is left; 1 something would be replaced, is left in a record or another
+    file, or was not searched; 2 a log could not be read or written.
     """
     from mlsub.commands.redact.document import document_of
     from mlsub.commands.redact.redactor import Redactor

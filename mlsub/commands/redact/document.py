@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from mlsub.io.data import shipped
 from mlsub.io.show import plural
-from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document, section
+from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document, section
 from mlsub.present.envelope import Answer
 
 
@@ -38,109 +35,125 @@ class PrivateSpan(NamedTuple):
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """A line of a log, whose path is relative to the root."""
+    """A line of a file, whose path is relative to the root; of a record its key, too."""
 
     path: str
     line: int
+    key: str = ""
 
 
-class Private(msgspec.Struct, kw_only=True):
-    """One private thing over all logs: how often it stands in free text and in records, and the first few places.
+class Where(StrEnum):
+    """Where a private thing stands: in the free text of a log, in its records, or in another file."""
 
-    ``text`` is safe to print: of a secret it is no more than its beginning. The counts grow as logs are read.
+    FREE = "free"
+    RECORD = "record"
+    FILE = "file"
+
+
+class Private(msgspec.Struct):
+    """One private thing over all files: how often it stands in which kind of place, and the first few places of each.
+
+    ``text`` is safe to print: of a secret it is no more than its beginning. The counts grow as files are read.
     """
 
     kind: Kind
     text: str
     placeholder: str
-    count: int
-    in_records: int
-    places: list[Spot]
-    record_places: list[Spot]
+    counts: dict[Where, int] = {}
+    places: dict[Where, list[Spot]] = {}
+
+    def counted(self, where: Where) -> list[Spot]:
+        """Count it once more; return the places of that kind that are noted."""
+        self.counts[where] = self.counts.get(where, 0) + 1
+        return self.places.setdefault(where, [])
+
+
+class Unsearched(msgspec.Struct, frozen=True):
+    """A path that was not searched, relative to the root, and why."""
+
+    path: str
+    reason: str
 
 
 class Redaction(Answer, frozen=True, kw_only=True):
-    """What is private in logs, by kind.
+    """What is private, by kind.
 
-    ``logs`` counts those that could be read, below ``root``; ``written`` says where redacted logs went, null for
-    nowhere.
+    ``logs`` and ``files`` count those that were searched below ``root``; other files than logs are never written.
+    ``written`` says where redacted logs went, null for nowhere. ``looked_for`` is all that can have been found.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     root: str
     logs: int
+    files: int
     written: str | None
     items: tuple[Private, ...]
+    unsearched: tuple[Unsearched, ...]
+    looked_for: tuple[str, ...]
 
     @property
     def remains(self) -> bool:
-        """Whether anything private is still in the logs."""
-        return any(item.in_records or (item.count and self.written is None) for item in self.items)
+        """Whether anything private is still there, or may be in what was not searched."""
+        left = {where for item in self.items for where in item.counts} - ({Where.FREE} if self.written else set())
+        return bool(self.unsearched or left)
 
 
-class Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The words and patterns of looks.yaml, which says what each is."""
-
-    tokens: dict[str, str]
-    secret_names: tuple[str, ...]
-    homes: tuple[str, ...]
-    host_words: tuple[str, ...]
-    user_variables: tuple[str, ...]
-    not_hosts: tuple[str, ...]
-    common: str
-
-    def patterns(self, name: str, after: bytes = b"") -> tuple[re.Pattern[bytes], ...]:
-        """Return the patterns of a name, each followed by another one."""
-        return tuple(re.compile(pattern.encode() + after) for pattern in getattr(self, name))
-
-
-def looks() -> Looks:
-    """Return what private things look like."""
-    return shipped(__file__, "looks.yaml", Looks)
-
-
-_TEXT, _TIMES = Column("stands for", when_narrow="shorten"), Column("times", number=True)
-_PLACE = Column("first in")
+#: Paths listed of those that were not searched.
+_SHOWN, _NOT_SEARCHED = 20, (Column("path"), Column("why"))
 
 
 def document_of(redaction: Redaction) -> Document:
-    """Return what is replaced by what, what a record keeps, and what was done."""
-    free = tuple(
-        (item.placeholder, Span(item.text, "code"), str(item.count), _first(item.places))
-        for item in redaction.items
-        if item.count
-    )
-    held = tuple(
-        (Span(item.text, "code"), str(item.in_records), _first(item.record_places))
-        for item in redaction.items
-        if item.in_records
-    )
+    """Return what is replaced by what, what is left, what was not searched, and what can have been found."""
+    more = len(redaction.unsearched) - _SHOWN
+    unsearched = tuple((Span(one.path, "path"), one.reason) for one in redaction.unsearched[:_SHOWN])
+    kinds = "; ".join(redaction.looked_for)
     return document(
         "Redaction of logs",
         Facts((("below", Span(redaction.root, "path")),)),
-        Table((Column("placeholder", when_narrow="keep"), _TEXT, _TIMES, _PLACE), free, key=0),
-        section(
+        _table(redaction, Where.FREE, Column("placeholder", when_narrow="keep")),
+        _left(
             "Not redacted, because it is inside a record, and records must not be altered",
-            Table((Column("text", when_narrow="shorten"), _TIMES, _PLACE), held),
-            Text("Log the next run from a folder that names nobody; ask the review committee about this one."),
-            meaning="note",
-        )
-        if held
-        else None,
+            _table(redaction, Where.RECORD),
+            "Log the next run from a folder that names nobody; ask the review committee about this one.",
+        ),
+        _left(
+            "Not redacted, because it is in code, a script or a description",
+            _table(redaction, Where.FILE),
+            "Change what should not be public there yourself.",
+        ),
+        _left(
+            "Not searched", Table((Column("path"), Column("why")), unsearched), f"And {more} more." if more > 0 else ""
+        ),
         Text(_summary(redaction)),
+        Text(f"Looked for: {kinds}. No search knows all that is private: read what you publish."),
     )
 
 
-def _first(places: Sequence[Spot]) -> Span:
-    return Span(f"{places[0].path}:{places[0].line}", "path")
+def _table(redaction: Redaction, where: Where, *first: Column) -> Table:
+    """What stands in a kind of place, and where: with its placeholder if there is a column for that."""
+    columns = (*first, Column("stands for" if first else "text", when_narrow="shorten"), Column("times", number=True))
+    rows = []
+    for item in redaction.items:
+        if where in item.counts:
+            spot = item.places[where][0]
+            key = (spot.key,) if where is Where.RECORD else ()
+            named = (item.placeholder,) if first else ()
+            at = Span(f"{spot.path}:{spot.line}", "path")
+            rows.append((*named, Span(item.text, "code"), str(item.counts[where]), *key, at))
+    keys = (Column("key"),) if where is Where.RECORD else ()
+    return Table((*columns, *keys, Column("first in")), tuple(rows), key=0)
+
+
+def _left(title: str, table: Table, advice: str) -> Section | None:
+    return section(title, table, Text(advice) if advice else None, meaning="note") if table.rows else None
 
 
 def _summary(redaction: Redaction) -> str:
-    found = [item.count for item in redaction.items if item.count]
+    found = [item.counts[Where.FREE] for item in redaction.items if Where.FREE in item.counts]
     logs = plural(redaction.logs, "log")
     if not found:
-        return f"Nothing to replace in {logs}."
+        return f"Found nothing to replace in {logs}."
     times = "once" if sum(found) == 1 else f"{sum(found)} times"
     things = f"{plural(len(found), 'different thing')}, {times}"
     if redaction.written:

@@ -1,232 +1,307 @@
-"""What is private: by its form (names that own something, paths, addresses, secrets), or as a name that is known."""
+"""What is private by its look: the tokens of tokens.yaml, and the forms of looks.yaml."""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
-from mlsub.commands.redact.document import Kind, PrivateSpan, looks
+import msgspec
+
+from mlsub.commands.redact.document import Kind, PrivateSpan
+from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
 
 
-def spans_of(kind: Kind, patterns: Iterable[re.Pattern[bytes]], text: bytes, group: int = 0) -> Iterator[PrivateSpan]:
-    """Give what a group of some patterns matches in a text."""
-    for pattern in patterns:
-        for match in pattern.finditer(text):
-            yield PrivateSpan(*match.span(group), kind, match[group])
+class _Token(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of token: see tokens.yaml."""
+
+    of: str
+    prefixes: tuple[str, ...]
+    shape: str
+    source: str
+    before: str = ""
+    mixed: bool = False
 
 
-_THREE = re.compile(rb"\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w+-])(?!\.\d)")
-_FIRST = re.compile(rb"(?<![\w.+<>~-])\d{1,3}\Z")
-_GROUPS = re.compile(rb":[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:")
-_SHORT = re.compile(rb"::[0-9A-Fa-f]{0,4}(?!\w)")
-_IP6 = re.compile(
-    rb"(?<![\w:.])(?:(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}"
-    rb"|(?:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3})(?::[0-9A-Fa-f]{1,4}){0,6}::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6})?)"
-    rb"(?![\w:])"
-)
-_VERSION = re.compile(
-    rb"version|release|driver|cuda|cudnn|cublas|cusparse|cusolver|curand|cufft|nccl|nvidia|rocm|lib|\bver\b|package|wheel",
-    re.IGNORECASE,
-)
-#: Addresses that name no machine: loopback, "any", masks, multicast.
-_NOBODY = (b"127.", b"0.", b"255.", b"224.", b"239.")
+class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How something private looks in a line: see looks.yaml."""
+
+    near: tuple[str, ...]
+    pattern: str
+    left: str | None = None
+    way: int = 84
+    kind: str | None = None
 
 
-def find_addresses(text: bytes) -> Iterator[PrivateSpan]:
-    """Yield IPv4 and IPv6 addresses in a text."""
-    for match in _THREE.finditer(text):
-        first = _FIRST.search(text, max(0, match.start() - 4), match.start())
-        if first and _is_address(text, first.start(), match.end()):
-            yield PrivateSpan(first.start(), match.end(), Kind.ADDRESS, text[first.start() : match.end()])
-    seen = -1
-    for hint in (_GROUPS, _SHORT):
-        for match in hint.finditer(text):
-            found = _IP6.search(text, max(0, match.start() - 34), match.end() + 40)
-            if found and found.start() <= match.start() and found.start() != seen:
-                seen = found.start()
-                yield PrivateSpan(*found.span(), Kind.ADDRESS, found[0])
+class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of looks.yaml."""
+
+    looked_for: tuple[str, ...]
+    alphabets: dict[str, str]
+    parts: dict[str, str]
+    forms: tuple[_Form, ...]
+    checks: dict[str, str]
+    common: str
 
 
-def is_address(text: bytes) -> bool:
-    """Return whether a text begins with four numbers as an address does."""
-    return re.match(rb"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w.])", text) is not None
+LOOKS = shipped(__file__, "looks.yaml", _Looks)
+TOKENS = shipped(__file__, "tokens.yaml", tuple[_Token, ...])
+#: In lower case, with one kind of line end.
+_LOWER = bytes(10 if code == 13 else code + 32 if 65 <= code <= 90 else code for code in range(256))
+#: The same with 0 for every digit, so that few words differ.
+_SKETCH = bytes(48 if 49 <= code <= 57 else lower for code, lower in enumerate(_LOWER))
 
 
-def _is_address(text: bytes, start: int, end: int) -> bool:
-    """Whether four numbers are an address and no version: by their size and by what stands around them."""
-    four = text[start:end]
-    if four.startswith(_NOBODY):
-        return False
-    if any(int(part) > 255 or (len(part) > 1 and part[:1] == b"0") for part in four.split(b".")):
-        return False
-    if text[start - 2 : start] in (b"==", b"!=", b"~=", b"<=", b">="):
-        return False
-    if text[end : end + 1] in (b":", b"/") and text[end + 1 : end + 2].isdigit():
-        return True
-    line = max(text.rfind(b"\n", 0, start), text.rfind(b"\r", 0, start)) + 1
-    return _VERSION.search(text, max(line, start - 48), start) is None
+class Look(NamedTuple):
+    """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
+
+    Tokens are searched for in the text as it is, the other forms in lower case. Without a kind the groups have theirs.
+    """
+
+    near: tuple[bytes, ...]
+    pattern: re.Pattern[bytes]
+    left: re.Pattern[bytes] | None = None
+    way: int = 84
+    kind: str | None = None
+    as_written: bool = False
 
 
-#: No token begins or ends within a word; where it begins is looked at behind its plain text.
-_TOKENS = tuple(
-    re.compile(rf"{begin}(?<![\w-]{begin}){rest}(?![\w-])".encode()) for begin, rest in looks().tokens.items()
-)
-_VALUE = rb"[\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?([^\s\"',;&<$*(][^\s\"',;&<]{7,4000})"
-#: Searched for in lower case, as are the next two.
-_NAMES = looks().patterns("secret_names", after=_VALUE)
-_NAMED_TOKEN = re.compile(rb"_token" + _VALUE)
-_TOKEN_OWNER = re.compile(rb"[A-Z_]_\Z|(?:access|auth|api|hub|bearer|refresh|id|github|hf)_\Z")
-_AUTHORIZATION = re.compile(
-    rb"authorization[\"']?[ \t]{0,8}:[ \t]{0,8}[\"']?(?:bearer |basic |token )?([^\s\"',<]{8,4000})"
-)
-_IN_URL = re.compile(rb"://[^\s/:@<>]{1,80}:([^\s/@<>]{1,200})@")
-_NO_SECRET = re.compile(rb"(?:none|null|true|false|optional|str)\b|[\d.]+\Z|/|\[|\{", re.IGNORECASE)
+def shape(text: str) -> str:
+    """Return the expression of a shape such as ``digit*8 - word*20-40``."""
+    parts = []
+    for part in text.split():
+        alphabet, _, length = part.partition("*")
+        least, _, most = length.partition("-")
+        bounds = f"{{{least},{most}}}+" if most else f"{{{least}}}"
+        parts.append(LOOKS.alphabets[alphabet] + bounds if length else re.escape(part))
+    return "".join(parts)
 
 
-def find_secrets(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
-    """Yield secrets in a text; ``lower`` is the same text in lower case."""
-    yield from spans_of(Kind.SECRET, _TOKENS, text)
-    for name in (*_NAMES, _AUTHORIZATION):
-        for match in name.finditer(lower):
-            yield from _named(text, *match.span(1))
-    for match in _NAMED_TOKEN.finditer(lower):
-        if _TOKEN_OWNER.search(text, max(0, match.start() - 8), match.start() + 1):
-            yield from _named(text, *match.span(1))
-    yield from spans_of(Kind.SECRET, (_IN_URL,), text, group=1)
+def _token_look(token: _Token, prefix: str) -> Look:
+    begin, near = re.escape(prefix), prefix.encode().translate(_SKETCH)
+    bounded = begin if token.before else rf"{begin}(?<![\w-]{begin})"
+    pattern = re.compile(rf"{bounded}{shape(token.shape)}(?![\w-])".encode())
+    left = re.compile(rf"(?<![\w-]){shape(token.before)}\Z".encode()) if token.before else None
+    return Look((near,), pattern, left, kind="random" if token.mixed else "token", as_written=True)
 
 
-def _named(text: bytes, start: int, end: int) -> Iterator[PrivateSpan]:
-    if not _NO_SECRET.match(text, start, end):
-        yield PrivateSpan(start, end, Kind.SECRET, text[start:end])
+def _filled(pattern: str) -> re.Pattern[bytes]:
+    """A pattern with its parts, which may have parts themselves."""
+    for name, part in (*LOOKS.parts.items(), *LOOKS.parts.items()):
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return re.compile(pattern.encode())
 
 
-_HOMES = looks().patterns("homes")
-_ROOT = re.compile(rb"/root(?![\w.-])")
-_LEFT_PATH = re.compile(rb"(?:/[\w.+-]{1,80}){1,8}\Z")
-_TO_HOST = rb"[\"']?(?:[ \t]{0,20}([=:])[ \t]{0,20}[\"']?|[ \t])([a-z0-9][\w.,\[\]-]{0,2000})"
-#: Searched for in lower case.
-_HOSTS = looks().patterns("host_words", after=_TO_HOST)
-_PROMPT = re.compile(rb"@([A-Za-z0-9][\w.-]{0,80}):[~/][^\r\n]{0,200}?[$#]")
-_LOCAL_PART = re.compile(rb"(?<![\w.+-])[\w+-][\w.+-]{0,80}\Z")
-_DOMAIN = re.compile(rb"@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,6}\.[A-Za-z]{2,24}(?![\w-])")
-_CREDENTIALS = re.compile(rb"://[^\s/:@]{1,80}:\Z")
-_PRIVATE_DOMAIN = re.compile(
-    rb"\.(?:local|internal|lan|corp|intra|localdomain|compute\.amazonaws\.com)(?![\w(=])(?!\.\w)"
-)
-_LEFT_LABELS = re.compile(rb"(?<![\w./-])[A-Za-z][A-Za-z-]{0,40}\d[\w-]{0,60}(?:\.[\w-]{1,60}){0,4}\Z")
-_USERS = looks().patterns("user_variables", after=rb"=[\"']?([A-Za-z_][\w.-]{0,80})")
-_ENV = re.compile(
-    rb"(?:^|(?<=[\r\n]))(?:[ \t]{0,8}\d{1,6}:)?[ \t]{0,8}(?:\+{1,4} )?(?:declare -x |export )?"
-    rb"[A-Z_][A-Z0-9_]{1,100}=([\"']?[^\s\"'<][^\r\n]*)"
-)
-_NOT_HOSTS = frozenset(word.encode() for word in looks().not_hosts)
+@lru_cache(maxsize=1)
+def all_looks() -> tuple[Look, ...]:
+    """Return everything that is looked for."""
+    looks = [_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes]
+    for form in LOOKS.forms:
+        near, left = tuple(word.encode() for word in form.near), _filled(form.left) if form.left else None
+        looks.append(Look(near, _filled(form.pattern), left, form.way, form.kind))
+    return tuple(looks)
 
 
-def find(text: bytes, *, env: bool = False) -> Iterator[PrivateSpan]:
-    """Yield private things by their look, in no order; they may overlap.
+#: How far before four numbers it is looked for what says what they are.
+_CONTEXT = 40
+
+
+def likely(text: bytes) -> tuple[Look, ...]:
+    """Return what may be found in a text, by one search for the words near it among the different words of the text."""
+    words = b"\n".join(set(text.translate(_SKETCH).split()))
+    there = {word: word in words for word in {word for look in all_looks() for word in look.near}}
+    return tuple(look for look in all_looks() if any(there[word] for word in look.near))
+
+
+def find(text: bytes, looks: Iterable[Look]) -> list[PrivateSpan]:
+    """Return private things by their look, in no order; they may overlap.
 
     Args:
-        text: whole lines.
-        env: whether all that is assigned to variables in upper case counts.
+        text: whole lines, with NUL for what is replaced already; it begins with a line end.
+        looks: what is looked for, of :func:`likely`.
     """
-    lower = text.lower()
-    yield from find_secrets(text, lower)
-    yield from find_addresses(text)
-    yield from _owners(text, lower)
-    if env:
-        yield from (span._replace(key=b"") for span in spans_of(Kind.ENV, (_ENV,), text, group=1))
-    if b"@" in text:
-        for match in _DOMAIN.finditer(text):
-            local = _left_of(_LOCAL_PART, text, match.start())
-            if local and local[0] != b"git" and not _left_of(_CREDENTIALS, text, local.start()):
-                yield PrivateSpan(local.start(), match.end(), Kind.EMAIL, local[0] + match[0])
+    lower = text.translate(_LOWER)
+    found: list[PrivateSpan] = []
+    for look in looks:
+        of = text if look.as_written else lower
+        kind = _KINDS[look.kind] if look.kind else None
+        for match in look.pattern.finditer(of):
+            start, end = match.span()
+            left = None
+            if look.left is not None:
+                left = look.left.search(of, start - look.way if start > look.way else 0, start)
+                if left is None:
+                    continue
+                start = left.start()
+            if kind:
+                found += kind(text, start, end)
+                continue
+            for one in (match, left) if left else (match,):
+                for name, group in one.re.groupindex.items():
+                    start, end = one.span(group)
+                    if start >= 0:
+                        found += _KINDS[name](text, start, end)
+    return found
 
 
-def _owners(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
-    """Home folders, hosts and users: those whose names may stand elsewhere too."""
-    yield from _paths(text)
-    yield from _hosts(text, lower)
-    yield from spans_of(Kind.USER, _USERS, text, group=1)
-    if b"@" in text:
-        for match in _PROMPT.finditer(text):
-            local = _left_of(_LOCAL_PART, text, match.start())
-            if local and local[0] != b"git":
-                yield PrivateSpan(*local.span(), Kind.USER, local[0])
-                yield PrivateSpan(*match.span(1), Kind.HOST, host_key(match[1]))
+Spans = tuple[PrivateSpan, ...]
 
 
-def user_of(path: bytes) -> bytes:
-    """Return the user that a home folder is of; empty for that of root."""
-    name = path.rpartition(b"/")[2]
-    return b"" if name == b"root" else name
+def _token(text: bytes, start: int, end: int) -> Spans:
+    return (PrivateSpan(start, end, Kind.SECRET, text[start:end]),)
+
+
+_CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
+_DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
+
+
+def _secret(text: bytes, start: int, end: int) -> Spans:
+    return () if _CHECKS["no_secret"].match(text[start:end].lower()) else _token(text, start, end)
+
+
+def _random(text: bytes, start: int, end: int) -> Spans:
+    value = text[start:end]
+    is_word = len(value) < 12 or not is_mixed(value) or _CHECKS["words"].match(value)
+    return () if is_word else _secret(text, start, end)
+
+
+def is_mixed(value: bytes) -> bool:
+    """Return whether a text has a digit and a letter."""
+    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
+
+
+_KEY_LINE = re.compile(rb"(?:\A|\n|\\n)" + LOOKS.parts["rank"].encode() + rb"([^\s\0\\][^\n\0\\]*)")
+
+
+def _block(text: bytes, start: int, end: int) -> Spans:
+    """The lines of a key, all of one placeholder."""
+    block = text[start:end].replace(b"\r", b"\n")
+    key = b"\n" + hashlib.sha256(block).digest()
+    return tuple(
+        PrivateSpan(start + line.start(1), start + line.start(1) + len(line[1].rstrip()), Kind.SECRET, key)
+        for line in _KEY_LINE.finditer(block)
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _host_in(value: bytes, *, numbered: bool) -> bytes:
+    """The name of a host, or of a list of them; empty where it is none."""
+    name = value.rstrip(b".,-:[")
+    lower = name.lower()
+    none = (
+        _CHECKS["not_hosts"].match(lower)
+        or _CHECKS["public"].match(lower)
+        or _CHECKS["four"].match(name)
+        or (numbered and not is_mixed(name))
+    )
+    return b"" if none else name
+
+
+def _host(text: bytes, start: int, end: int, *, numbered: bool = False) -> Spans:
+    name = _host_in(text[start:end], numbered=numbered)
+    return (PrivateSpan(start, start + len(name), Kind.HOST, host_key(name)),) if name else ()
+
+
+def _numbered(text: bytes, start: int, end: int) -> Spans:
+    return _host(text, start, end, numbered=True)
 
 
 def host_key(name: bytes) -> bytes:
     """Return a host without its domain, so that both spellings get one placeholder; a list of hosts as it is."""
-    return name if b"[" in name or b"," in name else name.partition(b".")[0]
+    return name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
 
 
-def _left_of(pattern: re.Pattern[bytes], text: bytes, at: int, way: int = 84) -> re.Match[bytes] | None:
-    return pattern.search(text, max(0, at - way), at)
+def _user(text: bytes, start: int, end: int) -> Spans:
+    name = text[start:end].rstrip(b".-")
+    is_none = len(name) < 2 or _CHECKS["not_users"].match(name.lower())
+    return () if is_none else (PrivateSpan(start, start + len(name), Kind.USER, name),)
 
 
-def _paths(text: bytes) -> Iterator[PrivateSpan]:
-    matches = sorted((match for home in _HOMES for match in home.finditer(text)), key=lambda match: match.start())
-    floor = 0
-    for match in matches:
-        if match.start() < floor:
-            continue
-        left = _LEFT_PATH.search(text, max(floor, match.start() - 400), match.start())
-        start = left.start() if left else match.start()
-        before = text[max(0, start - 1) : start]
-        if before == b"/" or (start > floor and before.isalnum() and not match[0].startswith(b"/home/")):
-            continue  # an address in the web, or part of another word
-        floor = match.end() - len(match[1]) + len(match[1].rstrip(b".-+@"))
-        yield PrivateSpan(start, floor, Kind.PATH, text[start:floor])
-    for match in _ROOT.finditer(text):
-        before = text[max(0, match.start() - 1) : match.start()]
-        if not before.isalnum() and before not in (b"/", b".", b"-", b"_", b">"):
-            yield PrivateSpan(*match.span(), Kind.PATH, match[0])
+def _path(text: bytes, start: int, end: int) -> Spans:
+    """The home folder of a user: no address in the web, and not part of another word."""
+    before = text[max(0, start - 80) : start].rpartition(b"\n")[2].rpartition(b" ")[2]
+    value = text[start:end].rstrip(b".-+@")
+    if before.endswith(b"/") or b"://" in before or (before[-1:].isalnum() and value[:6].lower() != b"/home/"):
+        return ()
+    is_none = _CHECKS["not_users"].match(user_of(value).lower())
+    return () if is_none else (PrivateSpan(start, start + len(value), Kind.PATH, value),)
 
 
-def _hosts(text: bytes, lower: bytes) -> Iterator[PrivateSpan]:
-    for word in _HOSTS:
-        for match in word.finditer(lower):
-            whole = text[match.start(2) : match.end(2)]
-            name = whole.rstrip(b".,-")
-            if not match[1] and not _is_host_after_blank(name, text[match.end() : match.end() + 1], whole):
-                continue
-            if name.lower().partition(b".")[0] not in _NOT_HOSTS and not is_address(name) and not name.isdigit():
-                yield PrivateSpan(match.start(2), match.start(2) + len(name), Kind.HOST, host_key(name))
-    for match in _PRIVATE_DOMAIN.finditer(text):
-        left = _left_of(_LEFT_LABELS, text, match.start(), 300)
-        if left:
-            yield PrivateSpan(left.start(), match.end(), Kind.HOST, host_key(left[0]))
+def user_of(path: bytes) -> bytes:
+    """Return the user that a home folder is of; empty for another folder."""
+    above, _, name = path.replace(b"\\", b"/").rpartition(b"/")
+    return name if above.lower().endswith((b"/home", b"/users", b":/users", b"//users")) else b""
 
 
-def _is_host_after_blank(name: bytes, behind: bytes, whole: bytes) -> bool:
-    """Whether what follows a word and a blank is a host: it has a digit, and a comma or the end of the line follows."""
-    return any(48 <= c <= 57 for c in name) and (whole.endswith(b",") or behind in (b"", b"\r", b"\n", b'"', b"'"))
+def _place(text: bytes, start: int, end: int) -> Spans:
+    """A folder of a shared file system, unless its name is an everyday one."""
+    before, value = text[start - 1 : start], text[start:end].rstrip(b".-+@")
+    name = re.split(rb"/(?:scratch|work)\d*/", value)[-1].partition(b"/")[0]
+    is_none = before.isalnum() or before in (b"/", b".", b"_", b"-") or name.lower() in _COMMON
+    return () if is_none else (PrivateSpan(start, start + len(value), Kind.PATH, value),)
 
 
-#: Names learned at most; the rest is replaced only where it gives itself away.
-MAX_NAMES = 5000
-#: Secrets that are looked for where nothing says that they are secret, and how long they are at least.
-MAX_SECRETS, _DISTINCTIVE = 1000, 12
+def _address(text: bytes, start: int, end: int) -> Spans:
+    """Four numbers that are an address and no version, by their size and by what stands around them."""
+    four = text[start:end]
+    if not _names_machine(four) or text[start - 2 : start] in (b"==", b"!=", b"~=", b"<=", b">="):
+        return ()
+    if not (text[end : end + 1] in (b":", b"/", b"<") and text[end + 1 : end + 2].isdigit()):
+        line = text[max(0, start - _CONTEXT) : start].replace(b"\r", b"\n").rpartition(b"\n")[2]
+        before = line.rpartition(b"\0")[2].lower()
+        large = sum(int(one) > 31 for one in four.split(b".")) > 2
+        if _CHECKS["version"].search(before) or not (
+            _CHECKS["own"].match(four) or large or _CHECKS["machine"].search(before)
+        ):
+            return ()
+    return (PrivateSpan(start, end, Kind.ADDRESS, four),)
+
+
+@lru_cache(maxsize=1 << 16)
+def _names_machine(four: bytes) -> bool:
+    return _CHECKS["address"].match(four) is not None
+
+
+def _groups_of_hex(text: bytes, start: int, end: int) -> Spans:
+    """An address of IPv6 or of a network card."""
+    digits = text[start:end].replace(b":", b"")
+    is_none = digits.isdigit() or not digits.strip(b"0") or not digits.strip(b"fF")
+    return () if is_none else (PrivateSpan(start, end, Kind.ADDRESS, text[start:end]),)
+
+
+def _email(text: bytes, start: int, end: int) -> Spans:
+    value = text[start:end]
+    if value.startswith(b"git@") or _CHECKS["credentials"].search(text, max(0, start - 84), start):
+        return ()
+    return () if _CHECKS["no_domain"].search(value.lower()) else (PrivateSpan(start, end, Kind.EMAIL, value),)
+
+
+_KINDS = {
+    **{"token": _token, "secret": _secret, "random": _random, "block": _block, "host": _host, "numbered": _numbered},
+    **{"user": _user, "path": _path, "place": _place, "address": _address, "hex": _groups_of_hex, "email": _email},
+}
+
 #: Hosts that one list is taken apart into at most.
 MAX_MEMBERS = 4096
-_DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
-_LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?=,|\Z)")
-_COMMON = frozenset(looks().common.encode().split())
+_LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?::\d{1,5})?(?=,|\Z)")
+_COMMON = frozenset(LOOKS.common.encode().split())
 
 
 def learnable(kind: Kind, name: bytes) -> bool:
-    """Return whether a name stands for its owner wherever it is a word of its own."""
-    if len(name) < 3 or name.lower() in _COMMON or name.isdigit() or not name[:1].isalnum():
+    """Return whether a name stands for its owner wherever it is a word of its own: not short, and no word of logs."""
+    lower = name.lower()
+    if (
+        len(name) < 3
+        or lower in _COMMON
+        or name.isdigit()
+        or not name[:1].isalnum()
+        or _CHECKS["not_hosts"].match(lower)
+    ):
         return False
-    return len(name) >= 4 or (kind is Kind.HOST and any(48 <= c <= 57 for c in name))
+    return len(name) >= 4 or (kind is Kind.HOST and is_mixed(name))
 
 
 def members(hosts: bytes) -> list[bytes]:
@@ -250,45 +325,6 @@ def _suffixes(ranges: bytes) -> Iterator[bytes]:
             yield b"%0*d" % (len(first), number)
 
 
-def names_finder(known: dict[bytes, Kind]) -> Callable[[bytes], Iterator[PrivateSpan]]:
-    """Return what finds known names as whole words: hosts with their domain, where it has two parts or more."""
-    known = dict(islice(known.items(), MAX_NAMES))
-    stems = sorted({name.rstrip(b"0123456789") or name for name in known}, key=lambda stem: (-len(stem), stem))
-    words = any_stem(stems)
-
-    def find_names(text: bytes) -> Iterator[PrivateSpan]:
-        if not any(stem in text for stem in stems):
-            return
-        for match in words.finditer(text):
-            kind = known.get(match[0])
-            before = text[max(0, match.start() - 1) : match.start()]
-            if kind is None or before.isalnum() or before == b"_":
-                continue
-            domain = _HOST_DOMAIN.match(text, match.end()) if kind is Kind.HOST else None
-            yield PrivateSpan(match.start(), domain.end() if domain else match.end(), kind, match[0])
-
-    return find_names
-
-
-def any_stem(stems: Iterable[bytes]) -> re.Pattern[bytes]:
-    """Return what finds names that end in any number, by what comes before that."""
-    return re.compile(rb"(?:" + b"|".join(map(re.escape, stems)) + rb")\d*(?!\w)")
-
-
-def is_distinctive(secret: bytes) -> bool:
-    """Return whether a secret is one wherever it stands: a long text of letters and digits, and not a word."""
-    return len(secret) >= _DISTINCTIVE and _DIGIT.search(secret) is not None and _LETTER.search(secret) is not None
-
-
-def any_of(secrets: Iterable[bytes]) -> tuple[re.Pattern[bytes], ...]:
-    """Return what finds secrets wherever they stand, the first so many of them; nothing where there are none."""
-    longest_first = sorted(islice(secrets, MAX_SECRETS), key=lambda secret: (-len(secret), secret))
-    return (re.compile(b"|".join(map(re.escape, longest_first))),) if longest_first else ()
-
-
-_HOST_DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")
-
-
 def literal(text: str) -> re.Pattern[bytes]:
     """Return a text to look for, in which ``*`` stands for up to 200 characters other than blanks.
 
@@ -296,6 +332,6 @@ def literal(text: str) -> re.Pattern[bytes]:
         MlsubError: it is empty, has more than two stars, or nothing between or beside them.
     """
     parts = text.encode("utf-8", "surrogateescape").split(b"*")
-    if not text.strip("* ") or len(parts) > 3 or "\n" in text or "\r" in text:
+    if not text.strip("* ") or len(parts) > 3 or any(one in text for one in "\n\r\0"):
         raise MlsubError(f"cannot look for {text!r}. Give plain text, with at most two * for what varies.")
-    return re.compile(rb"[^\s]{0,200}".join(map(re.escape, parts)))
+    return re.compile(rb"[^\s\0]{0,200}".join(map(re.escape, parts)))

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from mlsub.commands.redact.document import Kind, Redaction
-from mlsub.commands.redact.patterns import MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
+from mlsub.commands.redact.document import Kind, Redaction, Unsearched
+from mlsub.commands.redact.known import MAX_NAMES, MAX_SECRETS
+from mlsub.commands.redact.patterns import LOOKS, MAX_MEMBERS
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside
 from mlsub.log.rewrite import find_logs, for_each, root_of
 from mlsub.present.terminal import Progress, part_of
+from mlsub.submission.listing import ItemKind, Listing, is_stray_folder, list_tree
 
 _LEFT_OUT = (
     f"There are more than {MAX_NAMES:,} users and hosts, {MAX_MEMBERS:,} hosts in one list, "
@@ -47,8 +49,10 @@ def redact(
         MlsubError: a path or the folder for copies cannot be used.
     """
     files = find_logs(paths)
+    others, unsearched = _beside(paths, files)
+    root = root_of([*files, *others, *unsearched])
     with _copies(redactor, files, output) if output is not None else nullcontext() as copy:
-        failed = redactor.survey(files, part_of(progress, 0, 2))
+        failed = redactor.survey(files, part_of(progress, 0, 2), root)
         if copy is not None:
             for file in files:
                 if file not in failed:
@@ -56,6 +60,9 @@ def redact(
         elif write:
             for_each(files, failed, redactor.write, part_of(progress, 1, 2))
     problems = list(failed.values())
+    closed: dict[Path, MlsubError] = {}
+    for_each(others, closed, redactor.look_into, None)
+    unsearched |= {file: str(error) for file, error in closed.items()}
     if len(failed) == len(files):
         return None, problems
     problems += [MlsubError(_LEFT_OUT)] if redactor.left_out else []
@@ -63,9 +70,34 @@ def redact(
     kinds = list(Kind)
     items = sorted(redactor.items.values(), key=lambda of: (kinds.index(of.kind), len(of.placeholder), of.placeholder))
     written = output or ("in place" if write else None)
+    paths_left = sorted((plain(path.relative_to(root).as_posix()), reason) for path, reason in unsearched.items())
     return Redaction(
-        root=plain(str(root_of(files))), logs=len(files) - len(failed), written=written, items=tuple(items)
+        root=plain(str(root)),
+        logs=len(files) - len(failed),
+        files=len(others) - len(closed),
+        written=written,
+        items=tuple(items),
+        unsearched=tuple(Unsearched(path, reason) for path, reason in paths_left),
+        looked_for=LOOKS.looked_for,
     ), problems
+
+
+def _beside(paths: Sequence[str], logs: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
+    """The other files below the folders that are named, and what is not searched, with the reason."""
+    others: list[Path] = []
+    unsearched: dict[Path, str] = {}
+    known = set(logs)
+    for folder in (Path(os.path.abspath(path)) for path in paths):  # noqa: PTH100  (links keep their names)
+        listing = list_tree(folder) if folder.is_dir() else Listing(items=())
+        unsearched |= {folder / path: reason for path, reason in (listing.closed | listing.unread).items()}
+        unsearched |= {folder: listing.cut} if listing.cut else {}
+        for item in listing.items:
+            file = folder / item.path
+            if item.kind is ItemKind.LINK or is_stray_folder(item) or item.kind is ItemKind.OTHER:
+                unsearched[file] = {"link": "a link", "folder": "a folder nobody submits"}.get(item.kind, "no file")
+            elif item.kind is ItemKind.FILE and file not in known and file not in unsearched:
+                others.append(file)
+    return others, unsearched
 
 
 @contextmanager

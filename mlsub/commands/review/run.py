@@ -30,11 +30,11 @@ from mlsub.io.errors import MlsubError
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import code_of, disclosure_of
-from mlsub.review.runs.changes import paired
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.find import Place, Target, organisation, packages
+from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
 from mlsub.submission.result import Result
 from mlsub.systems.names import namings

@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from mlsub.commands.site.dataset import DATA, downloads, results_script
+from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
 from mlsub.commands.site.page import RESULTS_SCRIPT, count_text
-from mlsub.commands.site.render import STATIC, write_page
+from mlsub.commands.site.preview import draw_png
+from mlsub.commands.site.render import STATIC, Frame, write_page
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds
 from mlsub.io.errors import MlsubError, reason_of
@@ -33,7 +34,6 @@ MARKER = ".mlsub-site"
 _WEIGHT = 384 << 10
 #: Results whose pages are one task; more would be much to send.
 _AT_ONCE = 8
-Navigation = tuple[tuple[str, str], ...]
 
 
 class Built(Answer, frozen=True, kw_only=True):
@@ -92,6 +92,7 @@ def build_site(
     *,
     title: str | None = None,
     ids: Ids | None = None,
+    url: str = "",
 ) -> Built:
     """Write the site of some reports.
 
@@ -102,10 +103,11 @@ def build_site(
             many as pay; ``progress`` is called with how many pages are written.
         title: of the first page; None for the usual one.
         ids: the identifiers that results have in the official tables; None for those that ship with mlsub.
+        url: where the site will be, with a slash at its end; pages name their pictures by it.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
-        MlsubError: see :func:`mlsub.commands.site.render.check_jinja`.
+        MlsubError: see :func:`mlsub.commands.site.render.check_libraries`.
     """
     site = Site(build_rounds(checked, settings.overlay, shipped_ids() if ids is None else ids))
     files = downloads(site.results)
@@ -114,7 +116,7 @@ def build_site(
     listed = [*indexes, results_page(site, files)]
     rest = (page for page in groups if page not in indexes)
     pages = [home_page(site, title), *listed, *rest, *(round_page(site, one) for one in site.rounds)]
-    navigation = (("Overview", "index.html"), *((page.title, page.path) for page in listed))
+    frame = Frame((("Overview", "index.html"), *((page.title, page.path) for page in listed)), url)
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.
     final = Path(os.path.abspath(output))  # noqa: PTH100
     with staging_beside(final) as staging:
@@ -123,12 +125,15 @@ def build_site(
             shutil.copytree(STATIC, folder / "static", copy_function=shutil.copyfile)
             (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
             (folder / DATA).mkdir()
-            for path, content in (files | {RESULTS_SCRIPT: results_script(site.results)}).items():
+            scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
+            for path, content in (files | scripts).items():
                 (folder / path).write_bytes(content)
             for page in pages:
-                write_page(folder, navigation, page)
+                write_page(folder, frame, page)
+                if page.preview.picture is not None:
+                    (folder / page.picture_path).write_bytes(draw_png(page.preview.picture))
             done, count = len(pages), len(pages) + len(site.results)
-            write = partial(_write_results, folder, navigation, settings.convergence.reference)
+            write = partial(_write_results, folder, frame, settings.convergence.reference)
             for written in run_here(write, list(_chunks(site.results)), settings, len(site.results) * _WEIGHT):
                 done += written
                 if settings.progress is not None:
@@ -156,14 +161,14 @@ def _chunks(results: Results) -> Iterator[Results]:
         yield from (Results(some[start : start + _AT_ONCE]) for start in range(0, len(some), _AT_ONCE))
 
 
-def _write_results(folder: Path, navigation: Navigation, reference: str | None, results: Results) -> int:
+def _write_results(folder: Path, frame: Frame, reference: str | None, results: Results) -> int:
     """Write the pages of results, and return how many.
 
     Raises:
         OSError: they cannot be written.
     """
     for result in results:
-        write_page(folder, navigation, result_page(result, reference))
+        write_page(folder, frame, result_page(result, reference))
     return len(results)
 
 

@@ -35,6 +35,7 @@ _MAX_LINES = 10
     help="Read the IDs of results from a YAML or CSV file; see docs/site.md.",
 )
 @click.option("--title", metavar="TEXT", help="Give the site a title.")
+@click.option("--url", metavar="URL", help="Where the site will be: links that are shared then have pictures.")
 @format_option
 def command(
     asked: Settings,
@@ -42,12 +43,13 @@ def command(
     force: bool,
     ids: str | None,
     title: str | None,
+    url: str | None,
     format_: str,
 ) -> None:
     """Write the results below PATH as a site that opens in any browser, without a network.
 
     Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
-    system and findings. Nothing is written into what is read. Needs Jinja2: pip install '.[report]'.
+    system and findings. Nothing is written into what is read. Needs Jinja2 and Pillow: pip install '.[report]'.
 
     Results are ranked by their published minutes, whatever their verdict, which has a column of its own.
 
@@ -57,10 +59,12 @@ def command(
     from msgspec.structs import replace
 
     from mlsub.commands.site.build import build_site, check_place, document_of
-    from mlsub.commands.site.render import check_jinja
+    from mlsub.commands.site.render import check_libraries
     from mlsub.submission.ids import read_ids, shipped_ids
 
-    check_jinja()
+    check_libraries()
+    if url is not None and not url.startswith(("https://", "http://")):
+        raise MlsubError(f"{url} is no address of a site. It begins with https://.")
     check_place(Path(output), asked.paths, force=force)
     settings = ready(asked)
     known = read_ids(Path(ids), settings.overlay) if ids is not None else shipped_ids()
@@ -69,7 +73,8 @@ def command(
         _tell_astray(ids, known, checked)
     with progress_bar("writing pages") as progress:
         shown = replace(settings, progress=progress)
-        built = build_site(checked, Path(output), shown, title=title, ids=known)
+        where = f"{url.rstrip('/')}/" if url else ""
+        built = build_site(checked, Path(output), shown, title=title, ids=known, url=where)
     Target("site", format_).write(built, lambda: document_of(built))
     exit_with([one.report for one in checked])
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
 import msgspec
 
-from mlsub.commands.site.page import RESULTS_SCRIPT, clean
+from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISATIONS, SYSTEMS, Kind, groups_of
+from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text
 from mlsub.commands.site.render import safe_json
-from mlsub.commands.site.results import Results
+from mlsub.commands.site.results import Results, Site
+from mlsub.commands.site.tables import accelerators_cell
 from mlsub.present.tables import Column, ColumnKind, Value, csv_of, encodable, parquet_of
+from mlsub.submission.find import known_organisations
+from mlsub.systems.names import chip_spellings
 
 #: The folder of the data.
 DATA = RESULTS_SCRIPT.partition("/")[0]
+#: The names that the search box finds, which is loaded when the box is used.
+SEARCH_SCRIPT = f"{DATA}/search.js"
 #: The digits that minutes keep; the pages of results and ``mlsub score`` have them all.
 _DIGITS = 9
 _LONGEST = 200
@@ -111,3 +118,33 @@ def _plain(value: Any) -> Value:
     if isinstance(value, datetime.date):
         return value.isoformat()
     return encodable(clean(value, _LONGEST)) if isinstance(value, str) else value
+
+
+def search_script(site: Site) -> bytes:
+    """Return the script that defines what the search box finds: ``window.mlsubNames``.
+
+    Each thing that has a page is its name, what it is, its page, and its further spellings.
+    """
+    found = []
+    for kind in KINDS:
+        for some in groups_of(site, kind):
+            name = kind.name(some)
+            spelled = sorted({clean(one, MAX_NAME) for one in _spellings(kind, some)} - {name})
+            found.append((name, _hint(kind, some), kind.href(some[0]), spelled))
+    return f'"use strict";\nwindow.mlsubNames = {safe_json(found)};\n'.encode()
+
+
+def _spellings(kind: Kind, some: Results) -> Iterable[str]:
+    """Return what else one thing is called: its folders, and its spellings by the tables of names."""
+    name = kind.name(some)
+    if kind is BENCHMARKS:
+        return (text for one in some for text in (one.benchmark, one.benchmark_name, one.task) if text)
+    if kind is ACCELERATORS:
+        return (spelled for spelled, of in chip_spellings().meanings.items() if name in of)
+    return known_organisations().get(name, ()) if kind is ORGANISATIONS else (one.system for one in some)
+
+
+def _hint(kind: Kind, some: Results) -> str:
+    if kind is SYSTEMS:
+        return f"{some[-1].organisation_name}, {accelerators_cell(some[-1]).text}"
+    return f"{kind.one}, {count_text(len(some), 'result')}"

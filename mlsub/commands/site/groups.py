@@ -14,6 +14,7 @@ from mlsub.commands.site.page import (
     Cell,
     Column,
     Page,
+    Preview,
     Section,
     build_table,
     cell_of,
@@ -22,6 +23,7 @@ from mlsub.commands.site.page import (
     number_text,
     plain_table,
 )
+from mlsub.commands.site.preview import preview_of, suite_of
 from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, fast
 from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, results_table, with_energy
 from mlsub.divisions import CLOSED
@@ -78,20 +80,22 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 def group_pages(site: Site) -> Iterator[Page]:
     """Return the pages of benchmarks, accelerators, organisations and systems; the indexes lie in the root."""
     for kind in KINDS:
-        groups = _groups(site, kind)
+        groups = groups_of(site, kind)
         left = f" The first {_MOST:,} of {len(groups):,} are listed; the pages of organisations lead to the others."
         first = Column(kind.one, lambda some, of=kind: Cell(of.name(some), href=of.href(some[0])))  # type: ignore[misc]
-        table = build_table(kind.title, groups[:_MOST], (first, *kind.columns, *_COUNTS))
+        table = build_table(kind.title, groups[:_MOST], (first, *kind.columns, *_COUNTS), key="index")
+        about = f"{len(groups):,} {kind.title.lower()} in {suite_of(site.results)}. {kind.words}"
         yield Page(
             path=kind.index,
             title=kind.title,
+            preview=Preview(f"{kind.title}: {suite_of(site.results)} results", about),
             lead=(kind.words + (left if len(groups) > _MOST else ""),),
             sections=(Section(key="all", title=f"All {kind.title.lower()}", tables=(table,)),),
         )
         yield from (_group_page(site, kind, some) for some in groups if kind.href(some[0]) != some[0].href)
 
 
-def _groups(site: Site, kind: Kind) -> list[Results]:
+def groups_of(site: Site, kind: Kind) -> list[Results]:
     """Return the results of each thing: benchmarks by interest, accelerators of a maker together, others by name."""
     if kind is BENCHMARKS:
         return site.benchmarks
@@ -107,9 +111,11 @@ def _group_page(site: Site, kind: Kind, results: Results) -> Page:
     facts = [(column.title, cell_of(column.value(results))) for column in (*kind.columns, *kind.more)]
     inside = sum(one.division_name == CLOSED.name for one in results)
     some_closed = f", {inside:,} of them Closed" if inside < len(results) else ", Closed"
+    title = (kind.title_of or kind.name)(results)
     return Page(
         path=kind.href(results[0]) or "",
-        title=(kind.title_of or kind.name)(results),
+        title=title,
+        preview=preview_of(title, kind.one, results),
         lead=(REHEARSAL,) if any(result.usage == "rehearsal" for result in results) else (),
         crumbs=(*OVERVIEW, (kind.title, kind.index)),
         facts=(

@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from mlsub.commands.site.charts import fastest_chart, record_chart, round_charts
-from mlsub.commands.site.page import MINUTES, OVERVIEW, REHEARSAL, Chart, Page, Section, count_text, number_text
+from mlsub.commands.site.page import (
+    MINUTES,
+    OVERVIEW,
+    REHEARSAL,
+    Chart,
+    Page,
+    Preview,
+    Section,
+    count_text,
+    number_text,
+)
+from mlsub.commands.site.preview import home_preview, round_preview, suite_of
 from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, fast
 from mlsub.commands.site.tables import (
     bert_words,
@@ -59,6 +70,7 @@ def home_page(site: Site, title: str | None) -> Page:
     return Page(
         path="index.html",
         title=title or ("Results" if rehearsal else "MLPerf results"),
+        preview=home_preview(site, title, news(site)),
         lead=(*((REHEARSAL,) if rehearsal else ()), *news(site)),
         sections=(*_records(site), rounds, *_fastest(site)),
     )
@@ -100,9 +112,11 @@ def _fastest(site: Site) -> Iterator[Section]:
 def results_page(site: Site, files: Iterable[str]) -> Page:
     """Return the page on which a script makes one table of all results; ``files`` are the same as files of the site."""
     without = "Scripts make the table. Without them, the pages of the rounds have all rows, and the files below."
+    about = f"{count_text(len(site.results), 'result')} to filter, search, sort, and save as CSV, JSON or Parquet."
     return Page(
         path="results.html",
         title="Results",
+        preview=Preview(f"All {suite_of(site.results)} results as one table", about),
         lead=(MINUTES,),
         sections=(
             Section(key="all", title="All results", words=(without,)),
@@ -129,6 +143,7 @@ def round_page(site: Site, one: SiteRound) -> Page:
     return Page(
         path=one.href,
         title=one.rules.title,
+        preview=round_preview(one, lead[0]),
         lead=tuple(lead),
         crumbs=OVERVIEW,
         sections=tuple(section for section in sections if section.tables),

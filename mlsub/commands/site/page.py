@@ -109,6 +109,32 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[Quote, ...] = ()
 
 
+class Bar(msgspec.Struct, frozen=True):
+    """A bar of a picture: whose it is, in few words and in more, its minutes, and its colour in the style sheet."""
+
+    label: str
+    note: str
+    minutes: float
+    colour: str
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """What a picture of a page shows: its title, what the bars are, one figure, and the bars."""
+
+    title: str
+    about: str
+    headline: str
+    bars: tuple[Bar, ...]
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """What a page says of itself to browsers, search engines and where a link to it is shared."""
+
+    title: str
+    about: str
+    picture: Picture | None = None
+
+
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """One page.
 
@@ -124,6 +150,12 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[tuple[str, Cell], ...] = ()
     sections: tuple[Section, ...] = ()
     scripts: tuple[str, ...] = ()
+    preview: Preview
+
+    @property
+    def picture_path(self) -> str:
+        """Where its picture lies in the site, where it has one."""
+        return f"{self.path.removesuffix('.html')}.png"
 
     def charts(self) -> Iterator[Chart]:
         """Yield the charts of its sections."""

@@ -43,38 +43,44 @@ _LONG = 48
 _NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?( [▲▼]\d+)?|–|")
 
 
-def check_jinja() -> None:
-    """Find out whether pages can be made, without loading what makes them.
+def check_libraries() -> None:
+    """Find out whether pages and pictures can be made, without loading what makes them.
 
     Raises:
-        MlsubError: Jinja2 is not installed.
+        MlsubError: Jinja2 or Pillow is not installed.
     """
-    if importlib.util.find_spec("jinja2") is None:
-        raise MlsubError(needs_extra("the pages are made with Jinja2.", "report"))
+    for module, what in (("jinja2", "the pages are made with Jinja2."), ("PIL", "the pictures are made with Pillow.")):
+        if importlib.util.find_spec(module) is None:
+            raise MlsubError(needs_extra(what, "report"))
 
 
-def write_page(site: Path, navigation: tuple[tuple[str, str], ...], page: Page) -> None:
+class Frame(msgspec.Struct, frozen=True):
+    """What all pages have: those that each leads to, as title and path, and where the site will be if that is known."""
+
+    navigation: tuple[tuple[str, str], ...]
+    url: str = ""
+
+
+def write_page(site: Path, frame: Frame, page: Page) -> None:
     """Write a page in UTF-8.
 
     Args:
         site: the folder.
-        navigation: the pages that each page leads to, as title and path.
+        frame: what all pages have.
         page: what is written.
 
     Raises:
         OSError: it cannot be written.
     """
     (site / page.path).parent.mkdir(exist_ok=True)
-    (site / page.path).write_bytes(render_page(navigation, page).encode("utf-8", "backslashreplace"))
+    (site / page.path).write_bytes(render_page(frame, page).encode("utf-8", "backslashreplace"))
 
 
-def render_page(navigation: tuple[tuple[str, str], ...], page: Page) -> str:
+def render_page(frame: Frame, page: Page) -> str:
     """Return the HTML of a page."""
     root = "../" * page.path.count("/")
-    scripts = list(_scripts(page))
-    return _template().render(
-        page=page, root=root, navigation=navigation, policy=POLICY, version=VERSION, scripts=scripts
-    )
+    known = {"navigation": frame.navigation, "url": frame.url, "policy": POLICY, "version": VERSION}
+    return _template().render(page=page, root=root, scripts=list(_scripts(page)), **known)
 
 
 def _scripts(page: Page) -> Iterator[str]:
@@ -82,7 +88,7 @@ def _scripts(page: Page) -> Iterator[str]:
     kinds = dict.fromkeys(chart.kind for chart in page.charts())
     if _OF_ALL_RESULTS.intersection((*kinds, *page.scripts)):
         yield RESULTS_SCRIPT
-    for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "tables")):
+    for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "search", "tables")):
         yield f"static/{name}.js"
 
 
@@ -156,7 +162,7 @@ def render_table(table: Table, root: str) -> str:
     lists = " data-lists" if table.lists else ""
     body = "".join(f"<tr>{_cells(row, numeric, root)}" for row in table.rows)
     return (
-        f"<div class=table tabindex=0>\n<table{name}{_number_classes(numeric)}{lists} data-sortable>\n"
+        f"<div class=table>\n<table{name}{_number_classes(numeric)}{lists} data-sortable>\n"
         f"<caption>{_safe(table.caption)}</caption>\n<thead><tr>{heads}<tbody>{body}</table>\n</div>"
     )
 

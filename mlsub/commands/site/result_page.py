@@ -22,6 +22,7 @@ from mlsub.commands.site.page import (
     minutes_cell,
     number_text,
 )
+from mlsub.commands.site.preview import result_preview
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell, verdict_cell
@@ -54,15 +55,17 @@ def result_page(result: SiteResult, reference: str | None = None) -> Page:
     ``reference`` is a file of reference points that the convergence test used in place of the installed ones.
     """
     curves = curves_section(result)
+    title, score = result_title(result), _score(result)
     return Page(
         path=result.href,
-        title=result_title(result),
+        title=title,
+        preview=result_preview(title, score.text, f"{(score.note or '').rstrip('.')}. {_VERDICTS[result.official]}."),
         lead=(
             *((REHEARSAL,) if result.usage == "rehearsal" else ()),
             *((_OPEN,) if result.division_name == OPEN.name else ()),
         ),
         crumbs=(*OVERVIEW, ("Results", "results.html"), (result.rules.title, result.round_href)),
-        score=_score(result),
+        score=score,
         facts=tuple(_facts(result)),
         sections=(
             curves,

@@ -16,6 +16,7 @@ from mlsub.log.reading import usable_number
 from mlsub.review.cadence import grouped
 from mlsub.review.runs.model import Observation, observe, reached, runs_started, score_of, seconds
 from mlsub.review.runs.pace import pauses_of
+from mlsub.submission.pairing import paired
 from mlsub.submission.result import Result
 
 #: Keys by which a training is tuned; what else they log (names of hosts, sizes of a cache) is not part of it.
@@ -48,58 +49,6 @@ def find_changes(entries: Sequence[Result]) -> Iterator[Observation]:
     """Yield what changed since the entries of the round before."""
     for before, entry in paired(entries):
         yield from _observed(before, entry)
-
-
-def paired(entries: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
-    """Yield each entry that goes on from one of the round before at hand, behind that one."""
-    groups: dict[tuple[str, str, str], list[Result]] = {}
-    for entry in entries:
-        groups.setdefault((entry.usage, entry.organisation_name, entry.benchmark_name), []).append(entry)
-    for group in groups.values():
-        for entry in group:
-            before = _before(entry, group)
-            if before is not None:
-                yield before, entry
-
-
-def _before(entry: Result, group: Sequence[Result]) -> Result | None:
-    """The entry of the nearest earlier round with the same division, as many accelerators, and the nearest name."""
-    kind = entry.division_name, entry.scaling_type
-    earlier = [e for e in group if e.age < entry.age and (e.division_name, e.scaling_type) == kind]
-    for round_ in sorted({e.age for e in earlier}, reverse=True):
-        of_round = [e for e in earlier if e.age == round_ and _as_many(e, entry)]
-        same = [e for e in of_round if entry.accelerators_count and _accelerators(e) == _accelerators(entry)]
-        systems = {e.system: e for e in same or of_round}
-        name = entry.system if entry.system in systems else _alike(entry.system, list(systems))
-        if name is not None or len(same) == 1:
-            return systems[name] if name is not None else same[0]
-    return None
-
-
-def _as_many(one: Result, other: Result) -> bool:
-    """Whether two systems have as many accelerators, or a description does not say, so that names tell sizes apart."""
-    counts = one.accelerators_count, other.accelerators_count
-    return not all(counts) or counts[0] == counts[1]
-
-
-def _accelerators(entry: Result) -> tuple[str | None, int | None]:
-    return entry.accelerator_name or entry.accelerator_model_name, entry.accelerators_count
-
-
-def _alike(name: str, others: Sequence[str]) -> str | None:
-    """The other name that this one goes on from, or that differs in versions alone: numbers tell sizes apart."""
-    longer = [other for other in others if _goes_on(name, other) or _goes_on(other, name)]
-    if longer:
-        return max(longer, key=lambda other: (len(other), other))
-    return next((other for other in sorted(others) if _bare(other) == _bare(name)), None)
-
-
-def _goes_on(name: str, start: str) -> bool:
-    return name.startswith(start) and not name[len(start) : len(start) + 1].isalnum()
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"(?<!\d)\d++\.\d++(?:\.\d++)*+", "", name)
 
 
 def _observed(before: Result, entry: Result) -> Iterator[Observation]:

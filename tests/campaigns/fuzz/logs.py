@@ -52,6 +52,21 @@ _PRIVATE = (
     b"fe80::1ff:fe23:4567:890a",
     *(b"key AKIA" + b"Q" * 16, b"HF_TOKEN=hf_", b"Authorization: Bearer abcdef.ghijkl"),
     b"https://bob:hunter22@git.acme.com/x",
+    *(b"-----BEGIN RSA " + b"PRIVATE KEY-----\n", b"-----END RSA " + b"PRIVATE KEY-----\n", b"Ab0+" * 16 + b"\n"),
+    *(
+        b"ssh -p 22 bob@gx11 ls",
+        b"[root@luna18 ~]# ",
+        b"\nluna18:1:2 [0] NCCL INFO eth0:172.16.4.5<0>\n",
+        b"+ whoami\n",
+    ),
+    *(
+        b"curl -u svc:hunter22 ",
+        b"Cookie: sid=",
+        b"C:\\Users\\bob\\x",
+        b"0c:42:a1:5e:77:b2",
+        b"--token ",
+        b"srun -w gx[1-3]",
+    ),
     *(b"\npassword = " + _SECRET + b"\n", _SECRET, b"<user-1>", b"<secret-7>", b"PATH=/usr/bin:/home/alice", b"\n"),
     b" ",
 )

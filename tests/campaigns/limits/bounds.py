@@ -74,9 +74,9 @@ BOUNDS: dict[str, dict[str, str]] = {
         "commands.watch.run:MAX_LOGS": "256 for",
     },
     "names that `redact`": {
-        "commands.redact.patterns:MAX_NAMES": "5,000 users",
+        "commands.redact.known:MAX_NAMES": "5,000 users",
         "commands.redact.patterns:MAX_MEMBERS": "4,096 of",
-        "commands.redact.patterns:MAX_SECRETS": "1,000 secrets",
+        "commands.redact.known:MAX_SECRETS": "1,000 secrets",
     },
     "things that `redact`": {"commands.redact.redactor:MAX_ITEMS": "100,000"},
     "members of a package": {

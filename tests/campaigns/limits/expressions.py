@@ -47,9 +47,10 @@ def _made(name: str, *arguments: Any) -> Callable[[], Any]:
 #: modules, or of :func:`_of_data`.
 MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/subject.py:_as_written": lambda: r"dgx[\W_]{1,3}a100",
-    "mlsub/commands/redact/document.py:patterns": None,
-    "mlsub/commands/redact/patterns.py:any_of": None,
-    "mlsub/commands/redact/patterns.py:any_stem": _made("commands.redact.patterns:any_stem", [b"node", b"gpu-a"]),
+    "mlsub/commands/redact/known.py:_whole": _made("commands.redact.known:_whole", b"node"),
+    "mlsub/commands/redact/known.py:find": None,
+    "mlsub/commands/redact/patterns.py:_filled": None,
+    "mlsub/commands/redact/patterns.py:_token_look": None,
     "mlsub/commands/redact/patterns.py:literal": _made("commands.redact.patterns:literal", "ab*cd"),
     "mlsub/io/problems.py:pattern": None,
     "mlsub/io/show.py:spellings": _made("io.show:spellings", (("dgx a100", ("a",)), ("tpu", ("b",)))),
@@ -142,6 +143,7 @@ def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | byte
 
 def _of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
+    from mlsub.commands.redact.patterns import all_looks
     from mlsub.io.data import shipped
     from mlsub.submission import listing
     from mlsub.systems.fields import fields, pattern_of
@@ -154,6 +156,8 @@ def _of_data() -> Iterator[Expression]:
             yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text))
     for place, schema in of_schemas().items():
         yield Expression(place, re.compile(schema or ""))
+    for look in all_looks():
+        yield Expression(f"mlsub/commands/redact/looks.yaml:{look.near[0].decode()}", look.pattern)
 
 
 def of_schemas() -> dict[str, str | None]:

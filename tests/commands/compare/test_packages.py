@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 from pathlib import Path
@@ -12,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.packages import compare_files, renamed
+from mlsub.commands.compare.packages import compare_files
 from mlsub.log.changes import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
-from mlsub.systems.fields import SystemFacts, facts_of
+from mlsub.submission.find import organisation
 from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
 from tests.corpus import CORPUS
+from tests.effort import effort
 from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
 
 
@@ -92,7 +94,7 @@ def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> Non
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
     found = document(two[0].folder, two[1].folder)
-    assert (found["command"], found["schema"], found["different"]) == ("compare packages", 6, True)
+    assert (found["command"], found["schema"], found["different"]) == ("compare packages", 7, True)
     assert found["files"]["moved"][0] == [
         "results/rack2-2021/resnet/result_0.txt",
         "results/rack2-2022/resnet/result_0.txt",
@@ -101,10 +103,9 @@ def test_the_document(two: tuple[Tree, Tree]) -> None:
     assert {key: entry["change"] for key, entry in entries.items()} == {
         ("rack1", "bert"): "changed",
         ("rack1", "resnet"): "changed",
-        ("rack2-2021", "resnet"): "removed",
-        ("rack2-2022", "resnet"): "added",
+        ("rack2-2022", "resnet"): "changed",
     }
-    assert entries["rack2-2021", "resnet"]["alike"] == "rack2-2022"
+    assert entries["rack2-2022", "resnet"]["was"] == "rack2-2021"
     assert entries["rack1", "resnet"]["hyperparameters"] == [
         {"name": "global_batch_size", "old": "3200", "new": "6400", "note": "new: 4 of 5 runs"}
     ]
@@ -117,8 +118,9 @@ def test_two_benchmark_folders_are_compared_whatever_their_systems_are_called(tw
     old, new = two
     found = document(old.entry(), new.entry(system="rack2-2022"))
     (entry,) = found["entries"]
-    assert entry["system"] == "rack1 -> rack2-2022"
-    assert (found["findings"], found["systems"]) == ([], [])
+    assert (entry["was"], entry["system"]) == ("rack1", "rack2-2022")
+    assert found["findings"] == []
+    assert [(one["was"], one["system"]) for one in found["systems"]] == [("rack1", "rack2-2022")]
     (system,) = document(old.entry(), new.entry())["systems"]
     assert system["system"] == "rack1"
     assert [(field["name"], field["new"]) for field in system["fields"]] == [
@@ -225,76 +227,66 @@ def test_a_factor_in_one_package_changes_the_published_minutes_and_not_the_expec
     assert (values["unscaled"], values["scaling"], values["published"]) == ((12.0, 12.0), (1.0, 1.5), (12.0, 18.0))
     assert values["expected"] == (pytest.approx(12.050679), pytest.approx(12.050679))
     assert (entry["change"], entry["percent"]) == ("changed", 50.0)
-    text = diff(old.folder, new.folder)
+    text = diff(old.folder, new.folder, "-v")
     assert "12.000000  18.000000  +50.00 %" in text
     assert "rack1 resnet: scaling 1.000000 -> 1.500000\n" in text
 
 
-def machine(accelerator: str, nodes: int = 1) -> SystemFacts:
-    return SystemFacts(accelerator_model_name=accelerator, accelerators_per_node=8, number_of_nodes=nodes)
-
-
-ODD = facts_of({"accelerator_model_name": ["x"], "number_of_nodes": 2})
-A100, H100, SIXTEEN = machine("NVIDIA A100"), machine("NVIDIA H100"), machine("nvidia a100 ", 2)
-
-
 A1, A2, B1 = "dgxa100_ngc21.05_mxnet", "dgxa100_ngc21.05_pytorch", "dgxh100_ngc21.05"
-RENAMED: dict[str, tuple[dict[str, SystemFacts | None], dict[str, SystemFacts | None], dict[str, str]]] = {
-    "the longest common beginning, and the same accelerator": (
+A100, H100, SIXTEEN = ("NVIDIA A100", 1), ("NVIDIA H100", 1), ("NVIDIA A100", 2)
+Machines = dict[str, tuple[str, int]]
+#: The systems of one side with their accelerator and nodes, those of the other, and what each of these was called.
+PAIRS: dict[str, tuple[Machines, Machines, dict[str, str | None]]] = {
+    "versions of containers": (
         {A1: A100, A2: A100, B1: H100},
         {"dgxa100_ngc21.09_mxnet": A100, f"{A2}_2": A100, "dgxh100_ngc21.09": H100},
-        {A2: f"{A2}_2", A1: "dgxa100_ngc21.09_mxnet", B1: "dgxh100_ngc21.09"},
+        {"dgxa100_ngc21.09_mxnet": A1, f"{A2}_2": A2, "dgxh100_ngc21.09": B1},
     ),
-    "another accelerator": ({"rack-2021": A100}, {"rack-2022": H100}, {}),
-    "no description": ({"rack-2021": None}, {"rack-2022": A100}, {"rack-2021": "rack-2022"}),
-    "as many accelerators come first": ({"rack-a": A100}, {"rack-b": SIXTEEN, "rack-c": A100}, {"rack-a": "rack-c"}),
-    "names that begin differently": ({"apple": None}, {"orange": None}, {}),
-    "two organisations": ({"ACME/rack1": None}, {"BETA/rack1": None}, {}),
-    "one organisation": ({"ACME/rack1": None}, {"ACME/rack1-new": None}, {"ACME/rack1": "ACME/rack1-new"}),
-    "odd descriptions": ({"rack-2021": ODD}, {"rack-2022": ODD}, {"rack-2021": "rack-2022"}),
-    "an odd description": ({"rack-2021": ODD}, {"rack-2022": A100}, {}),
-}
+    "the only one with so many accelerators": ({"apple": A100}, {"orange": A100}, {"orange": "apple"}),
+    "another accelerator": ({"apple": A100}, {"orange": H100}, {"orange": None}),
+    "more accelerators": ({"rack-2021": A100}, {"rack-2022": SIXTEEN}, {"rack-2022": None}),
+    "the nearest name first, and each in one pair": (
+        {"rack": A100}, {"orange": A100, "rack-2022": A100}, {"orange": None, "rack-2022": "rack"},
+    ),
+    "two that nothing tells apart": ({"apple": A100}, {"orange": A100, "pear": A100}, {"orange": None, "pear": None}),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RENAMED)
-def test_which_systems_were_probably_renamed(name: str) -> None:
-    gone, new, expected = RENAMED[name]
-    assert renamed(gone, new) == expected | {other: one for one, other in expected.items()}
+@pytest.mark.parametrize("name", PAIRS)
+def test_which_entries_belong_together(name: str, tmp_path: Path) -> None:
+    *sides, expected = PAIRS[name]
+    trees = [Tree(tmp_path / round_ / "ACME") for round_ in ("v1.0", "v1.1")]
+    for tree, systems in zip(trees, sides, strict=True):
+        for system, (model, nodes) in systems.items():
+            tree.add_system(system, accelerator_model_name=model, accelerators_per_node="8", number_of_nodes=str(nodes))
+            tree.add_entry(system=system)
+    found = document(*(tree.folder for tree in trees))
+    for part in ("entries", "systems"):
+        assert {one["system"]: one["was"] for one in found[part] if one["change"] != "removed"} == expected
 
 
-def test_a_likeness_of_the_end_does_not_beat_the_accelerator(tmp_path: Path) -> None:
-    """By letters rack-8xA100 is as much like rack-8xH100 as like rack-8xA100-2022; the hardware tells them apart."""
-    old, new = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
-    for tree, name, model in (
-        (old, "rack-8xA100", "NVIDIA A100"),
-        (new, "rack-8xH100", "NVIDIA H100"),
-        (new, "rack-8xA100-of-the-year-2022", "NVIDIA A100"),
-    ):
-        tree.add_system(name, accelerator_model_name=model)
-        tree.add_entry(system=name)
-    document = run("compare", "--packages", old.folder, new.folder, "--format", "json").document
-    alike = {one["system"]: one["alike"] for one in document["systems"]}
-    assert alike == {
-        "rack-8xA100": "rack-8xA100-of-the-year-2022",
-        "rack-8xA100-of-the-year-2022": "rack-8xA100",
-        "rack-8xH100": None,
-    }
-    entries = {one["system"]: one["alike"] for one in document["entries"]}
-    assert entries == {**alike, "rack1": None}
-
-
-MACHINES = st.dictionaries(
-    st.text(alphabet="ab1-/", max_size=6), st.sampled_from([A100, H100, SIXTEEN, None]), max_size=6
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
+@pytest.mark.parametrize(
+    ("rounds", "name"), [(("v1.0", "v1.1"), "NVIDIA"), (("v1.1", "v2.0"), "Graphcore"), (("v4.0", "v4.1"), "Google")]
 )
-
-
-@given(MACHINES, MACHINES)
-def test_each_name_is_in_one_pair_at_most(
-    old: dict[str, SystemFacts | None], new: dict[str, SystemFacts | None]
+def test_two_rounds_in_sixty_lines(
+    rounds: tuple[str, str], name: str, monkeypatch: pytest.MonkeyPatch, expected_text: ExpectedText
 ) -> None:
-    gone, come = (
-        {name: one for name, one in side.items() if name not in old.keys() & new.keys()} for side in (old, new)
-    )
-    pairs = renamed(gone, come)
-    assert all(pairs[other] == one for one, other in pairs.items())
-    assert all((one in gone) != (other in gone) for one, other in pairs.items())
+    monkeypatch.chdir(CORPUS)
+    sides = [f"{round_}/{name}" for round_ in rounds]
+    text = diff(*sides)
+    expected_text(f"rounds-{name}.txt", text)
+    assert text.count("\n") <= 60
+    assert diff(*sides, "-v").count("\n") > 60
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_no_two_rounds_take_more_than_sixty_lines(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rounds: dict[str, list[Path]] = {}
+    for folder in sorted(CORPUS.glob("v*/*/")):
+        rounds.setdefault(organisation(folder.name), []).append(folder)
+    every = [two for folders in rounds.values() for two in itertools.pairwise(folders)]
+    for old, new in every[:: effort(5, 1)]:
+        assert diff(old, new).count("\n") <= 60, (old, new)

@@ -154,12 +154,13 @@ def test_a_link_restores_the_view_and_the_back_button_undoes_a_choice(browser: A
             "Round",
             "Time to train (minutes)",
         ]
-        assert pasted.page.get_by_placeholder("any words").input_value() == "rack1 acme"
+        assert pasted.page.get_by_placeholder("any words").input_value() == "Rack1 ACME"
 
 
 ADDRESSES = {
-    "": "3 of 4", "division_name=": "4 of 4", "division_name=open": "1 of 4", "round_key=v9.9": "0 of 4",
-    "sort=nothing&columns=nothing": "3 of 4", "%": "3 of 4", "round_key=%3Cimg%20src%3Dx%3E": "0 of 4",
+    "": "3 of 4", "division_name=": "4 of 4", "division_name=open": "1 of 4", "round_key=v9.9": "3 of 4",
+    "sort=nothing&columns=nothing": "3 of 4", "%": "3 of 4", "round_key=%3Cimg%20src%3Dx%3E": "3 of 4",
+    "benchmark_name=ResNet50": "2 of 4", "q=resnet50": "2 of 4", "q=res": "2 of 4", "q=esnet": "2 of 4",
     "constructor=1&__proto__=2": "3 of 4", "benchmark_name=resnet&benchmark_name=bert&q=zeta": "1 of 4",
 }  # fmt: skip
 
@@ -170,6 +171,17 @@ def test_any_address_is_read(browser: Any, site: Path) -> None:
             opened.page.goto(f"{(site / 'results.html').as_uri()}#{choice}")
             opened.page.locator("output.shown", has_text=f"{shown} results").wait_for()
             assert (opened.said, opened.page.locator("main img").count()) == ([], 0)
+
+
+def test_what_no_result_has_is_named_and_chooses_nothing(browser: Any, site: Path) -> None:
+    with Table(browser, site, "benchmark_name=foo&organisation_name=acme") as opened:
+        note = opened.page.locator(".explorer .note")
+        assert note.inner_text() == "No result here has the benchmark “foo”, so it chooses nothing."
+        assert opened.shown == "2 of 4 results"
+        opened.page.get_by_placeholder("any words").fill("resnte")
+        opened.page.get_by_role("button", name="resnet", exact=True).click()
+        assert opened.choice == "division_name=closed&organisation_name=ACME&q=resnet"
+        assert (opened.shown, note.is_visible(), opened.said) == ("1 of 4 results", False, [])
 
 
 def test_rows_beyond_the_first_hundred_come_by_a_button(browser: Any, many: Path) -> None:

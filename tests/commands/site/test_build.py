@@ -26,12 +26,14 @@ SCRIPT = "</script><script>alert(1)</script><!-- \u2028 \" onload='x'"
 
 #: All files of the site of two rounds but those that each site has.
 PAGES = """
-.mlsub-site accelerators.html benchmarks.html benchmarks/bert.html benchmarks/resnet.html
-data/results.csv data/results.js data/results.json data/results.parquet
-index.html organisations.html organisations/acme.html organisations/zeta.html results.html
+.mlsub-site accelerators.html benchmarks.html benchmarks/bert.html benchmarks/bert.png
+benchmarks/resnet.html benchmarks/resnet.png
+data/results.csv data/results.js data/results.json data/results.parquet data/search.js
+index.html index.png organisations.html organisations/acme.html organisations/zeta.html results.html
 results/training_1.0_acme_rack1_bert.html results/training_1.0_acme_rack1_resnet.html
 results/training_1.0_acme_rack2_resnet.html results/training_1.1_zeta_rack1_resnet.html
-rounds/training_1.0.html rounds/training_1.1.html systems.html systems/acme_rack1.html
+rounds/training_1.0.html rounds/training_1.0.png rounds/training_1.1.html rounds/training_1.1.png
+systems.html systems/acme_rack1.html
 """
 
 
@@ -126,7 +128,7 @@ def test_a_rehearsal_is_never_called_an_mlperf_result(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"])
     build_site(checked(tree.folder.parent), tmp_path / "site")
     words = "A rehearsal: real training, but not an MLPerf result."
-    assert page(tmp_path / "site").text[0] == "Results"
+    assert page(tmp_path / "site").text[0] == "mlsub rehearsal results, rehearsal-v1.0"
     shared = ("benchmarks/digits.html", "organisations/acme.html")
     for name in ("index.html", "rounds/rehearsal_1.0.html", "results/rehearsal_1.0_acme_rack1_digits.html", *shared):
         assert words in page(tmp_path / "site", name).text

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mlsub.commands.site.home import home_page, round_page
 from mlsub.commands.site.page import Cell, Page, Table
-from mlsub.commands.site.render import write_page
+from mlsub.commands.site.render import Frame, write_page
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, SiteRound, division_of, slug
 from mlsub.commands.site.tables import bert_words, by_benchmark, fastest_table, rounds_table
@@ -229,7 +229,7 @@ def test_the_page_of_a_large_round_is_not_large(tmp_path: Path) -> None:
     (one,) = rounds(folder("1.1"))
     many = replace(one, results=Results((one.results * 14)[:400]))
     (tmp_path / "rounds").mkdir()
-    write_page(tmp_path, (), page_of(many))
+    write_page(tmp_path, Frame(()), page_of(many))
     text = (tmp_path / many.href).read_text()
     assert (text.count("<tr"), len(text.encode()) < 300_000) == (402, True), len(text)
     assert all(f">{result.benchmark_title}</a>" in text for result in one.results), "benchmarks by their titles"

@@ -109,10 +109,10 @@ def redacted(answer: Answer) -> Facts:
     """Private names by their placeholders, and where they stand."""
     facts: Facts = {"logs": answer.document["logs"]}
     for item in answer.document["items"]:
-        places = [values(place, "path", "line") for place in [*item["places"], *item["record_places"]]]
-        told = values(item, "kind", "text", "count", "in_records")
+        places = [values(place, "path", "line") for where in item["places"].values() for place in where]
+        told = values(item, "kind", "text", "counts")
         facts[f"item {item['placeholder']}"] = [*(told or ()), shortened(places)]
-    return facts
+    return facts | {"unsearched": shortened([one["path"] for one in answer.document["unsearched"]])}
 
 
 def sealed(answer: Answer) -> Facts:

@@ -2,7 +2,7 @@
 // The table of all results: facets with counts, search, sort, columns and downloads. What is chosen stands in the address
 // after "#", so that a link restores it and the back button undoes it:
 //   KEY=VALUE     a value of a facet, once for each; KEY= alone for none where some are chosen at first
-//   q=WORDS       what all rows shown have in one of their texts
+//   q=WORDS       what all rows shown have in one of their texts, as search.js compares them
 //   sort=KEY      the column sorted by; -KEY for the largest first
 //   columns=KEYS  the columns shown, with commas between
 (() => {
@@ -19,6 +19,8 @@
   const BADGES = { accepted: "good", rejected: "bad", "not checked": "warn", pass: "good", fail: "bad", missing: "warn", bypassed: "warn" };
   const PAGE = 100;
   const NONE = "–";
+  const DIVIDED =
+    "Closed and Open results are not comparable: Open results may use another model or target. One division stands below the other, whatever the table is sorted by.";
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
   // Made once: a formatter costs more than a hundred numbers.
@@ -48,23 +50,35 @@
     const usual = rows.some((row) => row.energy_joules) ? COLUMNS.toSpliced(3, 0, "energy_joules") : COLUMNS;
     const closed = rows.some((row) => row.division_name === "closed");
     const valueOf = (row, key) => (row[key] === null ? NONE : String(row[key]));
+    // The value of a facet that is called so in a link, in whatever letters; undefined for one that no result has.
+    const titles = new Map(rows.map((row) => [row.benchmark_name, row.benchmark_title]));
+    const letters = (text) => text.toLowerCase().replace(/[^\p{L}\d–]/gu, "");
+    const known = (key, value) => {
+      const all = new Set(rows.map((row) => valueOf(row, key)));
+      const same = (one) => [one, titles.get(one) ?? ""].some((text) => letters(text) === letters(value));
+      return all.has(value) ? value : Array.from(all).find((one) => same(one));
+    };
     const heading = ({ title, unit }) => (unit ? `${title} (${unit})` : title);
 
     // What is chosen, and its address.
     const read = () => {
       const asked = new URLSearchParams(location.hash.slice(1));
       const chosen = new Map();
-      for (const [key] of FACETS) {
+      const unknown = [];
+      for (const [key, title] of FACETS) {
         const first = key === "division_name" && closed ? ["closed"] : [];
-        chosen.set(key, new Set(asked.has(key) ? asked.getAll(key).filter(Boolean) : first));
+        const values = asked.has(key) ? asked.getAll(key).filter(Boolean).map((value) => known(key, value) ?? { title, value }) : first;
+        unknown.push(...values.filter((value) => value.title));
+        chosen.set(key, new Set(values.filter((value) => !value.title)));
       }
       const sort = asked.get("sort") ?? "";
       const shown = (asked.get("columns") ?? "").split(",").filter((key) => column.has(key));
       return {
         chosen,
-        words: (asked.get("q") ?? "").toLowerCase(),
+        words: asked.get("q") ?? "",
         sort: column.has(sort.replace(/^-/, "")) ? sort : "",
         columns: shown.length ? shown : null,
+        unknown,
       };
     };
     const addressOf = ({ chosen, words, sort, columns: shown }) => {
@@ -80,21 +94,22 @@
     };
 
     // The results that are chosen, and of each facet how many have a value if only the other facets count.
-    const texts = rows.map((row) => columns.map(({ key }) => row[key] ?? "").join(" ").toLowerCase());
+    const { flat, having, tell } = window.mlsubSearch;
+    const texts = rows.map((row) => flat(columns.map(({ key }) => row[key] ?? "").join(" | ")));
     const selected = ({ chosen, words }) => {
-      const wanted = words.split(/\s+/).filter(Boolean);
+      const matching = having(texts, words);
       const asked = [...chosen].filter(([, values]) => values.size);
       const counts = new Map(FACETS.map(([key]) => [key, new Map()]));
       const count = (row, key) => counts.get(key).set(valueOf(row, key), (counts.get(key).get(valueOf(row, key)) ?? 0) + 1);
       const found = rows.filter((row, at) => {
-        if (!wanted.every((word) => texts[at].includes(word))) return false;
+        if (!matching[at]) return false;
         const failed = asked.filter(([key, values]) => !values.has(valueOf(row, key)));
         if (failed.length === 1) count(row, failed[0][0]);
         if (failed.length) return false;
         for (const [key] of FACETS) count(row, key);
         return true;
       });
-      return { found, counts };
+      return { found, counts, matches: matching.includes(true) };
     };
 
     // Texts are compared once a column; what is empty comes last whichever way.
@@ -129,6 +144,7 @@
     const search = make("input", { type: "search", placeholder: "any words", autocomplete: "off" });
     const chips = make("ul", { className: "chips" });
     const note = make("p", { className: "note" });
+    const typo = make("p", { className: "typo" });
     const head = make("thead");
     const body = make("tbody");
     const caption = make("caption");
@@ -139,7 +155,7 @@
     let ordered = [];
 
     const go = (change, { keep = true } = {}) => {
-      state = { ...state, ...change };
+      state = { ...state, unknown: [], ...change };
       if (keep) location.hash = addressOf(state);
       else location.replace(addressOf(state));
       update();
@@ -152,7 +168,6 @@
     };
 
     // Facets: a list is made when it is opened for the first time.
-    const titles = new Map(rows.map((row) => [row.benchmark_name, row.benchmark_title]));
     const named = (key, value) => {
       if (key === "division_name") return value[0].toUpperCase() + value.slice(1);
       if (key === "accelerators_count" && value !== NONE) return number(Number(value));
@@ -276,12 +291,13 @@
       view = selected(state);
       ordered = inOrder(view.found, state.sort);
       for (const facet of facets) facet.show();
-      if (search.value.toLowerCase() !== state.words) search.value = state.words;
+      if (search.value !== state.words) search.value = state.words;
       shownCount.textContent = `${number(ordered.length)} of ${number(rows.length)} results`;
-      note.textContent = several()
-        ? "Closed and Open results are not comparable: Open results may use another model or target. One division stands below the other, whatever the table is sorted by."
-        : "";
-      note.hidden = !several();
+      const missing = state.unknown.map(({ title, value }) => `No result here has the ${title.toLowerCase()} “${value.slice(0, 100)}”, so it chooses nothing.`);
+      note.textContent = [...missing, ...(several() ? [DIVIDED] : [])].join(" ");
+      note.hidden = !note.textContent;
+      typo.hidden = view.matches;
+      if (!view.matches) tell(typo, state.words, (words) => go({ words }));
       caption.textContent = ordered.length ? "Results, three digits; point at a number for all of them" : "No result has all that is chosen";
       showChips();
       showColumns();
@@ -325,19 +341,20 @@
     }
     downloads.append(said);
 
-    search.addEventListener("input", () => go({ words: search.value.toLowerCase() }, { keep: false }));
+    search.addEventListener("input", () => go({ words: search.value }, { keep: false }));
     const form = make("form", { className: "controls" }, make("label", {}, "Search ", search), shownCount, chooser);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.setAttribute("role", "search");
+    form.setAttribute("aria-label", "Search the results");
     const narrow = matchMedia("(max-width: 60rem)");
     const side = make("details", { className: "facets", open: !narrow.matches }, make("summary", { textContent: "Filters" }), ...facets.map(({ box }) => box));
-    const region = make("div", { className: "table", tabIndex: 0 }, table);
-    const main = make("div", { className: "chosen" }, form, chips, note, region, more, downloads);
+    const region = make("div", { className: "table" }, table);
+    const main = make("div", { className: "chosen" }, form, chips, note, typo, region, more, downloads);
     place.append(make("div", { className: "explorer" }, side, main));
     narrow.addEventListener("change", () => (side.open = !narrow.matches));
 
     window.addEventListener("hashchange", () => {
-      if (location.hash === addressOf(state)) return;
+      if (location.hash === addressOf(state) && !state.unknown.length) return;
       state = read();
       update();
     });

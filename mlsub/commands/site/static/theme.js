@@ -1,5 +1,5 @@
 "use strict";
-// The reader's choice of light or dark; without one, that of the system. Runs before the page is drawn.
+// The reader's choice of light or dark; without one, that of the system; and the menu. Runs before the page is drawn.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -38,5 +38,9 @@
       });
     }
     changed();
+    const menu = document.querySelector(".menu");
+    const open = (now) => menu.setAttribute("aria-expanded", String(now));
+    menu.addEventListener("click", () => open(menu.getAttribute("aria-expanded") === "false"));
+    menu.parentElement.addEventListener("keydown", (event) => event.key === "Escape" && open(false));
   });
 })();

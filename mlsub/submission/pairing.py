@@ -1,0 +1,78 @@
+"""Which entries of two rounds, or of two packages, belong together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mlsub.submission.result import Result
+
+
+def paired(entries: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
+    """Yield each entry that goes on from one of the round before at hand, behind that one."""
+    groups: dict[tuple[str, str, str], list[Result]] = {}
+    for entry in entries:
+        groups.setdefault((entry.usage, entry.organisation_name, entry.benchmark_name), []).append(entry)
+    for group in groups.values():
+        for entry in group:
+            earlier = [one for one in group if one.age < entry.age]
+            for age in sorted({one.age for one in earlier}, reverse=True):
+                before = partner(entry, [one for one in earlier if one.age == age])
+                if before is not None:
+                    yield before, entry
+                    break
+
+
+def pairs(ours: Sequence[Result], theirs: Sequence[Result]) -> list[tuple[Result, Result]]:
+    """Return the entries of one benchmark and organisation that belong together, each in one pair at most."""
+    left, rest, found = list(ours), list(theirs), list[tuple[Result, Result]]()
+    while new := [
+        (one, other) for other in rest if (one := partner(other, left)) is not None and partner(one, rest) is other
+    ]:
+        found += new
+        left = [one for one in left if all(one is not pair[0] for pair in new)]
+        rest = [one for one in rest if all(one is not pair[1] for pair in new)]
+    return found
+
+
+def partner(entry: Result, others: Sequence[Result]) -> Result | None:
+    """Return the entry with the same division, as many accelerators, and the same or the nearest name of a system.
+
+    Args:
+        entry: what is looked for on the other side.
+        others: entries of its benchmark and organisation there.
+    """
+    kind = entry.division_name, entry.scaling_type
+    alike = [one for one in others if (one.division_name, one.scaling_type) == kind and _as_many(one, entry)]
+    same = [one for one in alike if entry.accelerators_count and _accelerators(one) == _accelerators(entry)]
+    systems = {one.system: one for one in same or alike}
+    name = entry.system if entry.system in systems else _alike(entry.system, list(systems))
+    if name is not None:
+        return systems[name]
+    return same[0] if len(same) == 1 else None
+
+
+def _as_many(one: Result, other: Result) -> bool:
+    """Whether two systems have as many accelerators, or a description does not say, so that names tell sizes apart."""
+    counts = one.accelerators_count, other.accelerators_count
+    return not all(counts) or counts[0] == counts[1]
+
+
+def _accelerators(entry: Result) -> tuple[str | None, int | None]:
+    return entry.accelerator_name or entry.accelerator_model_name, entry.accelerators_count
+
+
+def _alike(name: str, others: Sequence[str]) -> str | None:
+    """The other name that this one goes on from, or that differs in versions alone: numbers tell sizes apart."""
+    longer = [other for other in others if _goes_on(name, other) or _goes_on(other, name)]
+    if longer:
+        return max(longer, key=lambda other: (len(other), other))
+    return next((other for other in sorted(others) if _bare(other) == _bare(name)), None)
+
+
+def _goes_on(name: str, start: str) -> bool:
+    return name.startswith(start) and not name[len(start) : len(start) + 1].isalnum()
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"(?<!\d)\d++\.\d++(?:\.\d++)*+", "", name)

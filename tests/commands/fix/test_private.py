@@ -1,0 +1,118 @@
+"""What redact finds of planted private things, by kind, what it misses, and what it damages."""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mlsub.commands.redact.patterns import LOOKS, TOKENS, shape
+from mlsub.commands.redact.redactor import Redactor
+from tests.commands.fix.test_redact import redact
+from tests.counted import growth
+
+LISTS: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "private.yaml").read_text(encoding="utf-8"))
+_LETTERS, _UPPER, _LOWER = string.ascii_letters, string.ascii_uppercase, string.ascii_lowercase
+ALPHABETS = {
+    **{"digit": string.digits, "hex": "0123456789abcdef", "HEX": "0123456789ABCDEF", "upper": _UPPER + string.digits},
+    **{"UPPER": _UPPER + string.digits, "lower": _LOWER + string.digits, "base36": _LOWER + string.digits},
+    **{"letter": _LETTERS, "alnum": _LETTERS + string.digits, "word": _LETTERS + string.digits + "_-"},
+    **{"b64": _LETTERS + string.digits + "+/", "BECH": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
+}
+#: What is found of what is planted, and what is missed.
+FOUND = {
+    "first": {"key": 14, "token": 66, "option": 40, "url": 16, "network": 50, "user": 14, "path": 14},
+    "second": {"secret": 19, "host": 26, "user": 8},
+}
+MISSED = {
+    "basic auth admin:",
+    "Sharp coll rank",
+    "host <<dl-sys-019>> up",
+    "command not found",
+    "Filesystem 1K-blocks",
+    "COMPLETED",
+    "pip cache dir",
+}
+
+
+def made(shaped: str, draw: random.Random) -> str:
+    """A text with its parts drawn: plain text, ALPHABET*LENGTH, or ALPHABET*LEAST-MOST."""
+
+    def part(match: re.Match[str]) -> str:
+        length = draw.randint(int(match[2]), int(match[3] or match[2]))
+        return "".join(draw.choices(ALPHABETS[match[1]], k=length))
+
+    parts = (re.sub(r"(\w+)\*(\d+)(?:-(\d+))?\Z", part, one) for one in shaped.split(" "))
+    return ("" if "*" in shaped else " ").join(parts)
+
+
+def planted(line: str, draw: random.Random) -> tuple[str, list[str]]:
+    """A line with its secrets, and what has to be gone."""
+    hidden: list[str] = []
+
+    def part(match: re.Match[str]) -> str:
+        hidden.append(made(match[1], draw))
+        return hidden[-1]
+
+    return re.sub("<<(.*?)>>", part, line), [one for one in hidden if one]
+
+
+def _left(line: str, draw: random.Random, folder: Path) -> bool:
+    text, hidden = planted(line, draw)
+    done = redact(folder, text.encode() + b"\n").decode()
+    whole = (rf"(?<![A-Za-z0-9]){re.escape(one)}(?![A-Za-z0-9])" for one in hidden)
+    return any(re.search(one, done) for one in whole)
+
+
+@pytest.mark.parametrize("which", FOUND)
+def test_what_is_found_of_what_is_planted(which: str, tmp_path: Path) -> None:
+    draw = random.Random(28)
+    missed = {kind: [line for line in lines if _left(line, draw, tmp_path)] for kind, lines in LISTS[which].items()}
+    found = {kind: len(lines) - len(missed[kind]) for kind, lines in LISTS[which].items()}
+    assert found == FOUND[which], missed
+    named = [line for lines in missed.values() for line in lines]
+    assert all(any(part in line for part in MISSED) for line in named)
+
+
+def test_nothing_harmless_is_damaged(tmp_path: Path) -> None:
+    damaged = {line: redact(tmp_path, line.encode() + b"\n").decode() for line in LISTS["harmless"]}
+    assert damaged == {line: line + "\n" for line in LISTS["harmless"]}
+    assert (len(LISTS["harmless"]), sum(map(len, LISTS["first"].values()))) == (50, 214)
+
+
+def _tokens() -> Iterator[tuple[str, str]]:
+    draw = random.Random(1)
+    for token in TOKENS:
+        for prefix in token.prefixes:
+            yield token.of, made(token.before, draw) + prefix + made(token.shape, draw)
+
+
+def test_every_token_is_found_by_its_form(tmp_path: Path) -> None:
+    for owner, token in _tokens():
+        done = redact(tmp_path, f"{owner} gave {token} to me\n".encode())
+        assert done == f"{owner} gave <secret-1> to me\n".encode(), owner
+
+
+def test_each_kind_of_token_has_a_source() -> None:
+    assert f"{len(TOKENS)} kinds of tokens by their form" in LOOKS.looked_for
+    assert all(token.source.startswith("https://") and re.compile(shape(token.shape)) for token in TOKENS)
+
+
+def test_the_cost_grows_with_the_lines(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+
+    def survey(lines: int) -> None:
+        text = (
+            f"n{n % 64}-a:1:2 [0] NCCL INFO connected to 10.0.{n % 200}.7:80 by /home/u{n % 9}zed\n"
+            for n in range(lines)
+        )
+        file.write_text("".join(text))
+        Redactor().survey([file])
+
+    assert growth(survey, 1000, 4000) < 4.4
