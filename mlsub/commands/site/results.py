@@ -116,14 +116,12 @@ class SiteResult(Result, frozen=True, kw_only=True):
 class Results(tuple[SiteResult, ...]):
     """Results in some order."""
 
-    __slots__ = ()
-
-    @property
+    @cached_property
     def timed(self) -> Results:
         """Those that have a time to train."""
         return Results(one for one in self if one.train_minutes is not None)
 
-    @property
+    @cached_property
     def closed(self) -> Results:
         """The Closed ones that have a time to train."""
         return Results(one for one in self.timed if one.division_name == CLOSED.name)
