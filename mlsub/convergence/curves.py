@@ -16,7 +16,6 @@ from mlsub.convergence.reference import (
     Point,
     Which,
     benchmark_in,
-    described,
     points_from,
     points_of,
     reference_file,
@@ -143,13 +142,6 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
         """What the round lets a result be below the least accepted mean."""
         return dict(self.algorithm.earlier).get(self.benchmark, 0)
 
-    @property
-    def source(self) -> str:
-        """The file the points are from, in words."""
-        if self.which == "own":
-            return self.file.name
-        return ", ".join(filter(None, (f"mlperf-logging {_installed()}", described(self.which, self.round))))
-
     def held_against(self, batch_size: float, *, by_hull: bool = False) -> tuple[Point | None, How]:
         """The point that results at a batch size are compared with, its limit with the round's allowance, and how.
 
@@ -260,15 +252,6 @@ def _between(low: float, high: float, *, log: bool) -> Iterator[float]:
     for step in range(1, STEPS):
         part = step / STEPS
         yield low * (high / low) ** part if log else low + part * (high - low)
-
-
-def _installed() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("mlperf-logging")
-    except PackageNotFoundError:
-        return "of an unknown version"
 
 
 def spans_a_decade(sizes: Sequence[float]) -> bool:

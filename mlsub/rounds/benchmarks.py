@@ -105,12 +105,6 @@ def benchmark_of(usage: str, round_name: str, folder: str) -> Benchmark | None:
     return next((one for one in found if one.is_of(round_name)), found[-1] if found else None)
 
 
-def same_benchmark(usage: str, one: str, other: str) -> bool:
-    """Return whether two folders of results have held the same benchmark."""
-    names = {found.name for found in benchmarks_in(usage, other)}
-    return one == other or any(found.name in names for found in benchmarks_in(usage, one))
-
-
 def compatible(usage: str, folder: str, one: str, other: str) -> Compatible:
     """Return whether two rounds of a benchmark may be compared, by the table of MLCommons.
 

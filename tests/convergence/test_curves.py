@@ -72,7 +72,7 @@ def test_a_reference_of_ones_own_counts_for_the_benchmark_it_names(tmp_path: Pat
     record = {"Benchmark": "bert", "BS": 64, "Epochs to converge": [1, 2, 3, 4, 5]}
     own.write_bytes(msgspec.json.encode({"bert_ref_64": record}))
     found = reference_of(get_round("training", "4.0"), "bert", str(own))
-    assert (found.source, [p.batch_size for p in found.points]) == ("mine.json", [64])
+    assert (found.file.name, found.which, [p.batch_size for p in found.points]) == ("mine.json", "own", [64])
     other = reference_of(get_round("training", "4.0"), "resnet", str(own))
     assert len(other.points) == 10
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
@@ -163,17 +162,9 @@ def seconds(ms: float) -> str:
     return f"{ms / divisor:,.1f} {unit}"
 
 
-#: How the words on the score begin, wherever they stand behind what was found.
-_WORDS = re.compile(r"(?:^|; )((?:[\d.]+ minutes|no score) as logged.*)$", re.S)
 #: What the rules say of all times but those of runs that do not count.
 _MEAN = "the score is the olympic mean of the runs' times"
 _SLOWEST = "a run that does not reach the target does not count, and stands for the slowest"
-
-
-def parted(actual: str) -> tuple[str, str]:
-    """Return what an observation says was found, and of the score without it; nothing where it says nothing of that."""
-    match = _WORDS.search(actual)
-    return (actual[: match.start()], match[1]) if match else (actual, "")
 
 
 def minutes_of(entry: Result) -> dict[str, float | None]:
