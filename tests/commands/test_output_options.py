@@ -65,7 +65,7 @@ CALLS = {
         "rcps_{format}.json: resnet, epochs to converge",
     ),
     "seal": ("v1.0/ACME --dry-run --no-encryption", "Dry run"),
-    "site": ("v1.0 -o site-{format}", "A site of 1 result of 1 round, 5 runs, on 11 pages"),
+    "site": ("v1.0 -o site-{format}", "A site of 1 result of 1 round, 5 runs, on 10 pages"),
     "status": ("v1.0/ACME", "Status of ACME, MLPerf Training v1.0"),
     "system list": ("", "Known systems"),
     "system show": ("ipu-pod16", "ipu-pod16: Graphcore IPU-POD16, four IPU-M2000 and one server"),

@@ -44,6 +44,7 @@ class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parts: dict[str, str]
     forms: tuple[_Form, ...]
     checks: dict[str, str]
+    before: dict[str, str]
     common: str
 
 
@@ -154,7 +155,10 @@ def _token(text: bytes, start: int, end: int) -> Spans:
     return (PrivateSpan(start, end, Kind.SECRET, text[start:end]),)
 
 
-_CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
+#: What a value is not, matched from its beginning, and what stands before one, searched for in a short text.
+_CHECKS, _BEFORE = (
+    {name: re.compile(pattern.encode()) for name, pattern in some.items()} for some in (LOOKS.checks, LOOKS.before)
+)
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 
 
@@ -253,8 +257,8 @@ def _address(text: bytes, start: int, end: int) -> Spans:
         line = text[max(0, start - _CONTEXT) : start].replace(b"\r", b"\n").rpartition(b"\n")[2]
         before = line.rpartition(b"\0")[2].lower()
         large = sum(int(one) > 31 for one in four.split(b".")) > 2
-        if _CHECKS["version"].search(before) or not (
-            _CHECKS["own"].match(four) or large or _CHECKS["machine"].search(before)
+        if _BEFORE["version"].search(before) or not (
+            _CHECKS["own"].match(four) or large or _BEFORE["machine"].search(before)
         ):
             return ()
     return (PrivateSpan(start, end, Kind.ADDRESS, four),)
@@ -274,9 +278,13 @@ def _groups_of_hex(text: bytes, start: int, end: int) -> Spans:
 
 def _email(text: bytes, start: int, end: int) -> Spans:
     value = text[start:end]
-    if value.startswith(b"git@") or _CHECKS["credentials"].search(text, max(0, start - 84), start):
+    if value.startswith(b"git@") or _BEFORE["credentials"].search(text, max(0, start - 84), start):
         return ()
-    return () if _CHECKS["no_domain"].search(value.lower()) else (PrivateSpan(start, end, Kind.EMAIL, value),)
+    return (
+        ()
+        if _CHECKS["no_domain"].match(value.lower().partition(b"@")[2])
+        else (PrivateSpan(start, end, Kind.EMAIL, value),)
+    )
 
 
 _KINDS = {

@@ -147,7 +147,7 @@ def _font(size: int) -> FreeTypeFont:
 def _colours() -> dict[str, str]:
     """Return the colours of the light theme by the names that the style sheet has for them."""
     text = (STATIC / "site.css").read_text("utf-8")
-    return dict(re.findall(r"--([\w-]+): (?:light-dark\()?(#[0-9a-f]{6})", text)[::-1])
+    return dict(re.findall(r"(?<![\w-])--([\w-]{1,40}+): (?:light-dark\()?(#[0-9a-f]{6})", text)[::-1])
 
 
 def _colour(name: str) -> str:

@@ -87,7 +87,7 @@ def _only_matched(file: str, name: str) -> bool:
     """Whether a compiled expression of a module is used for matches at one place only, wherever it is used."""
     # Nobody uses a name of another module that begins with an underscore.
     source = sources()[file] if name.startswith("_") else _all_source()
-    methods = re.findall(rf"\b{re.escape(name)}\b(?:\[\w+\])?\.(\w+)", source)
+    methods = re.findall(rf"\b{re.escape(name)}\b(?:\[\"?\w+\"?\])?\.(\w+)", source)
     return name in _MATCHED_BY_NAME or (bool(methods) and all(one in _ANCHORED | {"pattern"} for one in methods))
 
 
