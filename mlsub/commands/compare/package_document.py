@@ -21,7 +21,7 @@ _ORDER = ("changed", "added", "removed", "same")
 _MARKS = {"added": "new", "removed": "gone", "changed": "changed", "same": "same"}
 _ENTRIES = (
     doc.Column("", when_narrow="keep"),
-    doc.Column("entry"),
+    doc.Column("entry", when_narrow="keep"),
     doc.Column("division", leave_out=1),
     doc.Column("runs", when_narrow="keep", leave_out=2),
     *(doc.Column(name, number=True) for name in ("old min", "new min", "change")),
