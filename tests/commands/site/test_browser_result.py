@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import yaml
 from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked
-from tests.make_tree import make_tree
+from tests.make_tree import Log, make_tree
 
 RESULT = "results/training_1.0_acme_rack1_resnet.html"
 ROUND = "rounds/training_1.0.html"
@@ -159,7 +160,7 @@ def test_a_round_of_many_shows_the_twenty_fastest_at_first(browser: Any, tmp_pat
     for number in range(24):
         tree.add_system(f"rack{number + 2}")
         tree.add_entry("resnet", f"rack{number + 2}")
-        tree.edit(lambda log, minutes=20.0 + number: log.last(minutes), *range(5), system=f"rack{number + 2}")  # type: ignore[misc]
+        tree.edit(partial(Log.last, minutes=20.0 + number), *range(5), system=f"rack{number + 2}")
     build_site(checked(tree.folder), tmp_path / "site")
     with Opened(browser, tmp_path / "site", ROUND) as opened:
         dots = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *")

@@ -6,6 +6,7 @@ import io
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,17 +81,17 @@ def test_a_bad_run_to_the_letter(tmp_path: Path) -> None:
     assert text_of([file], script) == BAD
 
 
-def run(**parts: object) -> RunSoFar:
-    usual: dict[str, object] = {"at_ms": 1, "path": "a", "usage": "training", "round": "1.0", "phase": "run"}
-    return RunSoFar(**(usual | parts))  # type: ignore[arg-type]
+def run(**parts: Any) -> RunSoFar:
+    usual: dict[str, Any] = {"at_ms": 1, "path": "a", "usage": "training", "round": "1.0", "phase": "run"}
+    return RunSoFar(**(usual | parts))
 
 
-def evaluated(**parts: object) -> RunSoFar:
-    usual: dict[str, object] = {
+def evaluated(**parts: Any) -> RunSoFar:
+    usual: dict[str, Any] = {
         "line": 1, "key": "eval_accuracy", "value": 0.5, "measure": None, "progress": None,
         "unit": None, "elapsed_ms": None, "reached": False,
     }  # fmt: skip
-    return run(path=parts.pop("path", "a"), evaluation=Evaluation(**(usual | parts)))  # type: ignore[arg-type]
+    return run(path=parts.pop("path", "a"), evaluation=Evaluation(**(usual | parts)))
 
 
 BARE = finding("log.empty", "a", "The log is empty")
