@@ -7,14 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from mlsub.submission.result import Result
 
+#: Entries of one benchmark and organisation that are compared by name; published ones are far fewer, and each is held
+#: against each.
+MOST = 200
+
 
 def paired(entries: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
-    """Yield each entry that goes on from one of the round before at hand, behind that one."""
+    """Yield each entry that goes on from one of the round before at hand, behind that one.
+
+    Of more than :data:`MOST` entries of a benchmark and an organisation none is.
+    """
     groups: dict[tuple[str, str, str], list[Result]] = {}
     for entry in entries:
         groups.setdefault((entry.usage, entry.organisation_name, entry.benchmark_name), []).append(entry)
     for group in groups.values():
-        for entry in group:
+        for entry in group if len(group) <= MOST else ():
             earlier = [one for one in group if one.age < entry.age]
             for age in sorted({one.age for one in earlier}, reverse=True):
                 before = partner(entry, [one for one in earlier if one.age == age])
@@ -24,8 +31,13 @@ def paired(entries: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
 
 
 def pairs(ours: Sequence[Result], theirs: Sequence[Result]) -> list[tuple[Result, Result]]:
-    """Return the entries of one benchmark and organisation that belong together, each in one pair at most."""
+    """Return the entries of one benchmark and organisation that belong together, each in one pair at most.
+
+    Of more than :data:`MOST` on a side none do.
+    """
     left, rest, found = list(ours), list(theirs), list[tuple[Result, Result]]()
+    if max(len(left), len(rest)) > MOST:
+        return []
     while new := [
         (one, other) for other in rest if (one := partner(other, left)) is not None and partner(one, rest) is other
     ]:

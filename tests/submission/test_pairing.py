@@ -1,0 +1,25 @@
+"""How many entries are held against each other at most; the tests of compare say which belong together."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from mlsub.submission.pairing import MOST, paired, pairs
+from mlsub.submission.result import Result
+from tests.commands.site.many import result
+
+
+def entries(round_name: str, count: int) -> list[Result]:
+    """Entries of one benchmark, each on a system whose name differs from that in another round by a version alone."""
+    one = result(round_name, ["bert", "ACME", "unknown", 8, 9.0])
+    names = (f"rack{number}a_{round_name}" for number in range(count))
+    return [replace(one, system=name, path=f"results/{name}/bert") for name in names]
+
+
+def test_more_entries_than_anyone_submits_are_not_held_against_each_other() -> None:
+    few = pairs(entries("4.0", 20), entries("4.1", 20))
+    assert [one.system[:-3] for one, _ in few] == [other.system[:-3] for _, other in few]
+    assert len(few) == 20
+    assert pairs(entries("4.0", MOST + 1), entries("4.1", 1)) == []
+    assert len(list(paired([*entries("4.0", 20), *entries("4.1", 20)]))) == 20
+    assert list(paired([*entries("4.0", MOST), *entries("4.1", 1)])) == []
