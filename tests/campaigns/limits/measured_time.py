@@ -50,7 +50,7 @@ def within(seconds: float) -> Iterator[None]:
             b"user=a ",
             b"0a:1b:",
             b"connect to a1 ",
-            b"/lustre/a/scratch/b/work/c",
+            b"/lustre/a/scratch/b/scratch/c",
             b"user@host:/a ",
         ),
     ],
