@@ -41,8 +41,8 @@ _SCALING = (
     "has systems of several sizes: twice the accelerators take half the minutes."
 )
 _RANKS = (
-    "Organisations by their fastest Closed result of each round, on systems of any size; ▲ and ▼ are places won and "
-    "lost since the round before in which the organisation had one."
+    "Organisations by their fastest Closed result of each round, on systems of any size; equal times have one rank. "
+    "▲ and ▼ are places won and lost since the round before in which the organisation had one."
 )
 #: A gain a year is told of no shorter period, in years.
 _SHORTEST = 0.9
@@ -198,8 +198,9 @@ def _ranks_section(results: Results) -> Iterator[Section]:
     ranks: dict[str, dict[str, tuple[int, SiteResult]]] = {}
     for name in rounds:
         best = Results(one for one in results.closed if one.round_key == name).best(lambda one: one.organisation_name)
-        for rank, result in enumerate(best.ordered(fast), 1):
-            ranks.setdefault(result.organisation_name, {})[name] = rank, result
+        times = sorted(map(fast, best))
+        for result in best:
+            ranks.setdefault(result.organisation_name, {})[name] = times.index(fast(result)) + 1, result
     if len(rounds) < 2:
         return
     order = sorted(ranks, key=lambda name: [ranks[name].get(one, (len(ranks) + 1,))[0] for one in reversed(rounds)])

@@ -211,7 +211,8 @@ def number_text(value: float | None, digits: int = 6) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     size = abs(value)
-    if 1e-4 <= size < 1000:
+    # What can neither round up to a number with a comma nor get an exponent is what most numbers are.
+    if 1e-4 <= size < min(999, 10 ** (digits - 1)):
         return f"{value:.{digits}g}"
     if size >= 1e15 or 0 < size < 1e-4:
         return f"{value:.{digits}g}"

@@ -158,6 +158,13 @@ def test_a_round_alone_has_bars_and_one_before_it_marks_and_a_gain() -> None:
     assert "Gain a year" not in dict(page.facts), "of half a year there is none"
 
 
+def test_equal_times_have_one_rank() -> None:
+    now = [["bert", name, "NVIDIA H200", 8, minutes] for name, minutes in (("ACME", 5.0), ("Bolt", 5.0), ("ZETA", 6.0))]
+    site = site_of({"4.1": [["bert", "ACME", "NVIDIA H200", 8, 7.0]], "5.0": now})
+    (page,) = [page for page in group_pages(site) if page.path == "benchmarks/bert.html"]
+    assert cells(page, "ranks") == [["ACME", "1", "1"], ["Bolt", "", "1"], ["ZETA", "", "3"]]
+
+
 def test_a_gain_a_year_has_its_period(tmp_path: Path) -> None:
     site = site_of({name: [["bert", "ACME", "NVIDIA H200", 8, 9.0 / 2**at]] for at, name in enumerate(("3.0", "4.0"))})
     (page,) = [page for page in group_pages(site) if page.path == "benchmarks/bert.html"]

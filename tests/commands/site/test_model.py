@@ -33,6 +33,28 @@ def test_numbers_are_short_and_keep_their_size(value: float | None, shown: str) 
     assert number_text(value) == shown
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (123.4, 2, "123"),
+        (9.96, 2, "10"),
+        (999.7, 3, "1,000"),
+        (99.97, 3, "100"),
+        (999.9999999, 6, "1,000"),
+        (1.5, 1, "2"),
+    ],
+)
+def test_few_digits_are_no_powers_of_ten(value: float, digits: int, shown: str) -> None:
+    assert number_text(value, digits) == shown
+
+
+@given(st.floats(1e-4, 1e9), st.integers(1, 6))
+def test_digits_before_the_point_are_never_left_out(value: float, digits: int) -> None:
+    shown = number_text(value, digits)
+    assert "e" not in shown
+    assert len(shown.partition(".")[0].replace(",", "")) in (len(f"{int(value)}"), len(f"{round(value)}"))
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_that_is_shown_is_near_the_true_one(value: float) -> None:
     assert float(number_text(value).replace(",", "")) == pytest.approx(value, rel=1e-5, abs=1e-300)
