@@ -322,16 +322,9 @@ _RULES_OPTIONS = (
 )
 
 
-class _Severities(click.Choice[str]):
-    """Severities; the word that notes had before is still read."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return super().convert("note" if value == "info" else value, param, ctx)
-
-
 _SEVERITY = click.option(
     "--severity",
-    type=_Severities(["error", "warning", "note"]),
+    type=click.Choice(["error", "warning", "note"]),
     default="note",
     help="Show only findings that are at least so severe.",
 )

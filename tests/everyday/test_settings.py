@@ -176,18 +176,6 @@ def test_a_variable_without_a_value_is_named(
     assert message in outcome.stderr
 
 
-@pytest.mark.parametrize("words", [(), ("--rcp-points", "final")])
-def test_the_old_name_of_the_newest_points_ends_with_one_line(
-    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not words:
-        monkeypatch.setenv("MLSUB_RCP_POINTS", "final")
-    for command in (("check", "."), ("rcp", "show", "ssd")):
-        outcome = run(*command, *words)
-        assert (outcome.status, outcome.stdout) == (2, "")
-        assert outcome.stderr == f"mlsub {' '.join(command[:-1])}: rcp-points: 'final' is now called 'newest'\n"
-
-
 def test_a_misspelled_variable_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLSUB_ROUDN", "5.1")
     assert "MLSUB_ROUDN is not a setting. Did you mean MLSUB_ROUND?" in run("check", "--show-settings").stdout
