@@ -98,7 +98,8 @@ def test_of_several_figures_each_that_fails(place: Path) -> None:
     document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
     [one] = document["claims"]
     assert [part["claim"]["expr"] for part in one["further"]] == ["reduction(old, new)", "ratio(other, new)"]
-    assert "25% (published): fails" in run("audit", place / "claims.yaml", "--results", place, "--format", "html").stdout
+    page = run("audit", place / "claims.yaml", "--results", place, "--format", "html").stdout
+    assert "25% (published): fails" in page
 
 
 _LEAVES = st.sampled_from(["1", "2.50", "a", "b", "'x y'", '"it\'s"', "true", "minutes(a)", "hyper(a, 'k')"])
