@@ -17,7 +17,7 @@ import msgspec
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import Piece, adopt, assemble
-from mlsub.io.write import make_folder, remove_leftovers, write_file
+from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Waiver
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
 from mlsub.packing.runs import EntryRuns, LeftOut
@@ -133,8 +133,6 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
 def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing]:
     """Return the plan, and what is known before the check; templates are written here."""
     check_place(out)
-    if request.write:
-        remove_leftovers(out.parent)
     try:
         missing = missing_files(manifest) if request.templates else {}
         for file in missing if request.write else ():
