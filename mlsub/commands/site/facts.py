@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mlsub.commands.site.page import Cell, Column, Section, build_table, clean, count_text, plain_table
+from mlsub.commands.site.page import Cell, Column, Section, Table, build_table, clean, count_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.io.show import show
@@ -20,10 +20,7 @@ MAX_ROWS = 500
 _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "calm"}
 #: What is said of a defect below its message, as far as it has it.
 _BELOW = ("expected", "found")
-_FINDINGS = (
-    "Official findings are those of the official checker in force for the round; review findings are what a careful "
-    "reviewer would ask about, and never change a verdict."
-)
+_FINDINGS = "Review findings are what a careful reviewer would ask about, and never change a verdict."
 
 
 def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
@@ -86,7 +83,8 @@ def hyperparameters_section(logs: Sequence[LogReport]) -> Section:
     keys = sorted({key for log in logs for key in log.run.hyperparameters})
     rows = [(clean(key, 100), _value_cell(key, logs)) for key in keys[:MAX_ROWS]]
     differing = sum(value.badge is not None for _, value in rows)
-    words = _left_out(len(keys), "keys") if rows else ("The logs contain none.",)
+    words = (f"The first {MAX_ROWS} of {len(keys):,} keys are shown.",) if len(keys) > MAX_ROWS else ()
+    words = words if rows else ("The logs contain none.",)
     if differing:
         words = (f"{differing} of {len(rows)} keys differ between the runs.", *words)
     tables = (plain_table("First value logged for each key", ("key", "value"), rows),) if rows else ()
@@ -106,26 +104,28 @@ def _value_cell(key: str, logs: Sequence[LogReport]) -> Cell:
     return Cell("; ".join([*values[:MAX_PLACES], *more]), badge="differs")
 
 
-def system_section(result: SiteResult) -> Section:
-    """Return the system description of a result as it lies in the package."""
-    title, path = "System description", result.description_path
-    if path is None:
-        return Section(key="system", title=title, words=("The runs do not lie in an organisation's tree.",))
-    content = read_description(Path(result.root, path), path, result.rules).content
-    if content is None:
-        return Section(key="system", title=title, words=("There is no system description that can be read.",))
+def system_section(results: Iterable[SiteResult]) -> Section:
+    """Return the system descriptions of results as they lie in their packages, each once."""
+    files = {(one.root, one.description_path): one for one in results}
+    tables = tuple(table for one in files.values() if (table := _description_table(one)) is not None)
+    words = () if tables else ("There is no system description that can be read.",)
+    return Section(key="system", title="System description", words=words, tables=tables)
+
+
+def _description_table(result: SiteResult) -> Table | None:
+    """Return the fields of the description of a result, those without a value in the last row."""
+    path = result.description_path
+    content = read_description(Path(result.root, path), path, result.rules).content if path is not None else None
+    if path is None or content is None:
+        return None
     known = fields().fields
     names = [*(name for name in known if name in content), *(name for name in content if name not in known)][:MAX_ROWS]
     titles = {name: known[name].title if name in known else clean(name, 100) for name in names}
-    empty = [titles[name] for name in names if is_empty(content[name])]
-    rows = ((titles[name], _text_of(content[name])) for name in names if not is_empty(content[name]))
-    table = plain_table(f"Fields of {clean(path, 300)}", ("field", "value"), rows)
-    words = (*_left_out(len(content), "fields"), *((f"Empty: {', '.join(empty)}.",) if empty else ()))
-    return Section(key="system", title=title, words=words, tables=(table,))
-
-
-def _left_out(count: int, what: str) -> tuple[str, ...]:
-    return (f"The first {MAX_ROWS} of {count:,} {what} are shown.",) if count > MAX_ROWS else ()
+    empty = ", ".join(titles[name] for name in names if is_empty(content[name]))
+    rows = [(titles[name], _text_of(content[name])) for name in names if not is_empty(content[name])]
+    left = f": the first {MAX_ROWS} of {len(content):,} fields" if len(content) > MAX_ROWS else ""
+    caption = f"{result.round_key}, {clean(path, 300)}{left}"
+    return plain_table(caption, ("field", "value"), [*rows, *([("Empty", empty)] if empty else [])])
 
 
 def _text_of(value: object) -> str:

@@ -11,6 +11,7 @@ from mlsub.commands.site.page import (
     MINUTES,
     OVERVIEW,
     REHEARSAL,
+    RESULTS_SCRIPT,
     Chart,
     Page,
     Preview,
@@ -119,10 +120,10 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
         preview=Preview(f"All {suite_of(site.results)} results as one table", about),
         lead=(MINUTES,),
         sections=(
-            Section(key="all", title="All results", words=(without,)),
+            Section(key="table", title="All results", words=(without,)),
             Section(key="files", title="Files and rounds", tables=(files_table(files), rounds_table(site.rounds))),
         ),
-        scripts=("charts", "pictures", "downloads", "results"),
+        scripts=(RESULTS_SCRIPT,),
     )
 
 

@@ -74,9 +74,8 @@ def result_page(result: SiteResult, reference: str | None = None) -> Page:
             findings_section(result.findings, forgiven=result.accepted),
             citation_section(result),
             hyperparameters_section(result.logs),
-            system_section(result),
+            *((system_section([result]),) if result.system_href == result.href else ()),
         ),
-        scripts=("cite",),
     )
 
 
@@ -120,6 +119,8 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
     href = result.system_href if result.system_href != result.href else None
     yield "System", Cell(result.system_name, href=href, note=result.system)
+    if href and result.description_path is not None:
+        yield "System description", Cell(clean(result.description_path, 300), href=f"{href}#system")
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Cell(model, href=result.accelerator_href)

@@ -113,7 +113,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    const figure = Array.from(document.querySelectorAll('figure.chart[data-kind="dots"]'))[0];
-    if (figure) begin(figure);
+    const figure = document.querySelector('figure.chart[data-kind="dots"]');
+    if (figure && document.getElementById("table-selection")) begin(figure);
   });
 })();

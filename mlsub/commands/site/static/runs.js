@@ -2,14 +2,13 @@
 // The kind "runs": the runs of an entry over their progress or over time, as their median and range with the target, or near
 // the target with each evaluation. A single run stands out under the pointer, or when it is chosen by its name.
 (() => {
-  const { kinds, plot, number, read, ticks } = window.mlsub;
+  const { kinds, parts, plot, number, read, ticks } = window.mlsub;
   const CHOSEN = "mlsub-run";
 
   // The value of a run at a place: linear between two evaluations, of several at one place the last; a run that has ended
   // counts with its last value, and one without an evaluation so far does not count.
-  const behind = d3.bisector((d) => d.x).right;
   const valueAt = (points, x) => {
-    const after = behind(points, x);
+    const after = d3.bisector((d) => d.x).right(points, x);
     if (!after) return null;
     const [from, to] = [points[after - 1], points[after]];
     return to && from.x !== x ? from.y + ((to.y - from.y) * (x - from.x)) / (to.x - from.x) : from.y;
@@ -28,8 +27,37 @@
     });
   };
 
+  const linesOf = (data, figure) =>
+    read(data, figure).map(({ name, points }) => ({ name, points: points.map(([x, y]) => ({ x, y, run: name })) }));
+
   // The first evaluation of a run that reaches the target.
-  const crossing = (line, goal) => goal && line.points.find((p) => (goal.up ? p.y >= goal.level : p.y <= goal.level));
+  const reaches = (p, goal) => (goal.up ? p.y >= goal.level : p.y <= goal.level);
+  const crossing = (line, goal) => goal && line.points.find((p) => reaches(p, goal));
+
+  // The part of a chart near the target: from three evaluations before the first of a run that reaches it, or where none does before
+  // the last of each, to the last of all, and as high as their values from there on and the target. Null where that is all.
+  const windowOf = (runs, goal) => {
+    const of = runs.map((points) => ({ points, at: points.findIndex((p) => reaches(p, goal)) })).filter(({ points }) => points.length);
+    const there = of.filter(({ at }) => at >= 0);
+    const near = (there.length ? there : of).map(({ points, at }) => points.slice(Math.max(0, (at < 0 ? points.length - 1 : at) - 3)));
+    const all = runs.flat();
+    const [left, right] = [d3.min(near, (part) => part[0].x), d3.max(all, (p) => p.x)];
+    const [low, high] = d3.extent([goal.level, ...near.flat().map((p) => p.y)]);
+    if (!near.length || left >= right || (left <= d3.min(all, (p) => p.x) && low <= d3.min(all, (p) => p.y))) return null;
+    const free = 0.06 * (high - low) || 0.06 * Math.abs(high) || 0.06;
+    return { x: [left, right], y: [low - free, high + free] };
+  };
+
+  parts.runs = (data, figure) => {
+    const lines = linesOf(data, figure);
+    const window = data.goal && windowOf(lines.map((line) => line.points), data.goal);
+    if (!window) return null;
+    const there = lines.map((line) => crossing(line, data.goal)).filter(Boolean);
+    const [first, last] = d3.extent(there, (p) => p.x);
+    const ends = there.length ? `, the first at ${number(first)} ${data.x.unit} and the last at ${number(last)}` : "";
+    const about = `${there.length} of ${lines.length} ${lines.length === 1 ? "run reaches" : "runs reach"} ${number(data.goal.level)}${ends}`;
+    return { about: `${about}: each evaluation is a dot, and the one that reaches the target is larger.`, band: "", window };
+  };
 
   // A run in the foreground; null puts all of them back. Where a range is there for them, the others are not seen.
   const light = (svg, name) => {
@@ -76,10 +104,7 @@
   const states = new WeakMap();
   const stateOf = (data, figure) => {
     if (!states.has(figure)) {
-      const series = read(data, figure);
-      const lines = series
-        .filter((one) => one.style === "line")
-        .map((one) => ({ name: one.name, points: one.points.map(([x, y]) => ({ x, y, run: one.name })) }));
+      const lines = linesOf(data, figure);
       const chosen = { name: null };
       const spread = data.band && !data.window ? spreadOf(lines.map((line) => line.points)) : null;
       states.set(figure, { lines, chosen, spread });
@@ -115,7 +140,7 @@
     ];
   };
 
-  window.mlsub.spreadOf = spreadOf;
+  Object.assign(window.mlsub, { spreadOf, windowOf });
   kinds.runs = (data, size, figure) => {
     const { lines, chosen, spread } = stateOf(data, figure);
     const all = lines.flatMap((line) => line.points);
