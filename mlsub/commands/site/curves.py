@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.commands.site.facts import run_name
-from mlsub.commands.site.page import Chart, Section, Table, clean, count_text, number_text, plain_table
+from mlsub.commands.site.page import Chart, Section, Table, clean, number_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
@@ -22,18 +22,12 @@ _MAX_MEASURES = 4
 _WORDS = {"epoch_num": "epochs", "samples_count": "samples", "step_num": "steps"}
 #: The table that the charts are drawn from, and two of its columns; those of the measures follow.
 TABLE, MINUTES, _PROGRESS = "evaluations", 1, 2
-_SPREAD = (
-    "The line is the median of the runs, the band the {}. Between two evaluations of a run its value is interpolated "
-    "linearly, and a run that has ended counts with its last value."
-)
 _AFTERWARDS = (
     "Most runs were evaluated when their training was over, from checkpoints. The times of these evaluations say "
     "nothing of the training, so there is no chart over minutes."
 )
 #: What stands for a list of places that is that of the run above, or its beginning.
 DITTO = "″"
-#: Fewer runs are drawn one by one; of as many as MANY_RUNS the band has the middle half, and else all.
-MIN_RUNS, MANY_RUNS = 3, 20
 #: The share of a run after which its training is over, if all of several evaluations come later.
 _LATE = 0.9
 
@@ -74,8 +68,6 @@ def curves_section(result: SiteResult) -> Section:
         return Section(key="curves", title="Training curves", words=(*words, "No run has an evaluation to draw."))
     if step > 1:
         words.append(f"One of {step} evaluations is shown, counted from the last of each run.")
-    if len(curves) >= MIN_RUNS:
-        words.append(_SPREAD.format(band_words(len(curves))))
     late = [_is_late(curve, log.minutes) for log, curve in zip(logs, curves, strict=True) if curve]
     axes = [("progress", _PROGRESS, unit)] if unit else []
     if 2 * sum(late) > len(late):
@@ -160,11 +152,6 @@ def _bounds(target: Target | None, measure: str | None) -> Band | None:
     return next((band for band in target.bands if band.name == measure), None) if target else None
 
 
-def band_words(runs: int) -> str:
-    """Return what the band of so many runs is."""
-    return "middle half of the runs (quartiles)" if runs >= MANY_RUNS else "range from the lowest to the highest run"
-
-
 def _charts(
     curves: Sequence[Curve], measure: str | None, bounds: Band | None, axes: Sequence[tuple[str, int, str]], up: int
 ) -> Iterator[Chart]:
@@ -186,15 +173,11 @@ def _charts(
         yield Chart(
             kind="runs",
             title=f"{quality if measure else quality.capitalize()} over {unit}",
-            about=_about(lines, quality, unit, goal),
             data={
                 "x": {"title": "Minutes since run_start" if field == "minutes" else f"Progress ({unit})", "unit": unit},
                 "y": {"title": quality},
                 "table": {"id": f"table-{TABLE}", "x": across, "y": up},
                 "goal": goal and goal._asdict(),
-                # With a word for the band, the script draws the median and the band of the runs; and where there is a
-                # goal, a chart of the part where the runs reach it.
-                "band": band_words(len(lines)) if len(lines) >= MIN_RUNS else "",
             },
         )
 
@@ -219,13 +202,6 @@ def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
     last = statistics.median(line[-1][1] for line in lines)
     nearer = bounds.high - last < last - bounds.low
     return Goal(bounds.high, up=False) if (above if above != below else nearer) else Goal(bounds.low, up=True)
-
-
-def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) -> str:
-    ends = [line[-1][1] for line in lines]
-    about = f"The {quality} of {count_text(len(lines), 'run')} over {unit}"
-    about += f"; last values from {number_text(min(ends))} to {number_text(max(ends))}"
-    return f"{about}, target {number_text(goal.level)}." if goal else f"{about}."
 
 
 def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:

@@ -55,7 +55,7 @@ _FASTEST = (
     "of different rounds cannot be compared directly."
 )
 _HISTORY = ("result", "round", "exact minutes", "verdict", "rcp", "organisation", "system", "accelerators")
-_ROUND = ("result", "minutes", "verdict", "organisation", "system", "number", "accelerator")
+_ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "number", "accelerator")
 
 
 def home_page(site: Site, title: str | None) -> Page:

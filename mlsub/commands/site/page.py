@@ -56,15 +56,15 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """A chart that a script draws.
 
-    ``kind`` is the name of its drawing function and of the script that has it; ``about`` says in words what
-    the chart shows; ``data`` is what the function gets, anything that JSON has; ``script`` is what it is drawn with
-    that several pages share, a script of the site; ``href`` is the page that its title leads to; ``key`` names it on
-    its page where its title has figures in it or is that of another.
+    ``kind`` is the name of its drawing function and of the script that has it; ``about`` says in words what the chart
+    shows, unless the script does; ``data`` is what the function gets, anything that JSON has; ``script`` is what it is
+    drawn with that several pages share, a script of the site; ``href`` is the page that its title leads to; ``key``
+    names it on its page where its title has figures in it or is that of another.
     """
 
     kind: str
     title: str
-    about: str
+    about: str = ""
     data: dict[str, Any]
     script: str = ""
     href: str = ""

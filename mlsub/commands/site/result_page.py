@@ -107,8 +107,9 @@ def _score(result: SiteResult) -> Cell:
 
 
 def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
-    rcp, by_logs = result.rcp, "" if result.rules.package_checker else f"; {BY_LOGS}"
-    yield "Official checker", replace(verdict_cell(result.official), note=f"{_VERDICTS[result.official]}{by_logs}.")
+    rcp, notes = result.rcp, [] if result.accepted else [_VERDICTS[result.official]]
+    notes += [] if result.rules.package_checker else [BY_LOGS]
+    yield "Official checker", replace(verdict_cell(result.official), note="; ".join(notes) or None)
     if rcp.also is not None:
         for one in (rcp, rcp.also):
             yield f"Convergence by {one.counted}", rcp_cell(replace(one, also=None, counted=None))
@@ -117,10 +118,11 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     yield from _minutes(result)
     yield "Benchmark", Cell(result.benchmark_title, href=result.benchmark_href)
     yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
-    href = result.system_href if result.system_href != result.href else None
-    yield "System", Cell(result.system_name, href=href, note=result.system)
-    if href and result.description_path is not None:
-        yield "System description", Cell(clean(result.description_path, 300), href=f"{href}#system")
+    if result.system_href == result.href:
+        yield "System", Cell(result.system_name, note=result.system)
+    else:
+        yield "System", Cell(result.system_name, href=result.system_href)
+        yield "System description", Cell(clean(result.system), href=f"{result.system_href}#system")
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Cell(model, href=result.accelerator_href)

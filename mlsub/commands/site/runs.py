@@ -55,8 +55,6 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
         more = (f"{which} {count_text(len(logs), 'run')} ended with success and are compliant.", *more)
     columns = _RUNS[:1] + _RUNS[3:] if success else _RUNS
     table = build_table("Runs and their times", logs, columns, "runs")
-    shown = [_span(log) for log in logs[:MAX_RUNS]]
-    timed = sum(stop is not None for _, stop in shown)
     data = {
         "x": {"title": "Minutes since run_start"},
         "y": {"title": "Run"},
@@ -66,9 +64,8 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
     if evaluations is not None:
         of = {"name": "evaluation", "style": "marks", "colour": _EVALUATION}
         data["table"] = {"id": f"table-{evaluations.key}", "x": MINUTES} | of
-    about = f"{timed} of {len(shown)} runs have a timed part; the table below has their times."
-    chart = Chart(kind="series", title="Runs, each from its own run_start", about=about, data=data)
-    charts = (chart,) if timed or any(before for before, _ in shown) else ()
+    spans = any(before or stop is not None for before, stop in map(_span, logs[:MAX_RUNS]))
+    charts = (Chart(kind="series", title="Runs, each from its own run_start", data=data),) if spans else ()
     return Section(key="runs", title="Run timeline", words=more, charts=charts, tables=(table,))
 
 
@@ -240,7 +237,6 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
     return Chart(
         kind="series",
         title=f"Points of convergence, {unit}",
-        about=_words(rcp)[0],
         script=_script_path(reference),
         data={
             "x": {"title": "Global batch size", "log": spans_a_decade(sizes)},

@@ -50,6 +50,12 @@ def one_round(place: Tree | Path) -> SiteRound:
     return found
 
 
+def script(content: bytes) -> Any:
+    """What a script of a site defines."""
+    text = content.decode()
+    return json.loads(text[text.index(" = ") + 3 : text.rindex(";")])
+
+
 class Html(HTMLParser):
     """What a browser makes of a page: its elements, the text outside of scripts, and the data in them."""
 

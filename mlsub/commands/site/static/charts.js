@@ -3,7 +3,7 @@
 // window.mlsub.kinds has a drawing function a kind of chart: (data, size, figure) => { svg, legend, stops, title }, or null
 // where there is nothing to draw. size has the width in pixels and whether that is narrow; stops are the marks with their x
 // and y, and perhaps an href, title(mark) their words. parts has what a kind may draw beside a chart: (data, figure) => what is
-// said about that part, and what is other in its data, or null.
+// other in the data of that part, or null. What a drawing function returns as about is said below the chart.
 (() => {
   const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
@@ -159,7 +159,8 @@
     const made = window.mlsub.kinds[known.kind](known.data, { width, narrow: width < narrow }, figure);
     figure.hidden = !made;
     if (!made) return;
-    const { svg, legend: entries = [], stops = [], title } = made;
+    const { svg, legend: entries = [], stops = [], title, about } = made;
+    if (about) figure.querySelector(".about").textContent = about;
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", ["figcaption", ".about"].map((of) => figure.querySelector(of)?.textContent ?? "").join(". "));
     // The picture has one label; those of its parts are names for style sheets and tests.
@@ -184,11 +185,10 @@
   };
 
   // A second chart, of the part of the first that its kind names.
-  const beside = (figure, data, { about, ...change }) => {
+  const beside = (figure, data, change) => {
     const part = figure.cloneNode(true);
     part.id += "-near-the-target";
     part.querySelector("figcaption").append(" near the target");
-    part.querySelector(".about").textContent = about;
     figure.after(part);
     begin(part, { ...data, ...change });
   };
@@ -196,6 +196,7 @@
   const begin = (figure, given) => {
     const source = figure.querySelector('script[type="application/json"]');
     const known = { kind: figure.dataset.kind, data: given ?? (source ? JSON.parse(source.textContent) : null) };
+    if (!figure.querySelector(".about")) figure.append(Object.assign(document.createElement("p"), { className: "about" }));
     const part = given ? null : window.mlsub.parts[known.kind]?.(known.data, figure);
     if (part) beside(figure, known.data, part);
     drawn.set(figure, known);

@@ -4,6 +4,8 @@
 (() => {
   const { kinds, parts, plot, number, read, ticks } = window.mlsub;
   const CHOSEN = "mlsub-run";
+  // So many runs have a band of their middle half, fewer one of all of them.
+  const MANY = 20;
 
   // The value of a run at a place: linear between two evaluations, of several at one place the last; a run that has ended
   // counts with its last value, and one without an evaluation so far does not count.
@@ -17,7 +19,7 @@
   // Places with the low end of the band, the median and the high end: of all runs, or of twenty and more the middle half.
   // Where fewer than half of the runs count there is none. Places are those of the evaluations, or 120 at equal distances.
   const spreadOf = (runs) => {
-    const [ends, places] = [runs.length < 20 ? [0, 1] : [0.25, 0.75], d3.sort(new Set(runs.flat().map((d) => d.x)))];
+    const [ends, places] = [runs.length < MANY ? [0, 1] : [0.25, 0.75], d3.sort(new Set(runs.flat().map((d) => d.x)))];
     const even = () => d3.range(120).map((at) => places[0] + ((places.at(-1) - places[0]) * at) / 119);
     return (places.length > 120 ? even() : places).flatMap((x) => {
       const values = runs.map((points) => valueAt(points, x)).filter((value) => value !== null);
@@ -56,7 +58,7 @@
     const [first, last] = d3.extent(there, (p) => p.x);
     const ends = there.length ? `, the first at ${number(first)} ${data.x.unit} and the last at ${number(last)}` : "";
     const about = `${there.length} of ${lines.length} ${lines.length === 1 ? "run reaches" : "runs reach"} ${number(data.goal.level)}${ends}`;
-    return { about: `${about}: each evaluation is a dot, and the one that reaches the target is larger.`, band: "", window };
+    return { near: `${about}: each evaluation is a dot, and the one that reaches the target is larger.`, window };
   };
 
   // A run in the foreground; null puts all of them back. Where a range is there for them, the others are not seen.
@@ -106,7 +108,7 @@
     if (!states.has(figure)) {
       const lines = linesOf(data, figure);
       const chosen = { name: null };
-      const spread = data.band && !data.window ? spreadOf(lines.map((line) => line.points)) : null;
+      const spread = lines.length > 2 && !data.window ? spreadOf(lines.map((line) => line.points)) : null;
       states.set(figure, { lines, chosen, spread });
       if (lines.length > 1) chooser(figure, lines, data, chosen);
     }
@@ -127,9 +129,19 @@
     return long && d3.max(spread, (d) => d.high) - d3.min(spread, (d) => d.low) > 0.5 * (most - least);
   };
 
-  const besides = (spread, data, x) => {
+  const bandOf = (lines) => (lines.length < MANY ? "range from the lowest to the highest run" : "middle half of the runs (quartiles)");
+  const besides = (spread, lines, x) => {
     const near = spread.reduce((best, one) => (Math.abs(one.x - x) < Math.abs(best.x - x) ? one : best));
-    return `\nmedian of the runs: ${number(near.median)}\n${data.band}: ${number(near.low)} to ${number(near.high)}`;
+    return `\nmedian of the runs: ${number(near.median)}\n${bandOf(lines)}: ${number(near.low)} to ${number(near.high)}`;
+  };
+
+  const saidOf = (lines, data, spread) => {
+    const [least, most] = d3.extent(lines, (line) => line.points.at(-1).y).map((value) => number(value));
+    const target = data.goal ? `, target ${number(data.goal.level)}` : "";
+    const ends = `The last values of ${lines.length} run${lines.length === 1 ? "" : "s"} are ${least} to ${most}${target}.`;
+    return spread
+      ? `${ends} The line is the median of the runs, the band the ${bandOf(lines)}. Between two evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value.`
+      : ends;
   };
 
   const dotMarks = (lines, data, all) => {
@@ -148,7 +160,7 @@
       ? all.filter(({ x, y }) => x >= data.window.x[0] && x <= data.window.x[1] && y >= data.window.y[0] && y <= data.window.y[1])
       : all;
     const title = (d) =>
-      `${d.run}\n${data.x.title}: ${number(d.x)}\n${data.y.title}: ${number(d.y)}${spread ? besides(spread, data, d.x) : ""}`;
+      `${d.run}\n${data.x.title}: ${number(d.x)}\n${data.y.title}: ${number(d.y)}${spread ? besides(spread, lines, d.x) : ""}`;
     const target = data.goal ? [Plot.ruleY([data.goal.level], { stroke: "var(--c5)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
     const pointed = Plot.tip(inside, Plot.pointer({ x: "x", y: "y", title, maxRadius: 30 }));
     const axis = (of, ends) => ({ label: of.title, grid: true, ...(ends ? { domain: ends } : {}) });
@@ -169,13 +181,13 @@
     light(svg, chosen.name);
     const range = [
       { name: `median of ${lines.length} runs`, fill: "var(--c0)", shape: "line" },
-      { name: data.band ?? "", fill: "var(--c0)", shape: "band" },
+      { name: bandOf(lines), fill: "var(--c0)", shape: "band" },
     ];
     const legend = [
       ...(spread ? range : []),
       { name: spread ? "run that is pointed at or chosen" : "run", fill: spread ? "var(--text)" : "var(--run)", shape: "line", live: Boolean(spread) },
       ...(data.goal ? [{ name: `target ${number(data.goal.level)}`, fill: "var(--c5)", shape: "rule" }] : []),
     ];
-    return { svg, legend, stops: inside, title };
+    return { svg, legend, stops: inside, title, about: data.near ?? saidOf(lines, data, spread) };
   };
 })();
