@@ -23,7 +23,7 @@ MAX_ROWS = 500
 _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "calm"}
 #: What is said of a defect below its message, as far as it has it.
 _BELOW = ("expected", "found")
-_FINDINGS = "Review findings are what a careful reviewer would ask about, and never change a verdict."
+_REVIEW = "Review findings are what a careful reviewer would ask about, and never change a verdict."
 
 
 def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
@@ -48,7 +48,8 @@ def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
     notes = len(grouped(one for one in findings if one not in told))
     counts = f"{', '.join(first)} and {last}" if first else last
     counts += f", and {count_text(notes, 'review note')} (mlsub check)." if notes else "."
-    return Section(key="findings", title="Findings", words=(counts, _FINDINGS) if told else (counts,), tables=tables)
+    words = (counts, _REVIEW) if any(one.kind is Kind.REVIEW for one in told) else (counts,)
+    return Section(key="findings", title="Findings", words=words, tables=tables)
 
 
 def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[Finding]]]]:

@@ -135,11 +135,12 @@
     return `\nmedian of the runs: ${number(near.median)}\n${bandOf(lines)}: ${number(near.low)} to ${number(near.high)}`;
   };
 
-  const saidOf = (lines, data, spread) => {
+  // What a chart shows; what its lines mean stands below the first of a page.
+  const saidOf = (lines, data, explained) => {
     const [least, most] = d3.extent(lines, (line) => line.points.at(-1).y).map((value) => number(value));
     const target = data.goal ? `, target ${number(data.goal.level)}` : "";
     const ends = `The last values of ${lines.length} run${lines.length === 1 ? "" : "s"} are ${least} to ${most}${target}.`;
-    return spread
+    return explained
       ? `${ends} The line is the median of the runs, the band the ${bandOf(lines)}. Between two evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value.`
       : ends;
   };
@@ -188,6 +189,6 @@
       { name: spread ? "run that is pointed at or chosen" : "run", fill: spread ? "var(--text)" : "var(--run)", shape: "line", live: Boolean(spread) },
       ...(data.goal ? [{ name: `target ${number(data.goal.level)}`, fill: "var(--c5)", shape: "rule" }] : []),
     ];
-    return { svg, legend, stops: inside, title, about: data.near ?? saidOf(lines, data, spread) };
+    return { svg, legend, stops: inside, title, about: data.near ?? saidOf(lines, data, spread && figure.matches(":first-child")) };
   };
 })();
