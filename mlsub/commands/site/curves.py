@@ -16,7 +16,7 @@ from mlsub.rules.constraints import Stated
 from mlsub.submission.model import LogReport
 
 #: Evaluations of an entry that are shown; few entries have more. What is left out is said.
-MAX_ALL = 800
+MAX_ALL = 500
 #: Measures of one benchmark that get charts of their own; there are two at most in any round.
 _MAX_MEASURES = 4
 _WORDS = {"epoch_num": "epochs", "samples_count": "samples", "step_num": "steps"}
@@ -211,7 +211,7 @@ def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str
     rows = []
     for name, curve in zip(names, curves, strict=True):
         lists = [
-            ([one.minutes for one in curve], 5),
+            ([one.minutes for one in curve], 4),
             *([([one.progress for one in curve], 6)] if unit else []),
             *(([one.values.get(measure) for one in curve], 6) for measure in measures),
         ]

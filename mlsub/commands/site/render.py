@@ -204,7 +204,7 @@ def _cells(cells: Sequence[Cell], numeric: Sequence[bool], root: str) -> str:
 def _attributes(cell: Cell, *, numeric: bool) -> str:
     found = "" if numeric or len(cell.text) <= _LONG else " class=long"
     if cell.sort is not None and not (numeric and _is_text_of(cell.text, cell.sort)):
-        found += f" data-sort={cell.sort}"
+        found += f" data-sort={cell.sort:.9g}"
     return f'{found} title="{_safe(cell.note)}"' if cell.note else found
 
 

@@ -42,10 +42,7 @@ _VERDICTS = {
 }
 #: Where a script puts the day on which the reader looks; without one it is left to fill in.
 DAY = "[date]"
-_CITE = (
-    "MLCommons asks that a quoted result comes with these facts. What stands in brackets is not in the logs: the ID is "
-    "in the results table that MLCommons publishes."
-)
+_CITE = "What stands in brackets is not in the logs: the ID is in the results table that MLCommons publishes."
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
 
@@ -157,10 +154,10 @@ def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:
         factor = f"× {score.expected_scaling:.6f} by the convergence test"
         yield "Expected", _short(score.expected, f"{minutes_cell(score.expected).text} minutes: unscaled {factor}")
     if result.chip_minutes is not None:
-        yield "Accelerator-minutes", _short(result.chip_minutes, "the score times the number of accelerators")
+        yield "Accelerator-minutes", _short(result.chip_minutes)
 
 
-def _short(value: float | None, note: str) -> Cell:
+def _short(value: float | None, note: str | None = None) -> Cell:
     return Cell(f"{number_text(value, 3)} minutes" if value is not None else "–", note=note)
 
 
@@ -170,7 +167,7 @@ def _short(value: float | None, note: str) -> Cell:
 def citation_section(result: SiteResult) -> Section:
     """Return the texts to copy: a sentence with the score, the footnote that the guidelines require, and BibTeX."""
     verified = result.publication_date is not None
-    quotes = [Quote("Footnote, by the results messaging guidelines", f"[1] {footnote(result)}")]
+    quotes = [Quote("Footnote", f"[1] {footnote(result)}")]
     if result.score_minutes is not None:
         quotes.insert(
             0, Quote("Sentence", f"{_sentence(result)} in {number_text(result.score_minutes, 3)} minutes [1].")

@@ -128,7 +128,7 @@ _COLUMNS: dict[str, Column[SiteResult]] = {
     "expected": Column("expected", lambda one: number_cell(one.score.expected)),
     "chip-minutes": Column("chip-minutes", lambda one: number_cell(one.chip_minutes, number_text(one.chip_minutes, 3))),
     "division": Column("division", lambda one: one.division_name),
-    "round": Column("round", lambda one: Cell(one.round_key, _age_number(one))),
+    "round": Column("round", lambda one: one.round_key),
     "verdict": Column("verdict", lambda one: verdict_cell(one.official)),
     "rcp": Column("RCP", lambda one: rcp_cell(one.rcp)),
     "runs": Column("runs", lambda one: one.runs),

@@ -195,7 +195,8 @@
 
   const begin = (figure, given) => {
     const source = figure.querySelector('script[type="application/json"]');
-    const known = { kind: figure.dataset.kind, data: given ?? (source ? JSON.parse(source.textContent) : null) };
+    if (!given) source.before(Object.assign(document.createElement("div"), { className: "plot-area" }));
+    const known = { kind: figure.dataset.kind, data: given ?? JSON.parse(source.textContent) };
     if (!figure.querySelector(".about")) figure.append(Object.assign(document.createElement("p"), { className: "about" }));
     const part = given ? null : window.mlsub.parts[known.kind]?.(known.data, figure);
     if (part) beside(figure, known.data, part);
