@@ -21,7 +21,7 @@ from mlsub.io.errors import MlsubError, reason_of
 
 #: What a file system answers that cannot synchronise a folder, a pipe or a device.
 CANNOT_SYNC = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)
-_PART = re.compile(r"\.mlsub-[0-9a-f]+\.(part|new)")
+_PART = re.compile(r"\.mlsub-[0-9a-f]+\.part")
 #: The name of a folder while another one takes its place.
 _OLD = re.compile(r"\.(.+)\.mlsub-old", re.DOTALL)
 #: So many files are synchronised at the same time: file systems commit them together, in a fifth of the time.
@@ -261,7 +261,7 @@ def _old_name(final: Path) -> Path:
 
 
 def is_part(name: str) -> bool:
-    """Return whether a name is that of a file or folder that is not finished; ``.new`` is of earlier versions."""
+    """Return whether a name is that of a file or folder that is not finished."""
     return _PART.fullmatch(name) is not None
 
 

@@ -14,7 +14,6 @@ from mlsub.commands.lazy import Command
 _WRITTEN = {
     "manifest": ("submission.yaml, for mlsub pack", "mlsub.packing.read.manifest_schema"),
     "claims": ("claims files, for mlsub audit", "mlsub.commands.audit.claims.claims_schema"),
-    "ids": ("lists of the IDs of results, for mlsub site --ids", "mlsub.submission.ids.ids_schema"),
     "config": ("settings files: mlsub.toml, or [tool.mlsub] in pyproject.toml", "mlsub.config.model.config_schema"),
     "rules": ("rule files of your own, for --rules", "mlsub.rules.overlay.overlay_schema"),
     "watch": ("one line of mlsub watch --format jsonl", "mlsub.commands.watch.model.schema"),
@@ -41,7 +40,7 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     """Print the JSON Schema of NAME, for editors and other tools.
 
     NAME is an answer, such as check or compare packages: what its command writes with --format json. Or it is a kind of
-    document: manifest, system, claims, ids, config or rules; or watch, for a line of mlsub watch --format
+    document: manifest, system, claims, config or rules; or watch, for a line of mlsub watch --format
     jsonl. Without NAME, it lists the names.
 
     Exit status: 0, or 2 for an unknown name or round.

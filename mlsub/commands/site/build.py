@@ -23,7 +23,6 @@ from mlsub.io.write import staging_beside
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
-from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.submission.result import round_key
 from mlsub.workspace import AS_FOUND, Checked, Settings
 from mlsub.workspace.executors import run_here
@@ -91,7 +90,6 @@ def build_site(
     settings: Settings = AS_FOUND,
     *,
     title: str | None = None,
-    ids: Ids | None = None,
     url: str = "",
 ) -> Built:
     """Write the site of some reports.
@@ -102,14 +100,13 @@ def build_site(
         settings: those that the reports were made with, and how many processes of this machine write pages, unless as
             many as pay; ``progress`` is called with how many pages are written.
         title: of the first page; None for the usual one.
-        ids: the identifiers that results have in the official tables; None for those that ship with mlsub.
         url: where the site will be, with a slash at its end; pages name their pictures by it.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
         MlsubError: see :func:`mlsub.commands.site.render.check_libraries`.
     """
-    site = Site(build_rounds(checked, settings.overlay, shipped_ids() if ids is None else ids))
+    site = Site(build_rounds(checked, settings.overlay))
     own = settings.convergence.reference
     files = downloads(site.results)
     groups = list(group_pages(site))

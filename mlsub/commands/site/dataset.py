@@ -64,7 +64,6 @@ FIELDS = (
     _field("runs", "Runs", _COUNT),
     _field("verdict", "Verdict"),
     _field("rcp_verdict", "Convergence test"),
-    _field("id", "MLPerf ID"),
 )
 #: Units of columns that have one.
 _UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(
@@ -104,7 +103,7 @@ def _rows(results: Results) -> list[list[Value]]:
     """Return the values of each result, in the order of the columns."""
     rows = []
     for result in results:
-        cells = result.columns() | {"round_key": result.round_key, "id": result.id}
+        cells = result.columns() | {"round_key": result.round_key}
         rows.append([_plain(cells[field.name]) for field in FIELDS])
     return rows
 

@@ -127,7 +127,6 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     if (out := published(result.usage, result.round)) is not None:
         yield "Published", Cell(out.shown)
     yield "Division", Cell(clean(result.division or "not said", 40).capitalize())
-    yield "MLPerf ID", Cell(result.ids.shown, note=result.ids.source) if result.ids else Cell("not in the logs")
     converged = f"{result.converged} converged and {result.compliant} are compliant"
     yield "Runs", Cell(f"{result.runs}, of which {converged}")
     if rcp.batch_size is not None:
@@ -209,11 +208,7 @@ def footnote(result: SiteResult) -> str:
     who = f"{result.submitter} {result.system_name or clean(result.system, 100)}"
     if result.publication_date is None:
         return f"Unverified {what}: {who}. Result not verified by MLCommons Association. {_LEGEND}"
-    # Where no source says which of several IDs it is, the reader chooses.
-    known = (
-        result.ids.ids[0] if result.ids and len(result.ids.ids) == 1 else f"[ID {result.id or f'{result.round}-...'}]"
-    )
-    return f"{what}: {who}, entry {known}. Retrieved: from {_source(result)} on {DAY}. {_LEGEND}"
+    return f"{what}: {who}, entry [ID {result.round}-...]. Retrieved: from {_source(result)} on {DAY}. {_LEGEND}"
 
 
 def _source(result: SiteResult) -> str:
@@ -237,7 +232,6 @@ def bibtex(result: SiteResult) -> str:
         "year": f"{{{out.year}}}" if out else "",
         "month": f"{out:%b}".lower() if out else "",
         "publisher": "{MLCommons}",
-        "number": f"{{{result.id.translate(tex)}}}" if result.id else "",
         "url": f"{{{_source(result)}}}",
         "note": f"{{MLPerf result, retrieved on {DAY}}}",
     }

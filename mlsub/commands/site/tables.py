@@ -132,7 +132,6 @@ _COLUMNS: dict[str, Column[SiteResult]] = {
     "verdict": Column("verdict", lambda one: verdict_cell(one.official)),
     "rcp": Column("RCP", lambda one: rcp_cell(one.rcp)),
     "runs": Column("runs", lambda one: one.runs),
-    "id": Column("MLPerf ID", lambda one: one.id),
     "findings": Column("findings", lambda one: len(grouped(one.findings))),
     "software": Column("software", lambda one: one.framework),
     "batch size": Column("batch size", lambda one: one.rcp.batch_size),

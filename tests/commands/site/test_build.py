@@ -195,7 +195,7 @@ def test_a_page_that_another_process_cannot_write_ends_the_build(
     forks(monkeypatch)
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(MlsubError, match="site cannot be written: No space left on device"):
-        build_site(found, tmp_path / "site", Settings(executor="local:2"))
+        build_site(found, tmp_path / "site", Settings(jobs=2))
     assert not (tmp_path / "site").exists()
 
 
