@@ -11,7 +11,7 @@ import pytest
 
 from mlsub.commands.site.dataset import FIELDS, downloads, results_script
 from mlsub.commands.site.results import SiteResult
-from tests.commands.site.sites import rounds, script, two_rounds
+from tests.commands.site.sites import result_rows, rounds, script, two_rounds
 from tests.make_tree import make_tree
 
 
@@ -22,15 +22,10 @@ def results(tmp_path: Path) -> list[SiteResult]:
 
 def rows_of(results: list[SiteResult]) -> list[dict[str, Any]]:
     """The rows of the script, which has them by column."""
-    found = script(results_script(results))
-    assert [column["key"] for column in found["columns"]] == [field.name for field in FIELDS]
-    columns = []
-    for column in found["columns"]:
-        names, values = column.get("names"), column["values"]
-        columns.append(values if names is None else [None if value < 0 else names[value] for value in values])
-    rows = [dict(zip((field.name for field in FIELDS), row, strict=True)) for row in zip(*columns, strict=True)]
-    assert len(rows) == found["count"]
-    return rows
+    content, keys = results_script(results), [field.name for field in FIELDS]
+    found = script(content)
+    assert ([column["key"] for column in found["columns"]], found["count"]) == (keys, len(results))
+    return [dict(zip(keys, row, strict=True)) for row in result_rows(content)]
 
 
 def test_the_script_and_the_files_have_the_same_values(results: list[SiteResult]) -> None:

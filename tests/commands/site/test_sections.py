@@ -55,7 +55,7 @@ def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> N
     assert listed(section, 1, 3) == [*["0.01"] * 9, "0.75951"]
     run, minutes, epochs, quality = cells(table)[0]
     assert (run, epochs) == ("result_0", "4 8 12 16 20 24 28 32 36 40")
-    assert (minutes.split(" ")[9], quality) == ("0.83357", "0.01 " * 9 + "0.7595")
+    assert (minutes.split(" ")[9], quality) == ("0.8336", "0.01 " * 9 + "0.7595")
     assert (over_minutes.data["table"]["x"], over_epochs.data["table"]["x"], over_epochs.data["table"]["y"]) == (
         1,
         2,
