@@ -154,7 +154,7 @@ REFUSED = {
     "keys bert --round 6.0": "mlsub rules keys: training 6.0 has no bert; it was in 0.7 to 5.0",
     "list --round 9 --usage hpc": "mlsub rules list: no hpc round '9'; there are 1.0, 2.0, 3.0",
     "list --division open": "mlsub rules list: --division needs --round or --benchmark",
-    "list --round 1.0 --benchmark bert": "mlsub rules list: --round and --benchmark exclude each other; mlsub rules show",
+    "list --round 1.0 --benchmark bert": "mlsub rules list: --round and --benchmark exclude each other; use ",
     "list --round 99.0": "mlsub rules list: no training round '99.0'; there are ",
     "diff 1.0 1.O": "mlsub rules diff: no training round '1.O'; there are ",
     "diff 1.0 1.1 --benchmark llama31_8b": "mlsub rules diff: neither training 1.0 nor 1.1 has llama31_8b",

@@ -96,9 +96,7 @@ def list_(
     if division and not (round_ or benchmark):
         raise MlsubError("--division needs --round or --benchmark")
     if round_ and benchmark:
-        raise MlsubError(
-            "--round and --benchmark exclude each other; mlsub rules show BENCHMARK --round ROUND has rules"
-        )
+        raise MlsubError("--round and --benchmark exclude each other; use mlsub rules show BENCHMARK --round ROUND")
     if ids and (round_ or benchmark or usage or overlay):
         raise MlsubError("--ids lists the rules of every round: leave out --round, --benchmark, --usage and --rules")
     if ids:
