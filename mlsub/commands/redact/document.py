@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import msgspec
 
@@ -25,13 +25,8 @@ class Kind(StrEnum):
     USER = "user"
 
 
-class PrivateSpan(NamedTuple):
-    """A private thing in a text: where, and the bytes that its placeholder stands for."""
-
-    start: int
-    end: int
-    kind: Kind
-    key: bytes
+#: A private thing in a text: from where to where, and the bytes that its placeholder stands for.
+PrivateSpan = tuple[int, int, Kind, bytes]
 
 
 class Spot(msgspec.Struct, frozen=True):

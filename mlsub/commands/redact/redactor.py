@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -106,14 +105,14 @@ class Redactor:
         """Whether there were more names or secrets than are looked for wherever they stand."""
         return self._forgot or len(self._names) > known.MAX_NAMES or len(self._secrets) > known.MAX_SECRETS
 
-    def _remember(self, span: PrivateSpan) -> None:
+    def _remember(self, kind: Kind, key: bytes) -> None:
         """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
         if self._members_left <= 0:
             self._forgot = True
             return
-        self._looked_up.add(span.key)
-        kind = Kind.USER if span.kind is Kind.PATH else span.kind
-        names = [patterns.user_of(span.key)] if span.kind is Kind.PATH else patterns.members(span.key)
+        self._looked_up.add(key)
+        names = [patterns.user_of(key)] if kind is Kind.PATH else patterns.members(key)
+        kind = Kind.USER if kind is Kind.PATH else kind
         self._members_left -= max(1, len(names))
         looked_at = names[: patterns.MAX_MEMBERS]
         new = [name for name in looked_at if patterns.learnable(kind, name) and name not in self._names]
@@ -157,41 +156,39 @@ class Redactor:
         name = plain(file.relative_to(self._root).as_posix())
         for (line, text), spans in zip(pieces, self._by_text([text for _, text in pieces]), strict=True):
             at = 0
-            for span in spans:
-                line += text.count(b"\n", at, span.start)
-                at = span.start
-                if where is Where.FREE or span.kind is not Kind.ENV:
-                    item = self.items.get((span.kind, span.key)) or self._item(span)
+            for start, _, kind, key in spans:
+                if where is Where.FREE or kind is not Kind.ENV:
+                    item = self._item(kind, key)
                     places = item.counted(where)
                     if len(places) < MAX_PLACES:
-                        key = _RECORD_KEY.search(text) if where is Where.RECORD else None
-                        spot = Spot(name, line, plain(key[1].decode("latin-1")) if key else "")
+                        line += text.count(b"\n", at, start)
+                        at = start
+                        found = _RECORD_KEY.search(text) if where is Where.RECORD else None
+                        spot = Spot(name, line, plain(found[1].decode("latin-1")) if found else "")
                         places += [spot] if spot not in places else []
 
     def _by_text(self, texts: Sequence[bytes]) -> Iterator[list[PrivateSpan]]:
         """Yield the spans of each text, by their places in it."""
-        spans, at = deque(self.spans(_joined(texts))), 1
+        spans, at, done = self.spans(_joined(texts)), 1, 0
         for text in texts:
-            mine, end = [], at + len(text)
-            while spans and spans[0].start < end:
-                start, stop, kind, key = spans.popleft()
-                mine.append(PrivateSpan(start - at, stop - at, kind, key))
-            yield mine
+            first, end = done, at + len(text)
+            while done < len(spans) and spans[done][0] < end:
+                done += 1
+            yield [(start - at, stop - at, kind, key) for start, stop, kind, key in spans[first:done]]
             at = end + 1
 
     def spans(self, text: bytes) -> list[PrivateSpan]:
         """Return what is replaced in a text that begins with a line end, in order."""
         text = _PLACEHOLDER.sub(self._taken_away, text)
-        looks = patterns.likely(text)
         found: list[PrivateSpan] = []
         for _ in range(_LOOKS):
-            new = _merged(self._find(text, looks), text)
+            new = _merged(self._find(text), text)
             if not new:
                 break
             found += new
             blanked = bytearray(text)
-            for span in new:
-                blanked[span.start : span.end] = bytes(span.end - span.start)
+            for start, end, _, _ in new:
+                blanked[start:end] = bytes(end - start)
             text = bytes(blanked)
         return sorted(found)
 
@@ -201,28 +198,26 @@ class Redactor:
             self._taken[kind] = max(self._taken.get(kind, 0), int(placeholder[2]))
         return bytes(len(placeholder[0]))
 
-    def _find(self, text: bytes, looks: Iterable[patterns.Look]) -> list[PrivateSpan]:
-        found = patterns.find(text, looks)
-        for span in found:
+    def _find(self, text: bytes) -> list[PrivateSpan]:
+        found = list(self._known.find(text))
+        for _, _, kind, key in found:
             # In records too: who is named in one is replaced in what stands around it.
-            if span.kind in _OWNERS and span.key not in self._looked_up:
-                self._remember(span)
-        found += self._known.find(text)
+            if kind in _OWNERS and key not in self._looked_up:
+                self._remember(kind, key)
         for pattern in self._texts:
-            found += (PrivateSpan(*match.span(), Kind.TEXT, match[0]) for match in pattern.finditer(text))
+            found += ((*match.span(), Kind.TEXT, match[0]) for match in pattern.finditer(text))
         if self._env:
-            found += (PrivateSpan(*match.span(1), Kind.ENV, b"") for match in _ENV.finditer(text))
+            found += ((*match.span(1), Kind.ENV, b"") for match in _ENV.finditer(text))
         return found
 
-    def _item(self, span: PrivateSpan) -> Private:
-        key = (span.kind, span.key)
-        item = self.items.get(key)
+    def _item(self, kind: Kind, key: bytes) -> Private:
+        item = self.items.get((kind, key))
         if item is None:
-            if span.kind is Kind.SECRET and known.anchor(span.key):
-                self._secrets[span.key] = None
+            if kind is Kind.SECRET and known.anchor(key):
+                self._secrets[key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
-            item = self.items[key] = Private(span.kind, _shown(*key), self._placeholder(span.kind))
+            item = self.items[kind, key] = Private(kind, _shown(kind, key), self._placeholder(kind))
         return item
 
     def _placeholder(self, kind: Kind) -> str:
@@ -250,9 +245,9 @@ class Redactor:
         """Yield free texts with placeholders for what is private."""
         for text, spans in zip(texts, self._by_text(texts), strict=True):
             parts, at = [], 0
-            for span in spans:
-                parts += [text[at : span.start], self._item(span).placeholder.encode()]
-                at = span.end
+            for start, end, kind, key in spans:
+                parts += [text[at:start], self._item(kind, key).placeholder.encode()]
+                at = end
             yield b"".join([*parts, text[at:]])
 
 
@@ -279,14 +274,17 @@ def _joined(texts: Iterable[bytes]) -> bytes:
 def _merged(found: Iterable[PrivateSpan], text: bytes) -> list[PrivateSpan]:
     """Spans in order; what overlaps is one, of the earlier kind."""
     kept: list[PrivateSpan] = []
+    last_start, last_end = 0, 0
     for span in sorted(found):
-        last = kept[-1] if kept else None
-        if last is None or span.start >= last.end:
+        start, end, kind, key = span
+        if start >= last_end:
             kept.append(span)
-        elif span.end > last.end or (span.start == last.start and _RANK[span.kind] < _RANK[last.kind]):
-            kind = min(last.kind, span.kind, key=_RANK.__getitem__)
-            key = span.key if span[:2] == last[:2] else text[last.start : span.end]
-            kept[-1] = PrivateSpan(last.start, span.end, kind, key)
+        elif end > last_end or (start == last_start and _RANK[kind] < _RANK[kept[-1][2]]):
+            key = key if (start, end) == (last_start, last_end) else text[last_start:end]
+            kept[-1] = (last_start, end, min(kept[-1][2], kind, key=_RANK.__getitem__), key)
+        else:
+            continue
+        last_start, last_end = kept[-1][:2]
     return kept
 
 
