@@ -57,23 +57,26 @@ class Known:
         self._lines: dict[bytes, tuple[Candidate, ...]] = {}
         self._kept = 0
 
-    def find(self, text: bytes) -> Iterator[PrivateSpan]:
-        """Yield what is private in whole lines, with NUL for what is replaced already, in no order."""
-        sketch = text.translate(SKETCH)
-        found = list(candidates(sketch, sketch, block_looks()))
+    def find(self, text: bytes) -> list[PrivateSpan]:
+        """Return what is private in whole lines, with NUL for what is replaced already, in no order."""
         if self._kept > _MAX_KEPT:
             self._lines.clear()
             self._kept = 0
+        sketch = text.translate(SKETCH)
         lines = sketch.split(b"\n")
-        self._search([line for line in dict.fromkeys(lines) if line not in self._lines])
+        different = dict.fromkeys(lines)
+        self._search([line for line in different if line not in self._lines])
+        places = list(candidates(sketch, b"\n".join(different), block_looks()))
         at = 0
         for line in lines:
             for start, end, judge in self._lines[line]:
-                found.append((at + start, at + end, judge))
+                places.append((at + start, at + end, judge))
             at += len(line) + 1
-        for begin, end, judge in found:
+        found = []
+        for begin, end, judge in places:
             for start, stop, kind, key in judge(text[begin:end]):
-                yield begin + start, begin + stop, kind, key
+                found.append((begin + start, begin + stop, kind, key))
+        return found
 
     def _search(self, lines: Sequence[bytes]) -> None:
         """Note what may be private in sketches of lines."""
@@ -94,10 +97,12 @@ class Known:
             if word in words:
                 yield from ((*match.span(1), self._judge_secret) for match in _anywhere(secret).finditer(sketch))
         for match in _WORD.finditer(sketch) if self._lengths else ():
-            start = match.start()
-            lengths = [one for one in self._lengths.get(match[0], ()) if sketch[start : start + one] in self._sketches]
-            if end := max((_end(sketch, start + length) for length in lengths), default=0):
-                yield start, end, self._name
+            if match[0] in self._lengths:
+                start = match.start()
+                ends = [start + length for length in self._lengths[match[0]]]
+                ends = [_end(sketch, end) for end in ends if sketch[start:end] in self._sketches]
+                if any(ends):
+                    yield start, max(ends), self._name
 
     def _judge_secret(self, value: bytes) -> tuple[PrivateSpan, ...]:
         return ((0, len(value), Kind.SECRET, value),) if value in self._secrets else ()

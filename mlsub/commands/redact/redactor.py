@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -132,8 +134,8 @@ class Redactor:
         check_source(file)
         with file.open("rb") as source:
             for batch in _batches(source):
-                self._count(file, [(line, free) for line, free, _ in batch], Where.FREE)
-                self._count(file, [(line, record) for line, _, record in batch], Where.RECORD)
+                self._count(file, [(line, free) for line, free, _ in batch if free], Where.FREE)
+                self._count(file, [(line, record) for line, _, record in batch if record], Where.RECORD)
 
     def look_into(self, file: Path) -> None:
         """List what is private in a file that is no log, and is never written.
@@ -154,28 +156,23 @@ class Redactor:
     def _count(self, file: Path, pieces: Sequence[tuple[int, bytes]], where: Where) -> None:
         """Count what is private in the free text of a log, its records, or another file; texts come with their line."""
         name = plain(file.relative_to(self._root).as_posix())
-        for (line, text), spans in zip(pieces, self._by_text([text for _, text in pieces]), strict=True):
-            at = 0
-            for start, _, kind, key in spans:
-                if where is Where.FREE or kind is not Kind.ENV:
-                    item = self._item(kind, key)
-                    places = item.counted(where)
-                    if len(places) < MAX_PLACES:
-                        line += text.count(b"\n", at, start)
-                        at = start
-                        found = _RECORD_KEY.search(text) if where is Where.RECORD else None
-                        spot = Spot(name, line, plain(found[1].decode("latin-1")) if found else "")
-                        places += [spot] if spot not in places else []
-
-    def _by_text(self, texts: Sequence[bytes]) -> Iterator[list[PrivateSpan]]:
-        """Yield the spans of each text, by their places in it."""
-        spans, at, done = self.spans(_joined(texts)), 1, 0
-        for text in texts:
-            first, end = done, at + len(text)
-            while done < len(spans) and spans[done][0] < end:
-                done += 1
-            yield [(start - at, stop - at, kind, key) for start, stop, kind, key in spans[first:done]]
-            at = end + 1
+        text = _joined(piece for _, piece in pieces)
+        starts = list(accumulate((len(piece) + 1 for _, piece in pieces), initial=1))
+        at = line = number = 0
+        for start, _, kind, key in self.spans(text):
+            if where is not Where.FREE and kind is Kind.ENV:
+                continue
+            item = self.items.get((kind, key)) or self._item(kind, key)
+            places = item.counted(where)
+            if len(places) < MAX_PLACES:
+                if start >= starts[number]:
+                    number = bisect(starts, start)
+                    at, line = starts[number - 1], pieces[number - 1][0]
+                line += text.count(b"\n", at, start)
+                at = start
+                found = _RECORD_KEY.search(pieces[number - 1][1]) if where is Where.RECORD else None
+                spot = Spot(name, line, plain(found[1].decode("latin-1")) if found else "")
+                places += [spot] if spot not in places else []
 
     def spans(self, text: bytes) -> list[PrivateSpan]:
         """Return what is replaced in a text that begins with a line end, in order."""
@@ -223,8 +220,8 @@ class Redactor:
     def _placeholder(self, kind: Kind) -> str:
         if kind is Kind.ENV:
             return "<env>"
-        self._numbers[kind.value] = number = self._numbers.get(kind.value, 0) + 1
-        return f"<{kind.value}-{number}>"
+        self._numbers[kind] = number = self._numbers.get(kind, 0) + 1
+        return f"<{kind}-{number}>"
 
     def write(self, file: Path, target: Path | None = None) -> None:
         """Redact a log in place, or into another file, once its records are proven the same, each on its line.
@@ -243,12 +240,16 @@ class Redactor:
 
     def replace(self, texts: Sequence[bytes]) -> Iterator[bytes]:
         """Yield free texts with placeholders for what is private."""
-        for text, spans in zip(texts, self._by_text(texts), strict=True):
-            parts, at = [], 0
-            for start, end, kind, key in spans:
-                parts += [text[at:start], self._item(kind, key).placeholder.encode()]
+        joined = _joined(texts)
+        spans, at = deque(self.spans(joined)), 1
+        for text in texts:
+            parts, stop = [], at + len(text)
+            while spans and spans[0][0] < stop:
+                start, end, kind, key = spans.popleft()
+                parts += [joined[at:start], self._item(kind, key).placeholder.encode()]
                 at = end
-            yield b"".join([*parts, text[at:]])
+            yield b"".join([*parts, joined[at:stop]])
+            at = stop + 1
 
 
 def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
