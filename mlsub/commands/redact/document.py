@@ -25,8 +25,10 @@ class Kind(StrEnum):
     USER = "user"
 
 
-#: A private thing in a text: from where to where, and the bytes that its placeholder stands for.
-PrivateSpan = tuple[int, int, Kind, bytes]
+#: What a placeholder stands for.
+Thing = tuple[Kind, bytes]
+#: A private thing in a text: from where to where.
+PrivateSpan = tuple[int, int, Thing]
 
 
 class Spot(msgspec.Struct, frozen=True):
@@ -56,11 +58,6 @@ class Private(msgspec.Struct):
     placeholder: str
     counts: dict[Where, int] = {}
     places: dict[Where, list[Spot]] = {}
-
-    def counted(self, where: Where) -> list[Spot]:
-        """Count it once more; return the places of that kind that are noted."""
-        self.counts[where] = self.counts.get(where, 0) + 1
-        return self.places.setdefault(where, [])
 
 
 class Unsearched(msgspec.Struct, frozen=True):

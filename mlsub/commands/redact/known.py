@@ -74,8 +74,8 @@ class Known:
             at += len(line) + 1
         found = []
         for begin, end, judge in places:
-            for start, stop, kind, key in judge(text[begin:end]):
-                found.append((begin + start, begin + stop, kind, key))
+            for start, stop, thing in judge(text[begin:end]):
+                found.append((begin + start, begin + stop, thing))
         return found
 
     def _search(self, lines: Sequence[bytes]) -> None:
@@ -105,14 +105,14 @@ class Known:
                     yield start, max(ends), self._name
 
     def _judge_secret(self, value: bytes) -> tuple[PrivateSpan, ...]:
-        return ((0, len(value), Kind.SECRET, value),) if value in self._secrets else ()
+        return ((0, len(value), (Kind.SECRET, value)),) if value in self._secrets else ()
 
     def _judge_name(self, value: bytes) -> tuple[PrivateSpan, ...]:
         for length in range(len(value), 0, -1):
             name = value[:length]
             kind = self._names.get(name)
             if kind is not None and (end := _end(value, length)):
-                return ((0, end if kind is Kind.HOST else length, kind, name),)
+                return ((0, end if kind is Kind.HOST else length, (kind, name)),)
         return ()
 
 

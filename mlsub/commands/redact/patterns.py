@@ -175,8 +175,11 @@ def _exact(token: re.Pattern[bytes], judge: Judge, value: bytes) -> Spans:
     return judge(value) if token.fullmatch(value) else ()
 
 
-def _token(value: bytes) -> Spans:
-    return ((0, len(value), Kind.SECRET, value),)
+def _whole(kind: Kind, value: bytes) -> Spans:
+    return ((0, len(value), (kind, value)),)
+
+
+_token = partial(_whole, Kind.SECRET)
 
 
 def _secret(value: bytes) -> Spans:
@@ -201,7 +204,7 @@ def _block(value: bytes) -> Spans:
     block = value.replace(b"\r", b"\n")
     key = b"\n" + hashlib.sha256(block).digest()
     lines = ((line.start(1), line[1].rstrip()) for line in _KEY_LINE.finditer(block))
-    return tuple((start, start + len(line), Kind.SECRET, key) for start, line in lines)
+    return tuple((start, start + len(line), (Kind.SECRET, key)) for start, line in lines)
 
 
 def _host(value: bytes) -> Spans:
@@ -210,7 +213,7 @@ def _host(value: bytes) -> Spans:
     lower = name.lower()
     if _CHECKS["not_hosts"].match(lower) or _CHECKS["public"].match(lower) or _CHECKS["four"].match(name):
         return ()
-    return ((0, len(name), Kind.HOST, host_key(name)),)
+    return ((0, len(name), (Kind.HOST, host_key(name))),)
 
 
 def _numbered(value: bytes) -> Spans:
@@ -225,14 +228,14 @@ def host_key(name: bytes) -> bytes:
 def _user(value: bytes) -> Spans:
     name = value.rstrip(b".-")
     is_none = len(name) < 2 or _CHECKS["not_users"].match(name.lower())
-    return () if is_none else ((0, len(name), Kind.USER, name),)
+    return () if is_none else _whole(Kind.USER, name)
 
 
 def _path(value: bytes) -> Spans:
     """The home folder of a user."""
     path = value.rstrip(b".-+@")
     is_none = _CHECKS["not_users"].match(user_of(path).lower())
-    return () if is_none else ((0, len(path), Kind.PATH, path),)
+    return () if is_none else _whole(Kind.PATH, path)
 
 
 def user_of(path: bytes) -> bytes:
@@ -245,18 +248,18 @@ def _place(value: bytes) -> Spans:
     """A folder of a shared file system, unless its name is an everyday one."""
     path = value.rstrip(b".-+@")
     name = re.split(rb"/(?:scratch|work)\d*/", path)[-1].partition(b"/")[0]
-    return () if name.lower() in _COMMON else ((0, len(path), Kind.PATH, path),)
+    return () if name.lower() in _COMMON else _whole(Kind.PATH, path)
 
 
 def _machine(value: bytes) -> Spans:
     """Four numbers that are surely no version."""
-    return ((0, len(value), Kind.ADDRESS, value),) if _CHECKS["address"].match(value) else ()
+    return _whole(Kind.ADDRESS, value) if _CHECKS["address"].match(value) else ()
 
 
 def _address(value: bytes) -> Spans:
     """Four numbers, which may be a version."""
-    large = sum(int(one) > 31 for one in value.split(b".")) > 2
-    return _machine(value) if large or _CHECKS["own"].match(value) else ()
+    is_one = _CHECKS["own"].match(value) or sum(int(one) > 31 for one in value.split(b".")) > 2
+    return _machine(value) if is_one else ()
 
 
 def _groups_of_hex(value: bytes) -> Spans:
@@ -264,12 +267,12 @@ def _groups_of_hex(value: bytes) -> Spans:
     digits = value.replace(b":", b"")
     is_none = digits.isdigit() or not digits.strip(b"0") or not digits.strip(b"fF")
     is_none = is_none or (b"::" in value and not _CHECKS["network"].match(value.lower()))
-    return () if is_none else ((0, len(value), Kind.ADDRESS, value),)
+    return () if is_none else _whole(Kind.ADDRESS, value)
 
 
 def _email(value: bytes) -> Spans:
     is_none = value.startswith(b"git@") or _CHECKS["no_domain"].match(value.lower().partition(b"@")[2])
-    return () if is_none else ((0, len(value), Kind.EMAIL, value),)
+    return () if is_none else _whole(Kind.EMAIL, value)
 
 
 #: Each value of a kind is judged once, but for keys of many lines.

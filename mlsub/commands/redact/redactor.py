@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.commands.redact import known, patterns
-from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot, Where
+from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot, Thing, Where
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
@@ -75,7 +75,7 @@ class Redactor:
         #: The highest numbers of placeholders that stand in the logs already.
         self._taken: dict[str, int] = {}
         self._root = Path()
-        self.items: dict[tuple[Kind, bytes], Private] = {}
+        self.items: dict[Thing, Private] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -158,13 +158,17 @@ class Redactor:
         name = plain(file.relative_to(self._root).as_posix())
         text = _joined(piece for _, piece in pieces)
         starts = list(accumulate((len(piece) + 1 for _, piece in pieces), initial=1))
+        spans = self.spans(text)
+        new: dict[Thing, list[Spot]] = {}
+        for thing, times in Counter(thing for _, _, thing in spans).items():
+            if where is Where.FREE or thing[0] is not Kind.ENV:
+                item = self._item(thing)
+                item.counts[where] = item.counts.get(where, 0) + times
+                new[thing] = item.places.setdefault(where, [])
         at = line = number = 0
-        for start, _, kind, key in self.spans(text):
-            if where is not Where.FREE and kind is Kind.ENV:
-                continue
-            item = self.items.get((kind, key)) or self._item(kind, key)
-            places = item.counted(where)
-            if len(places) < MAX_PLACES:
+        for start, _, thing in spans:
+            places = new.get(thing)
+            if places is not None and len(places) < MAX_PLACES:
                 if start >= starts[number]:
                     number = bisect(starts, start)
                     at, line = starts[number - 1], pieces[number - 1][0]
@@ -184,7 +188,7 @@ class Redactor:
                 break
             found += new
             blanked = bytearray(text)
-            for start, end, _, _ in new:
+            for start, end, _ in new:
                 blanked[start:end] = bytes(end - start)
             text = bytes(blanked)
         return sorted(found)
@@ -197,24 +201,25 @@ class Redactor:
 
     def _find(self, text: bytes) -> list[PrivateSpan]:
         found = list(self._known.find(text))
-        for _, _, kind, key in found:
+        for _, _, (kind, key) in found:
             # In records too: who is named in one is replaced in what stands around it.
             if kind in _OWNERS and key not in self._looked_up:
                 self._remember(kind, key)
         for pattern in self._texts:
-            found += ((*match.span(), Kind.TEXT, match[0]) for match in pattern.finditer(text))
+            found += ((*match.span(), (Kind.TEXT, match[0])) for match in pattern.finditer(text))
         if self._env:
-            found += ((*match.span(1), Kind.ENV, b"") for match in _ENV.finditer(text))
+            found += ((*match.span(1), (Kind.ENV, b"")) for match in _ENV.finditer(text))
         return found
 
-    def _item(self, kind: Kind, key: bytes) -> Private:
-        item = self.items.get((kind, key))
+    def _item(self, thing: Thing) -> Private:
+        item = self.items.get(thing)
         if item is None:
+            kind, key = thing
             if kind is Kind.SECRET and known.anchor(key):
                 self._secrets[key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
-            item = self.items[kind, key] = Private(kind, _shown(kind, key), self._placeholder(kind))
+            item = self.items[thing] = Private(kind, _shown(kind, key), self._placeholder(kind))
         return item
 
     def _placeholder(self, kind: Kind) -> str:
@@ -245,8 +250,8 @@ class Redactor:
         for text in texts:
             parts, stop = [], at + len(text)
             while spans and spans[0][0] < stop:
-                start, end, kind, key = spans.popleft()
-                parts += [joined[at:start], self._item(kind, key).placeholder.encode()]
+                start, end, thing = spans.popleft()
+                parts += [joined[at:start], self._item(thing).placeholder.encode()]
                 at = end
             yield b"".join([*parts, joined[at:stop]])
             at = stop + 1
@@ -275,17 +280,17 @@ def _joined(texts: Iterable[bytes]) -> bytes:
 def _merged(found: Iterable[PrivateSpan], text: bytes) -> list[PrivateSpan]:
     """Spans in order; what overlaps is one, of the earlier kind."""
     kept: list[PrivateSpan] = []
-    last_start, last_end = 0, 0
+    first, behind = 0, 0
     for span in sorted(found):
-        start, end, kind, key = span
-        if start >= last_end:
+        start, end, (kind, key) = span
+        if start >= behind:
             kept.append(span)
-        elif end > last_end or (start == last_start and _RANK[kind] < _RANK[kept[-1][2]]):
-            key = key if (start, end) == (last_start, last_end) else text[last_start:end]
-            kept[-1] = (last_start, end, min(kept[-1][2], kind, key=_RANK.__getitem__), key)
+        elif end > behind or (start == first and _RANK[kind] < _RANK[kept[-1][2][0]]):
+            key = key if (start, end) == (first, behind) else text[first:end]
+            kept[-1] = (first, end, (min(kept[-1][2][0], kind, key=_RANK.__getitem__), key))
         else:
             continue
-        last_start, last_end = kept[-1][:2]
+        first, behind, _ = kept[-1]
     return kept
 
 
