@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import accumulate, chain, islice
 
 from mlsub.commands.redact.document import Kind, PrivateSpan
-from mlsub.commands.redact.patterns import SKETCH, Candidate, block_looks, candidates, is_mixed, line_looks
+from mlsub.commands.redact.patterns import SKETCH, Candidate, all_looks, candidates, is_mixed
 
 #: Names looked for at most; the rest is replaced only where it gives itself away.
 MAX_NAMES = 5000
@@ -29,11 +29,6 @@ def anchor(secret: bytes) -> bytes:
         return b""
     longest = max(_WORD.findall(secret), key=len)
     return longest if len(longest) >= _ANCHOR else b""
-
-
-def _anywhere(secret: bytes) -> re.Pattern[bytes]:
-    """An expression for all places in sketches where a secret may stand."""
-    return re.compile(rb"(?=(" + re.escape(secret.translate(SKETCH)) + rb"))")
 
 
 class Known:
@@ -66,7 +61,7 @@ class Known:
         lines = sketch.split(b"\n")
         different = dict.fromkeys(lines)
         self._search([line for line in different if line not in self._lines])
-        places = list(candidates(sketch, b"\n".join(different), block_looks()))
+        places = list(candidates(sketch, b"\n".join(different), all_looks()[1]))
         at = 0
         for line in lines:
             for start, end, judge in self._lines[line]:
@@ -84,7 +79,7 @@ class Known:
         starts = list(accumulate((len(line) + 1 for line in lines), initial=1))
         found: dict[int, list[Candidate]] = {}
         words = b"\n".join(set(sketch.split()))
-        for start, end, judge in chain(candidates(sketch, words, line_looks()), self._candidates(sketch, words)):
+        for start, end, judge in chain(candidates(sketch, words, all_looks()[0]), self._candidates(sketch, words)):
             number = bisect(starts, start) - 1
             found.setdefault(number, []).append((start - starts[number], end - starts[number], judge))
         self._lines.update(dict.fromkeys(lines, ()))
@@ -95,7 +90,8 @@ class Known:
         """Yield where names and secrets that are known may stand."""
         for secret, word in self._secrets.items():
             if word in words:
-                yield from ((*match.span(1), self._judge_secret) for match in _anywhere(secret).finditer(sketch))
+                for match in re.finditer(rb"(?=(" + re.escape(secret.translate(SKETCH)) + rb"))", sketch):
+                    yield *match.span(1), self._judge_secret
         for match in _WORD.finditer(sketch) if self._lengths else ():
             if match[0] in self._lengths:
                 start = match.start()

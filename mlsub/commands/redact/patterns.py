@@ -32,6 +32,7 @@ class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     near: tuple[str, ...]
     pattern: str
     left: str | None = None
+    unless: str | None = None
     way: int = 84
     kind: str | None = None
 
@@ -45,7 +46,6 @@ class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     forms: tuple[_Form, ...]
     blocks: tuple[_Form, ...]
     checks: dict[str, str]
-    before: dict[str, str]
     common: str
 
 
@@ -65,15 +65,15 @@ Candidate = tuple[int, int, Judge]
 class Look(NamedTuple):
     """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
 
-    Without a kind the groups have theirs; what is of a token itself is judged by ``judge``.
+    ``unless`` is what must not stand before what is private. Without a judge the groups have theirs.
     """
 
     near: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
-    left: re.Pattern[bytes] | None = None
+    left: re.Pattern[bytes] | None
+    judge: Judge | None
+    unless: re.Pattern[bytes] | None = None
     way: int = 84
-    kind: str | None = None
-    judge: Judge | None = None
 
 
 def shape(text: str) -> str:
@@ -95,7 +95,7 @@ def _token_look(token: _Token, prefix: str) -> Look:
     begin = re.escape(near.decode())
     pattern = re.compile(f"{begin if before else f'{begin}{bound[:-1]}{begin})'}{after.lower()}{behind}".encode())
     left = re.compile(rf"{bound}{before.lower()}\Z".encode()) if before else None
-    return Look((near,), pattern, left, judge=partial(_exact, exact, _KINDS["random" if token.mixed else "token"]))
+    return Look((near,), pattern, left, partial(_exact, exact, _KINDS["random" if token.mixed else "token"]))
 
 
 def _filled(pattern: str) -> re.Pattern[bytes]:
@@ -105,22 +105,17 @@ def _filled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
-def _looks(forms: Iterable[_Form]) -> Iterator[Look]:
-    for form in forms:
-        near, left = tuple(word.encode() for word in form.near), _filled(form.left) if form.left else None
-        yield Look(near, _filled(form.pattern), left, form.way, form.kind)
+def _look(form: _Form) -> Look:
+    left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
+    near, judge = tuple(word.encode() for word in form.near), _KINDS[form.kind] if form.kind else None
+    return Look(near, _filled(form.pattern), left, judge, unless, form.way)
 
 
 @lru_cache(maxsize=1)
-def line_looks() -> tuple[Look, ...]:
-    """Return everything that is looked for within a line."""
-    return *(_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes), *_looks(LOOKS.forms)
-
-
-@lru_cache(maxsize=1)
-def block_looks() -> tuple[Look, ...]:
-    """Return everything that is looked for over several lines."""
-    return tuple(_looks(LOOKS.blocks))
+def all_looks() -> tuple[tuple[Look, ...], tuple[Look, ...]]:
+    """Return everything that is looked for within a line, and over several."""
+    tokens = (_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes)
+    return (*tokens, *map(_look, LOOKS.forms)), tuple(map(_look, LOOKS.blocks))
 
 
 def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[Candidate]:
@@ -140,34 +135,22 @@ def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[C
 
 def _matched(sketch: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Candidate]:
     start, end = match.span()
-    left = None
-    if look.left is not None:
-        left = look.left.search(sketch, start - look.way if start > look.way else 0, start)
-        if left is None:
-            return
-        start = left.start()
+    left = look.left and look.left.search(sketch, max(0, start - look.way), start)
+    if look.left and not left:
+        return
     if look.judge:
-        yield start, end, look.judge
-    elif look.kind:
-        yield from _judged(look.kind, sketch, start, end)
+        parts = [(left.start() if left else start, end, look.judge)]
     else:
-        for one in (match, left) if left else (match,):
-            for name, group in one.re.groupindex.items():
-                if one.start(group) >= 0:
-                    yield from _judged(name, sketch, *one.span(group))
-
-
-def _judged(kind: str, sketch: bytes, start: int, end: int) -> Iterator[Candidate]:
-    judged = _CONTEXTS[kind](sketch, start, end) if kind in _CONTEXTS else kind
-    if judged:
-        yield start, end, _KINDS[judged]
+        matches = (match, left) if left else (match,)
+        parts = [(*one.span(name), _KINDS[name]) for one in matches for name in one.re.groupindex]
+    for start, end, judge in parts:
+        if start >= 0 and not (look.unless and look.unless.search(sketch, max(0, start - 84), start)):
+            yield start, end, judge
 
 
 Spans = tuple[PrivateSpan, ...]
-#: What a value is not, matched from its beginning, and what stands before one, searched for in a short text.
-_CHECKS, _BEFORE = (
-    {name: re.compile(pattern.encode()) for name, pattern in some.items()} for some in (LOOKS.checks, LOOKS.before)
-)
+#: What a value is not, matched from its beginning.
+_CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 
 
@@ -213,16 +196,13 @@ def _host(value: bytes) -> Spans:
     lower = name.lower()
     if _CHECKS["not_hosts"].match(lower) or _CHECKS["public"].match(lower) or _CHECKS["four"].match(name):
         return ()
-    return ((0, len(name), (Kind.HOST, host_key(name))),)
+    # Without its domain, so that both spellings get one placeholder; a list as it is.
+    key = name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
+    return ((0, len(name), (Kind.HOST, key)),)
 
 
 def _numbered(value: bytes) -> Spans:
     return _host(value) if is_mixed(value) else ()
-
-
-def host_key(name: bytes) -> bytes:
-    """Return a host without its domain, so that both spellings get one placeholder; a list of hosts as it is."""
-    return name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
 
 
 def _user(value: bytes) -> Spans:
@@ -281,43 +261,7 @@ _KINDS: dict[str, Judge] = {
     **{"path": _path, "place": _place, "machine": _machine, "address": _address, "hex": _groups_of_hex},
     "email": _email,
 }
-_KINDS = {kind: lru_cache(maxsize=1 << 13)(judge) for kind, judge in _KINDS.items()} | {"block": _block}
-
-#: How far before four numbers it is looked for what says what they are.
-_CONTEXT = 40
-
-
-def _address_at(sketch: bytes, start: int, end: int) -> str | None:
-    """Whether four numbers are an address or a version, by what stands around them."""
-    if sketch[start - 2 : start] in (b"==", b"!=", b"~=", b"<=", b">="):
-        return None
-    if sketch[end : end + 1] in (b":", b"/", b"<") and sketch[end + 1 : end + 2] == b"0":
-        return "machine"
-    before = sketch[max(0, start - _CONTEXT) : start].rpartition(b"\n")[2].rpartition(b"\0")[2]
-    if _BEFORE["version"].search(before):
-        return None
-    return "machine" if _BEFORE["machine"].search(before) else "address"
-
-
-def _path_at(sketch: bytes, start: int, end: int) -> str | None:
-    """No address in the web, and not part of another word."""
-    before = sketch[max(0, start - 80) : start].rpartition(b"\n")[2].rpartition(b" ")[2]
-    is_none = before.endswith(b"/") or b"://" in before
-    is_none = is_none or (before[-1:].isalnum() and not sketch.startswith(b"/home/", start, end))
-    return None if is_none else "path"
-
-
-def _place_at(sketch: bytes, start: int, _: int) -> str | None:
-    before = sketch[start - 1 : start]
-    return None if before.isalnum() or before in (b"/", b".", b"_", b"-") else "place"
-
-
-def _email_at(sketch: bytes, start: int, _: int) -> str | None:
-    return None if _BEFORE["credentials"].search(sketch, max(0, start - 84), start) else "email"
-
-
-#: What stands around says of which kind a thing is, or that it is none.
-_CONTEXTS = {"address": _address_at, "path": _path_at, "place": _place_at, "email": _email_at}
+_KINDS = {kind: lru_cache(maxsize=1 << 14)(judge) for kind, judge in _KINDS.items()} | {"block": _block}
 
 #: Hosts that one list is taken apart into at most.
 MAX_MEMBERS = 4096
