@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, islice
@@ -41,12 +42,11 @@ class Known:
         self._names = dict(islice(names.items(), MAX_NAMES))
         self._secrets = {secret: anchor(secret).translate(SKETCH) for secret in islice(secrets, MAX_SECRETS)}
         self._sketches = {name.translate(SKETCH) for name in self._names}
-        lengths: dict[bytes, set[int]] = {}
+        #: By the sketch of its first word, how long a name may be.
+        self._lengths: defaultdict[bytes, set[int]] = defaultdict(set)
         for name in self._sketches:
-            if first := _WORD.search(name):
-                lengths.setdefault(first[0], set()).add(len(name) - first.start())
-        #: By the sketch of its first word, how long a name may be from there on, the longest first.
-        self._lengths = {word: sorted(found, reverse=True) for word, found in lengths.items()}
+            if first := _WORD.match(name):
+                self._lengths[first[0]].add(len(name))
         self._name = lru_cache(maxsize=1 << 13)(self._judge_name)
         #: By the sketch of a line what may be private in it, and how much is kept.
         self._lines: dict[bytes, tuple[Candidate, ...]] = {}
@@ -77,11 +77,11 @@ class Known:
         """Note what may be private in sketches of lines."""
         sketch = b"\n" + b"\n".join(lines)
         starts = list(accumulate((len(line) + 1 for line in lines), initial=1))
-        found: dict[int, list[Candidate]] = {}
+        found: defaultdict[int, list[Candidate]] = defaultdict(list)
         words = b"\n".join(set(sketch.split()))
         for start, end, judge in chain(candidates(sketch, words, all_looks()[0]), self._candidates(sketch, words)):
             number = bisect(starts, start) - 1
-            found.setdefault(number, []).append((start - starts[number], end - starts[number], judge))
+            found[number].append((start - starts[number], end - starts[number], judge))
         self._lines.update(dict.fromkeys(lines, ()))
         self._lines.update((lines[number], tuple(ones)) for number, ones in found.items())
         self._kept += len(sketch) + _WEIGHT * (len(lines) + sum(map(len, found.values())))

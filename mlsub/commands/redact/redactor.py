@@ -7,6 +7,7 @@ import re
 from bisect import bisect
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import BinaryIO
@@ -94,7 +95,8 @@ class Redactor:
         """
         self._root = root or root_of(files)
         failed: dict[Path, MlsubError] = {}
-        for_each(files[:1], failed, self._learn, None)
+        # What the beginning of a log gives away is learned first, so that most logs are read once.
+        for_each(files[:1], failed, partial(self._survey, batches=1), None)
         for _ in range(_SURVEYS):
             self._begin()
             for_each(files, failed, self._survey, progress)
@@ -122,18 +124,10 @@ class Redactor:
         self._names.update(dict.fromkeys(new[:room], kind))
         self._forgot |= len(names) > patterns.MAX_MEMBERS or len(set(new)) > room
 
-    def _learn(self, file: Path) -> None:
-        """Learn what the beginning of a log gives away, so that most logs are read once."""
+    def _survey(self, file: Path, batches: int | None = None) -> None:
         check_source(file)
         with file.open("rb") as source:
-            for batch in islice(_batches(source), 1):
-                self.spans(_joined(free for _, free, _ in batch))
-                self.spans(_joined(record for _, _, record in batch))
-
-    def _survey(self, file: Path) -> None:
-        check_source(file)
-        with file.open("rb") as source:
-            for batch in _batches(source):
+            for batch in islice(_batches(source), batches):
                 self._count(file, [(line, free) for line, free, _ in batch if free], Where.FREE)
                 self._count(file, [(line, record) for line, _, record in batch if record], Where.RECORD)
 

@@ -47,7 +47,7 @@ def _made(name: str, *arguments: Any) -> Callable[[], Any]:
 #: modules, or of :func:`_of_data`.
 MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/subject.py:_as_written": lambda: r"dgx[\W_]{1,3}a100",
-    "mlsub/commands/redact/known.py:_candidates": lambda: rb"(?=(aa00))",
+    "mlsub/commands/redact/known.py:_candidates": lambda: r"(?=(aa00))",
     "mlsub/commands/redact/patterns.py:_filled": None,
     "mlsub/commands/redact/patterns.py:_token_look": None,
     "mlsub/commands/redact/patterns.py:literal": _made("commands.redact.patterns:literal", "ab*cd"),
