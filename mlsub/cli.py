@@ -11,7 +11,6 @@ import click
 from mlsub.commands.ending import closed_pipe_passed_on, end
 from mlsub.commands.lazy import LazyGroup
 from mlsub.io import VERSION
-from mlsub.io.errors import MlsubError
 
 _STAGES = {
     "Prepare": {
@@ -56,13 +55,6 @@ _COMMANDS = {name: text for stage in _STAGES.values() for name, text in stage.it
 _MODULES = {name: f"mlsub.commands.{name}.command" for name in _COMMANDS}
 #: Commands that have commands of their own.
 _GROUPS = ("db", "rcp", "rules", "system")
-#: Commands that were removed, and what to do instead.
-_REMOVED: dict[str, str] = {
-    "audit draft": "A person or a language model writes the claims file; mlsub schema claims prints its form.",
-    "inspect": "Use mlsub review PATH, which asks what inspect found and more.",
-    "rcp plot": "The pages of mlsub site draw the reference points beside the runs.",
-    "rules explain": "Use mlsub explain RULE.",
-}
 
 
 class _Commands(LazyGroup):
@@ -85,9 +77,6 @@ class _Commands(LazyGroup):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        instead = _REMOVED.get(_named(args))
-        if instead is not None:
-            raise MlsubError(f"this command was removed. {instead}")
         with closed_pipe_passed_on():
             return super().make_context(info_name, args, parent, **extra)
 
@@ -116,9 +105,8 @@ class _Commands(LazyGroup):
 
 def _named(words: Sequence[str]) -> str:
     """The command that the words call, for messages: ``check``, ``rcp show``."""
-    at = next((at for at, word in enumerate(words) if word in _COMMANDS or word in _REMOVED), len(words))
-    inner = words[at + 1 : at + 2] if at < len(words) else ()
-    inner = [one for one in inner if words[at] in _GROUPS or f"{words[at]} {one}" in _REMOVED]
+    at = next((at for at, word in enumerate(words) if word in _COMMANDS), len(words))
+    inner = words[at + 1 : at + 2] if at < len(words) and words[at] in _GROUPS else ()
     return " ".join([*words[at : at + 1], *(word for word in inner if not word.startswith("-"))])
 
 

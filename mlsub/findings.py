@@ -25,11 +25,6 @@ class Severity(StrEnum):
         """How many severities are worse."""
         return list(Severity).index(self)
 
-    @classmethod
-    def _missing_(cls, value: object) -> Severity | None:
-        """The severity by the word that notes had before."""
-        return cls.NOTE if value == "info" else None
-
 
 class Kind(StrEnum):
     """Who says so: the official checker in force for the round, the user's own rules, or a careful reviewer."""

@@ -204,10 +204,6 @@ def _settings(
     return Settings(round, usage, jobs, overlay=rules, convergence=options, executor=executor, paths=paths)
 
 
-def _executors(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    return [words for words in ("local:", "dask://") if words.startswith(incomplete)]
-
-
 def require_paths(paths: Sequence[str]) -> None:
     """Refuse to go on without a path, in the words of click.
 
@@ -244,12 +240,7 @@ _ROUND_OPTIONS = (
 )
 _JOBS_OPTIONS = (
     setting("--jobs", type=click.IntRange(1), metavar="N", help="Read logs with N processes."),
-    setting(
-        "--executor",
-        metavar="WHERE",
-        shell_complete=_executors,
-        help="Read logs with local:N, N processes, or on a Dask cluster, dask://HOST:PORT.",
-    ),
+    setting("--executor", metavar="dask://HOST:PORT", help="Read logs on a Dask cluster."),
 )
 _CONVERGENCE_OPTIONS = (
     setting("--rcp", metavar="FILE", help="Use the reference points in FILE for the benchmark they name."),
@@ -322,16 +313,9 @@ _RULES_OPTIONS = (
 )
 
 
-class _Severities(click.Choice[str]):
-    """Severities; the word that notes had before is still read."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return super().convert("note" if value == "info" else value, param, ctx)
-
-
 _SEVERITY = click.option(
     "--severity",
-    type=_Severities(["error", "warning", "note"]),
+    type=click.Choice(["error", "warning", "note"]),
     default="note",
     help="Show only findings that are at least so severe.",
 )

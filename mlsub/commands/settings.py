@@ -83,19 +83,6 @@ class Setting(click.Option):
             return value, source
         return self._several(of_file), ParameterSource.DEFAULT_MAP
 
-    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """The value as the option's type has it.
-
-        Raises:
-            MlsubError: the value has another name now.
-        """
-        if isinstance(value, str) and not self._takes(value):
-            from mlsub.config.model import renamed
-
-            if (message := renamed(self.setting, value)) is not None:
-                raise MlsubError(f"{self.setting}: {message}")
-        return super().type_cast_value(ctx, value)
-
     def _several(self, value: Any) -> Any:
         """A value as the option has it: one of several where it may be given more than once."""
         return (value,) if self.multiple and not isinstance(value, tuple) else value

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mlsub.config.find import PYPROJECT, from_here
-from mlsub.config.model import FILES, NOT_IN_FILES, RENAMED, TABLE, WrittenSettings, WrittenWaiver, renamed
+from mlsub.config.model import FILES, NOT_IN_FILES, TABLE, WrittenSettings, WrittenWaiver
 from mlsub.io.documents import read_as
 from mlsub.io.problems import FileProblemsError, Flaw, Problem
 from mlsub.io.read import read_toml, with_place
@@ -85,10 +85,6 @@ def load(file: Path) -> Loaded:
 
 def _messages(content: Any) -> Iterator[str]:
     """Say what is wrong with settings that cannot be used, each message with its key."""
-    for name in RENAMED.keys() & (content if isinstance(content, dict) else {}):
-        if (message := renamed(name, content[name])) is not None:
-            yield f"{name}: {message}"
-            return
     written, flaws = read_as(content, WrittenSettings)
     for place, message in _flaws(written) if written is not None else flaws:
         yield with_place(place, message)

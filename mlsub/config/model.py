@@ -74,8 +74,6 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ] = ()
 
 
-#: Values that settings had before, and what they are called now.
-RENAMED = {"rcp-points": {"final": "newest"}}
 #: Settings whose value is a path, relative to the settings file.
 FILES = ("rules", "rcp", "baseline")
 #: What opens a connection, or says where and how much is written: a file that came with a package must not set it.
@@ -98,9 +96,3 @@ def formats() -> tuple[str, ...]:
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of ``mlsub.toml``, for editors."""
     return FORM.schema()
-
-
-def renamed(setting: str, value: object) -> str | None:
-    """What to say of a value that has another name now; None of all others."""
-    new = RENAMED.get(setting, {}).get(str(value))
-    return f"{value!r} is now called {new!r}" if new is not None else None

@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 #: Bytes of all records together, unless the settings say otherwise.
 LIMIT = 500 << 20
-#: The kinds of records: folders below that of the cache; the last two are of earlier versions, and go as others do.
-KINDS = ("packages", "answers", "logs", "fingerprints")
+#: The kinds of records: folders below that of the cache.
+KINDS = ("packages", "answers")
 #: A larger record is not written.
 MAX_RECORD = 64 << 20
 #: A file may change once more within the resolution of the clock, and keep its times: younger ones have no fingerprint.

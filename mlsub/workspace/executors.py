@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from mlsub.workspace.places import Settings
 
-#: More processes than any machine has cores.
-MAX_PROCESSES = 4096
 #: Below so many bytes of logs, starting processes, each of which loads the rules, costs more than it saves.
 PAYS_FROM = 16 << 20
 _DASK = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-9]{1,5})", re.ASCII)
@@ -40,11 +38,11 @@ class Pool(NamedTuple):
 
 
 @contextmanager
-def open_pool(words: str | None, jobs: int | None, size: int) -> Iterator[Pool | None]:
+def open_pool(cluster: str | None, jobs: int | None, size: int) -> Iterator[Pool | None]:
     """The executor that is asked for, which ends with this; None for this process.
 
     Args:
-        words: ``local:N`` or ``dask://HOST:PORT``; None for processes of this machine.
+        cluster: ``dask://HOST:PORT``; None for processes of this machine.
         jobs: how many of these; None for one a core where they pay.
         size: bytes of the logs to be read.
 
@@ -52,12 +50,12 @@ def open_pool(words: str | None, jobs: int | None, size: int) -> Iterator[Pool |
         MlsubError: there is no such executor, both arguments contradict each other, it cannot be used, or its workers
             died.
     """
-    if words is not None and words.startswith(("dask://", "dask+tls://")):
+    if cluster is not None:
         if jobs is not None:
-            raise MlsubError(f"--jobs {jobs} contradicts --executor {words[:80]}. Leave one out.")
-        opened: AbstractContextManager[Pool] = _dask(words)
+            raise MlsubError(f"--jobs {jobs} contradicts --executor {cluster[:80]}. Leave one out.")
+        opened: AbstractContextManager[Pool] = _dask(cluster)
     else:
-        processes = local_processes(words, jobs, size)
+        processes = local_processes(jobs, size)
         if processes == 1:
             yield None
             return
@@ -75,8 +73,7 @@ def run_here(work: Callable[[Any], T], tasks: Iterable[Any], settings: Settings,
         settings: in how many processes.
         size: bytes of logs that take as long to read as the work takes.
     """
-    words = settings.executor if settings.executor and settings.executor.startswith("local:") else None
-    with open_pool(words, settings.jobs, size) as pool:
+    with open_pool(None, settings.jobs, size) as pool:
         if pool is None:
             yield from map(work, tasks)
             return
@@ -89,16 +86,8 @@ def run_here(work: Callable[[Any], T], tasks: Iterable[Any], settings: Settings,
             yield begun.popleft().result()
 
 
-def local_processes(words: str | None, jobs: int | None, size: int) -> int:
-    """How many processes of this machine read; arguments and errors as of :func:`open_pool`."""
-    if words is not None:
-        match = re.fullmatch(r"local:([0-9]{1,4})", words, re.ASCII)
-        count = int(match[1]) if match else 0
-        if not 1 <= count <= MAX_PROCESSES:
-            raise MlsubError(f"There is no executor {words[:80]}. Use local:N, such as local:4, or dask://HOST:PORT.")
-        if jobs not in (None, count):
-            raise MlsubError(f"--jobs {jobs} contradicts --executor {words}. Leave one out.")
-        return count
+def local_processes(jobs: int | None, size: int) -> int:
+    """How many processes of this machine read; arguments as of :func:`open_pool`."""
     if jobs is None and size < PAYS_FROM:
         return 1
     # Those that this process may use: fewer than there are in many a job of a cluster.

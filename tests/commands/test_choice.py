@@ -78,7 +78,6 @@ def test_only_and_severity_choose_findings_in_every_format(folder: Path) -> None
         (["--severity", "error"], {OFFICIAL, WARNING, REVIEW}),
         (["--severity", "warning"], everything - {NOTE}),
         (["--severity", "note"], everything),
-        (["--severity", "info"], everything),  # What notes were called before.
         (["--only", "review", "--severity", "warning"], {REVIEW}),
         (["--only", "review", "--ignore", NOTE], {REVIEW}),
     ):

@@ -52,7 +52,6 @@ def test_an_empty_folder_can_be_made_a_site_from_within(here: Path, monkeypatch:
     [
         (("none",), "mlsub site: there is no result to show, and no site was written."),
         (("v1.0/ACME/results/rack1/resnet/result_0.txt",), "mlsub site: a log alone is not a result."),
-        (("v1.0", "--ids", "none.csv"), "mlsub site: none.csv:1: cannot be read: No such file or directory"),
         (("v1.0", "--rules", "none.yaml"), "mlsub site: none.yaml"),
         (("v1.0", "--round", "9.9"), "mlsub site: there is no result to show"),
     ],
@@ -71,22 +70,6 @@ def test_a_part_that_cannot_be_checked_is_told(here: Path) -> None:
     assert outcome.status == 2
     assert "none" in outcome.stderr
     assert (here / "site" / "index.html").is_file()
-
-
-def test_ids_come_onto_the_site(here: Path) -> None:
-    make_tree(here)
-    (here / "ids.csv").write_text("id,round,organisation,system\n1.0-1025,1.0,ACME,rack1\n")
-    assert run("site", "v1.0", "-o", "site", "--ids", "ids.csv").status == 0
-    [page] = (here / "site" / "rounds").glob("*.html")
-    assert "MLPerf Training v1.0 | MLPerf ID: 1.0-1025" in Html(page.read_bytes()).text
-
-
-def test_an_id_of_a_system_that_is_not_there_is_named(here: Path) -> None:
-    make_tree(here)
-    (here / "ids.csv").write_text("id,round,organisation,system\n1.0-1025,1.0,ACME,rakc1\n")
-    outcome = run("site", "v1.0", "-o", "site", "--ids", "ids.csv")
-    assert outcome.status == 0
-    assert outcome.stderr == "mlsub: ids.csv: 1.0-1025: ACME has no rakc1 in v1.0. Did you mean rack1?\n"
 
 
 def test_without_jinja_it_says_what_to_install(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,8 +128,6 @@ REFUSED = {
     "capture --merge": "--merge needs captures; name their files.",
     "capture --merge gone.json": "gone.json:1: cannot be read: ",
     "capture x.json": "x.json: files are joined with --merge, and written with -o.",
-    "capture --hosts -x": "--hosts: '-x' is not a host name.",
-    "capture --merge --hosts a": "--merge and --hosts exclude each other",
 }
 
 
@@ -185,7 +183,7 @@ def test_the_schema_is_printed() -> None:
     outcome = run("schema", "system", "--round", "5.1")
     Draft202012Validator.check_schema(outcome.document)
     assert outcome.document["title"] == "System description, MLPerf Training v5.1"
-    assert run("schema", "system", "--usage", "hpc", "--strict").document["title"].endswith("v3.0 (strict)")
+    assert run("schema", "system", "--usage", "hpc").document["title"].endswith("v3.0")
 
 
 # Capture.
@@ -228,11 +226,9 @@ def test_processes_of_a_launcher_and_their_captures_joined(tmp_path: Path, monke
     assert (equal.status, equal.stderr) == (0, "") and "(2 of 2 hosts)" in equal.stdout
 
 
-def test_one_host_has_one_document(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "machine", monkeypatch)
-    answer = run("system", "capture", "--format", "json").stdout
-    (machine.bin / "answer").write_text(answer)
-    machine.tool("ssh", before=f'/bin/cat "{machine.bin}/answer"; exit 0')
-    assert run("system", "capture", "--hosts", "a").status == 0
-    refused = run("system", "capture", "--hosts", "a,b", "--format", "json")
+def test_one_host_has_one_document(tmp_path: Path) -> None:
+    names = [tmp_path / "a.json", tmp_path / "b.json"]
+    for name in names:
+        assert run("system", "capture", "--format", "json", "-o", name).status == 0
+    refused = run("system", "capture", "--merge", *names, "--format", "json")
     assert refused.status == 2 and "capture of one host" in refused.stderr

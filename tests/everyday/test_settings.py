@@ -48,7 +48,9 @@ PRECEDENCE = {
     "fail-on": Source("official", ('"error"', "error"), ("warning", "warning"), (("--fail-on", "note"), "note")),
     "strict": Source(False, ("true", True), ("false", False), (("--strict",), True)),
     "jobs": Source(None, ("3", 3), ("4", 4), (("--jobs", "5"), 5)),
-    "executor": Source(None, None, ("local:4", "local:4"), (("--executor", "local:5"), "local:5")),
+    "executor": Source(
+        None, None, ("dask://node:4", "dask://node:4"), (("--executor", "dask://node:5"), "dask://node:5")
+    ),
     "rcp": Source(None, ('"a.json"', "a.json"), ("b.json", "b.json"), (("--rcp", "c.json"), "c.json")),
     "rcp-points": Source(
         "published", ('"deadline"', "deadline"), ("newest", "newest"), (("--rcp-points", "deadline"), "deadline")
@@ -67,7 +69,6 @@ OTHERS = {
     ("init", "--usage"),
     ("rules list", "--round"),
     ("schema", "--round"),
-    ("schema", "--strict"),
     ("schema", "--usage"),
     ("system capture", "--format"),
     ("watch", "--format"),
@@ -176,18 +177,6 @@ def test_a_variable_without_a_value_is_named(
     assert message in outcome.stderr
 
 
-@pytest.mark.parametrize("words", [(), ("--rcp-points", "final")])
-def test_the_old_name_of_the_newest_points_ends_with_one_line(
-    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not words:
-        monkeypatch.setenv("MLSUB_RCP_POINTS", "final")
-    for command in (("check", "."), ("rcp", "show", "ssd")):
-        outcome = run(*command, *words)
-        assert (outcome.status, outcome.stdout) == (2, "")
-        assert outcome.stderr == f"mlsub {' '.join(command[:-1])}: rcp-points: 'final' is now called 'newest'\n"
-
-
 def test_a_misspelled_variable_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLSUB_ROUDN", "5.1")
     assert "MLSUB_ROUDN is not a setting. Did you mean MLSUB_ROUND?" in run("check", "--show-settings").stdout
@@ -282,12 +271,12 @@ def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("file", "environment", "words", "expected"),
     [
-        ("jobs = 3\nexecutor = 'local:4'\n", {}, (), (3, None)),
-        ("", {"MLSUB_JOBS": "4", "MLSUB_EXECUTOR": "local:4"}, (), (4, "local:4")),
-        ("jobs = 3\n", {"MLSUB_EXECUTOR": "local:4"}, (), (None, "local:4")),
-        ("jobs = 3\n", {"MLSUB_EXECUTOR": "local:4"}, ("--jobs", "5"), (5, None)),
-        ("", {"MLSUB_EXECUTOR": "local:3"}, ("--jobs", "5"), (5, None)),
-        ("jobs = 3\n", {}, ("--executor", "local:5"), (None, "local:5")),
+        ("jobs = 3\nexecutor = 'dask://node:4'\n", {}, (), (3, None)),
+        ("", {"MLSUB_JOBS": "4", "MLSUB_EXECUTOR": "dask://node:4"}, (), (4, "dask://node:4")),
+        ("jobs = 3\n", {"MLSUB_EXECUTOR": "dask://node:4"}, (), (None, "dask://node:4")),
+        ("jobs = 3\n", {"MLSUB_EXECUTOR": "dask://node:4"}, ("--jobs", "5"), (5, None)),
+        ("", {"MLSUB_EXECUTOR": "dask://node:3"}, ("--jobs", "5"), (5, None)),
+        ("jobs = 3\n", {}, ("--executor", "dask://node:5"), (None, "dask://node:5")),
     ],
 )
 def test_the_closer_one_of_jobs_and_executor_counts(
@@ -316,11 +305,10 @@ def test_the_closer_one_of_jobs_and_executor_counts(
 
 def test_jobs_and_executor_must_not_contradict() -> None:
     tree = make_tree(Path())
-    assert check(tree.folder, "--jobs", "2", "--executor", "local:2").status == 0
     for command in ("check", "score", "review"):
-        outcome = run(command, tree.folder, "--jobs", "2", "--executor", "local:3")
+        outcome = run(command, tree.folder, "--jobs", "2", "--executor", "dask://node:3")
         assert (outcome.status, outcome.stdout) == (2, "")
-        assert outcome.stderr.endswith("--jobs 2 contradicts --executor local:3. Leave one out.\n")
+        assert outcome.stderr.endswith("--jobs 2 contradicts --executor dask://node:3. Leave one out.\n")
     assert "There is no executor cloud:3" in run("check", tree.folder, "--executor", "cloud:3").stderr
 
 

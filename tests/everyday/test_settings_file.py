@@ -28,7 +28,6 @@ WRONG = {
     'usage = "trainng"': ": usage: unknown value 'trainng'. Did you mean training?",
     'format = "sraif"': ": format: unknown value 'sraif'. Did you mean sarif?",
     'rcp-points = "first"': ": rcp-points: unknown value 'first'; there are deadline, newest, published",
-    'jobs = 1\nrcp-points = "final"': ": rcp-points: 'final' is now called 'newest'",
     "rcp_points = 1": ": rcp_points: unknown word. Did you mean rcp-points?",
     'strict = "yes"': ": strict: expected true or false, found 'yes'",
     'ignore = "seed"': ": ignore: expected a list, found 'seed'",

@@ -89,7 +89,6 @@ def _rows(judged: Judged, inputs: Mapping[str, Input]) -> Iterator[tuple[str, st
         have = "what is checked is" if other.what == "figure" else "the results have"
         yield "differs", f"{other.what}: the claim says {other.said}, {have} {', '.join(other.results) or 'none'}"
     yield from (row for one in (judged, *judged.further) for row in _figure(one, inputs, several=bool(judged.further)))
-    yield from (("what would hold", one.statement) for one in judged.would_hold)
     for said in judged.statements:
         yield "said", f"{said.written} ({said.where}), accepts {said.accepted.words()}"
     for change in judged.changed:
@@ -255,11 +254,10 @@ def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
     for label, text in rows_of(judged, audit):
         rows.setdefault(label, []).append(text)
     found = [text for label in ("why", "differs", "computed", "said") for text in rows.get(label, ())]
-    hold = f". What would hold: {'; '.join(rows['what would hold'])}" if "what would hold" in rows else ""
     yield finding(
         f"claim.{judged.verdict}",
         audit.file,
-        f"{claim.id} {headline(judged)}: {claim.text}{hold}",
+        f"{claim.id} {headline(judged)}: {claim.text}",
         line=claim.line,
         expected="; ".join(rows.get("stated", ())) or None,
         actual="; ".join(found) or None,

@@ -225,6 +225,9 @@ def _joined(decides: bool, _: Any, left: bool | None, right: bool | None) -> boo
     return None if left is None or right is None else not decides
 
 
+COMPARISONS = {
+    sign: kind for kind, signs in (("number", ("<", "<=", ">", ">=")), ("any", ("==", "!="))) for sign in signs
+}
 #: Operations by their signs; one argument of ``-`` is negated.
 OPERATIONS = {
     "+": Function("number number", "same", lambda _, a, b: a + b),
@@ -236,8 +239,7 @@ OPERATIONS = {
     "or": Function("truth truth", None, partial(_joined, True), "truth"),
     **{
         sign: Function(f"{kind} {kind}", "same", lambda _, a, b, sign=sign: compare(sign, a, b), "truth")
-        for kind, signs in (("number", ("<", "<=", ">", ">=")), ("any", ("==", "!=")))
-        for sign in signs
+        for sign, kind in COMPARISONS.items()
     },
 }
 

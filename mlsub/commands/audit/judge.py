@@ -9,14 +9,15 @@ import msgspec
 
 from mlsub.commands.audit.claims import Claim, Reading
 from mlsub.commands.audit.evaluate import World, evaluate
-from mlsub.commands.audit.expression import Call, parse, spelled
+from mlsub.commands.audit.expression import Call, Constant, Node, parse, spelled
 from mlsub.commands.audit.facts import TITLES, deciding, score_words
-from mlsub.commands.audit.functions import Band
+from mlsub.commands.audit.functions import COMPARISONS, Band
 from mlsub.commands.audit.given import NoValueError, words_of
 from mlsub.commands.audit.subject import changes, contradicts, differences, misquoted, statements, wording_differs
 from mlsub.commands.audit.verdict import BreakEven, ClaimVerdict, Difference, Judged, Near, Outcome, Variant
-from mlsub.commands.audit.wording import Interval, Stated, accepted, fits, truncated, understated
+from mlsub.commands.audit.wording import Interval, Stated, accepted, decimal, fits, truncated, understated
 from mlsub.commands.audit.words import compared_in, incomparable, undecided, unlike
+from mlsub.io.show import show
 
 #: From minutes, or from a part of one, to the unit that is stated.
 _UNITS = {"%": Fraction(100), "h": Fraction(1, 60), "s": Fraction(60)}
@@ -251,12 +252,38 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
         judged,
         verdict=verdict,
         only_for=only_for,
+        reason=_unmet(trial.expr, world, headline.basis) if stated.amount is True and not headline.value else None,
         basis=headline.basis,
         computed=headline.value,
         readings=tuple(variant for _, variant in tried),
         break_even=tuple(_break_even(trial.expr, headline, window, world)),
         notes=tuple(_notes(stated, best, [variant for _, variant in tried])),
     )
+
+
+def _unmet(expr: str, world: World, basis: str) -> str | None:
+    """Return what each part of a condition that is not true compares; None where no part is untrue by itself."""
+    todo, found = [parse(expr)], list[str]()
+    while todo:
+        part = todo.pop(0)
+        if isinstance(part, Call) and part.function == "and":
+            todo[:0] = part.arguments
+            continue
+        try:
+            if evaluate(part, world, basis) is False:
+                found.append(", ".join(_sides(part, world, basis)))
+        except NoValueError:
+            continue
+    return "; ".join(found) or None
+
+
+def _sides(part: Node, world: World, basis: str) -> Iterator[str]:
+    """Yield the sides of a comparison with their values, or the whole of what is none."""
+    compared = isinstance(part, Call) and part.function in COMPARISONS
+    for side in part.arguments if isinstance(part, Call) and compared else (part,):
+        if not isinstance(side, Constant):
+            value = evaluate(side, world, basis)
+            yield f"{spelled(side)} is {decimal(value.low) if isinstance(value, Band) else show(value)}"
 
 
 #: No claim is about more inputs than this, and each costs a few evaluations.

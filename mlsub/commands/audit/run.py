@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-import msgspec
-
-from mlsub.commands.audit.alternatives import would_hold
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.facts import gather
@@ -76,7 +73,6 @@ def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:
 
 def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:
     try:
-        judged = judge(claim, world, bases)
-        return msgspec.structs.replace(judged, would_hold=would_hold(judged, world, bases))
+        return judge(claim, world, bases)
     except NoValueError as error:
         raise FileProblemsError((Problem(world.file.file, claim.line, f"{claim.id}: {error}"),)) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -133,25 +133,12 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[str, ...]
 
 
-class Instead(msgspec.Struct, frozen=True, kw_only=True):
-    """A statement near one that fails, which holds.
-
-    ``how`` says what was changed: the ``wording``, the ``reading`` of a percentage, the ``direction`` of a comparison,
-    a ``result``, a ``part`` of a condition, the ``words``, or the ``figure`` itself. ``value`` is the figure on the
-    first basis that decides, in the unit that is stated.
-    """
-
-    how: Literal["wording", "reading", "direction", "result", "part", "words", "figure"]
-    statement: str
-    value: NearFigure = None
-
-
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """A claim and its verdict; ``computed`` is the figure on ``basis``, the first that decides.
 
-    Of a claim that states several figures, ``further`` are the others, and ``verdict`` is the worst. ``would_hold`` are
-    the nearest statements that hold, of a claim that does not. ``only_for`` names what it holds for, ``reason`` says
-    why it cannot be verified or checked, or why it fails where the figures do not.
+    Of a claim that states several figures, ``further`` are the others, and ``verdict`` is the worst. ``only_for`` names
+    what it holds for, ``reason`` says why it cannot be verified or checked, why it fails where the figures do not, or
+    what the parts of a condition come to that are not true.
     """
 
     claim: Claim
@@ -169,7 +156,6 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
     further: tuple[Judged, ...] = ()
-    would_hold: tuple[Instead, ...] = ()
 
 
 def tally(judged: Collection[Judged]) -> Mapping[str, int]:
@@ -184,7 +170,7 @@ class Audit(Answer, frozen=True, kw_only=True):
     ``verdicts`` counts the claims that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 12
+    SCHEMA: ClassVar[int] = 13
 
     file: str
     source: Source

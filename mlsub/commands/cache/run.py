@@ -17,8 +17,6 @@ from mlsub.workspace.cache import Cache
 _HOLDS = {
     "packages": "the report on an organisation's folder, and what was read of its logs",
     "answers": "the answer of mlsub review on the same paths",
-    "logs": "records of an earlier version",
-    "fingerprints": "records of an earlier version",
 }
 _COLUMNS = (Column("records"), Column("number", number=True), Column("MB", number=True), Column("what one holds"))
 

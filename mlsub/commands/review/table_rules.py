@@ -19,7 +19,6 @@ from mlsub.io.read import read_text
 from mlsub.io.show import readable
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
-from mlsub.submission.ids import shipped_ids
 from mlsub.submission.result import Result
 from mlsub.systems.fields import shown
 
@@ -205,30 +204,20 @@ def _names(row: Row, result: Result) -> str:
 
 
 def _ids(row: Row, key: Key, seen: _Seen) -> Iterator[Finding]:
-    """IDs that another system has, or that are not those of before. No ID is shown: a list of them is private."""
+    """IDs that another system has, and private IDs that are not those of before. None is shown: they are private."""
     for name in ("id", _PRIVATE_ID):
         text = row.text(name)
         if not text:
             continue
         first, owner = seen.ids.setdefault((name, text), (row, key))
-        known, where = _known_ids(name, seen.systems.results[key][0])
+        file = id_file(seen.systems.results[key][0])
+        known = private_id(file) if name == _PRIVATE_ID else ""
         # Two files with the same private ID have a finding of their own.
-        if owner != key and not (name == _PRIVATE_ID and text in known):
+        if owner != key and text != known:
             yield seen.about(row, "table.id", "Two systems have the same ID", actual=f"as in line {first.line}")
-        if known and text not in known:
-            yield seen.about(row, "table.id", f"The {name.replace('_', ' ')} has changed", expected=f"as in {where}")
-
-
-def _known_ids(name: str, result: Result) -> tuple[Sequence[str], str]:
-    """The IDs that a result has had, and where they are listed."""
-    if name == _PRIVATE_ID:
-        file = id_file(result)
-        stated = private_id(file)
-        return ([stated] if stated else []), f"{file.parent.name}/{file.name}"
-    found = shipped_ids().of(
-        result.usage, result.round, result.organisation, result.system, result.benchmark, result.division_name
-    )
-    return (found.ids, found.source or "published documents") if found else ((), "")
+        if known and text != known:
+            where = f"as in {file.parent.name}/{file.name}"
+            yield seen.about(row, "table.id", "The private id has changed", expected=where)
 
 
 def audit_ids(results: Sequence[Result]) -> Iterator[About]:

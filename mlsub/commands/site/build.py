@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,16 +13,16 @@ from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
 from mlsub.commands.site.page import RESULTS_SCRIPT, count_text
 from mlsub.commands.site.preview import draw_png
-from mlsub.commands.site.render import STATIC, Frame, write_page
+from mlsub.commands.site.render import Frame, write_page, write_static
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds
+from mlsub.commands.site.runs import reference_scripts
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
-from mlsub.submission.ids import Ids, shipped_ids
 from mlsub.submission.result import round_key
 from mlsub.workspace import AS_FOUND, Checked, Settings
 from mlsub.workspace.executors import run_here
@@ -91,7 +90,6 @@ def build_site(
     settings: Settings = AS_FOUND,
     *,
     title: str | None = None,
-    ids: Ids | None = None,
     url: str = "",
 ) -> Built:
     """Write the site of some reports.
@@ -102,14 +100,14 @@ def build_site(
         settings: those that the reports were made with, and how many processes of this machine write pages, unless as
             many as pay; ``progress`` is called with how many pages are written.
         title: of the first page; None for the usual one.
-        ids: the identifiers that results have in the official tables; None for those that ship with mlsub.
         url: where the site will be, with a slash at its end; pages name their pictures by it.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
         MlsubError: see :func:`mlsub.commands.site.render.check_libraries`.
     """
-    site = Site(build_rounds(checked, settings.overlay, shipped_ids() if ids is None else ids))
+    site = Site(build_rounds(checked, settings.overlay))
+    own = settings.convergence.reference
     files = downloads(site.results)
     groups = list(group_pages(site))
     indexes = [page for page in groups if "/" not in page.path]
@@ -122,18 +120,18 @@ def build_site(
     with staging_beside(final) as staging:
         folder = staging / "site"
         try:
-            shutil.copytree(STATIC, folder / "static", copy_function=shutil.copyfile)
+            write_static(folder)
             (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
             (folder / DATA).mkdir()
             scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
-            for path, content in (files | scripts).items():
+            for path, content in (files | scripts | reference_scripts(site.results, own)).items():
                 (folder / path).write_bytes(content)
             for page in pages:
                 write_page(folder, frame, page)
                 if page.preview.picture is not None:
                     (folder / page.picture_path).write_bytes(draw_png(page.preview.picture))
             done, count = len(pages), len(pages) + len(site.results)
-            write = partial(_write_results, folder, frame, settings.convergence.reference)
+            write = partial(_write_results, folder, frame, own)
             for written in run_here(write, list(_chunks(site.results)), settings, len(site.results) * _WEIGHT):
                 done += written
                 if settings.progress is not None:

@@ -9,7 +9,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import asks, ready
-from mlsub.commands.output import Target, exit_with, format_option, tell, tell_unchecked
+from mlsub.commands.output import Target, exit_with, format_option, tell_unchecked
 from mlsub.commands.settings import apply_waivers
 from mlsub.io.errors import MlsubError
 from mlsub.present.terminal import progress_bar
@@ -17,23 +17,13 @@ from mlsub.present.terminal import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mlsub.submission.ids import Ids
     from mlsub.workspace import Checked, Settings
-
-#: IDs of systems that are not there are named one by one, up to so many.
-_MAX_LINES = 10
 
 
 @click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
 @asks(rules=True, convergence=True)
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="Write the site into DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier site in DIR.")
-@click.option(
-    "--ids",
-    type=click.Path(),
-    metavar="FILE",
-    help="Read the IDs of results from a YAML or CSV file; see docs/site.md.",
-)
 @click.option("--title", metavar="TEXT", help="Give the site a title.")
 @click.option("--url", metavar="URL", help="Where the site will be: links that are shared then have pictures.")
 @format_option
@@ -41,7 +31,6 @@ def command(
     asked: Settings,
     output: str,
     force: bool,
-    ids: str | None,
     title: str | None,
     url: str | None,
     format_: str,
@@ -60,33 +49,19 @@ def command(
 
     from mlsub.commands.site.build import build_site, check_place, document_of
     from mlsub.commands.site.render import check_libraries
-    from mlsub.submission.ids import read_ids, shipped_ids
 
     check_libraries()
     if url is not None and not url.startswith(("https://", "http://")):
         raise MlsubError(f"{url} is no address of a site. It begins with https://.")
     check_place(Path(output), asked.paths, force=force)
     settings = ready(asked)
-    known = read_ids(Path(ids), settings.overlay) if ids is not None else shipped_ids()
     checked = _check(asked.paths, settings)
-    if ids is not None:
-        _tell_astray(ids, known, checked)
     with progress_bar("writing pages") as progress:
         shown = replace(settings, progress=progress)
         where = f"{url.rstrip('/')}/" if url else ""
-        built = build_site(checked, Path(output), shown, title=title, ids=known, url=where)
+        built = build_site(checked, Path(output), shown, title=title, url=where)
     Target("site", format_).write(built, lambda: document_of(built))
     exit_with([one.report for one in checked])
-
-
-def _tell_astray(file: str, ids: Ids, checked: Sequence[Checked]) -> None:
-    """Say which IDs of a list are of systems that are not there."""
-    entries = ((one.report, entry) for one in checked for entry in one.report.entries)
-    astray = list(ids.astray((str(of.usage), str(of.round), entry.organisation, entry.system) for of, entry in entries))
-    for line in astray[:_MAX_LINES]:
-        tell(f"{file}: {line}")
-    if len(astray) > _MAX_LINES:
-        tell(f"{file}: and {len(astray) - _MAX_LINES:,} more")
 
 
 def _check(paths: Sequence[str], settings: Settings) -> list[Checked]:

@@ -11,6 +11,7 @@ from mlsub.commands.site.page import (
     MINUTES,
     OVERVIEW,
     REHEARSAL,
+    RESULTS_SCRIPT,
     Chart,
     Page,
     Preview,
@@ -54,7 +55,7 @@ _FASTEST = (
     "of different rounds cannot be compared directly."
 )
 _HISTORY = ("result", "round", "exact minutes", "verdict", "rcp", "organisation", "system", "accelerators")
-_ROUND = ("result", "minutes", "verdict", "organisation", "system", "number", "accelerator")
+_ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "number", "accelerator")
 
 
 def home_page(site: Site, title: str | None) -> Page:
@@ -119,10 +120,10 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
         preview=Preview(f"All {suite_of(site.results)} results as one table", about),
         lead=(MINUTES,),
         sections=(
-            Section(key="all", title="All results", words=(without,)),
+            Section(key="table", title="All results", words=(without,)),
             Section(key="files", title="Files and rounds", tables=(files_table(files), rounds_table(site.rounds))),
         ),
-        scripts=("charts", "pictures", "downloads", "results"),
+        scripts=(RESULTS_SCRIPT,),
     )
 
 
@@ -132,10 +133,7 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
 def round_page(site: Site, one: SiteRound) -> Page:
     """Return the page of one round: its results as charts and tables."""
     sections = [_division(site, one, name) for name in DIVISIONS]
-    ids = [name for result in one.results if result.ids for name in result.ids.ids]
     lead = [" ".join(_count_words(one)), MINUTES, *bert_words(one.results)]
-    if ids:
-        lead.append(f"{one.rules.title} | MLPerf ID: {', '.join(dict.fromkeys(ids))}")
     if (missing := missing_results(one.report)) is not None:
         lead.append(f"{missing}.")
     if one.rules.usage == "rehearsal":
@@ -163,8 +161,7 @@ def _count_words(one: SiteRound) -> Iterator[str]:
 def _division(site: Site, one: SiteRound, division: str) -> Section:
     """Return the results of a division; without a table where it has none."""
     results = by_benchmark(Results(result for result in one.results if result.division_name == division))
-    ids = ("id",) if any(result.id for result in results) else ()
-    heads = (*with_energy(_ROUND, results), *ids, "unscaled", "expected", "runs", "rcp", "findings")
+    heads = (*with_energy(_ROUND, results), "unscaled", "expected", "runs", "rcp", "findings")
     title = DIVISIONS[division]
     table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
     charts, tables = round_charts(site, results), (table,) if results else ()

@@ -19,7 +19,6 @@ from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
 from mlsub.submission.find import counted
-from mlsub.submission.ids import Ids, ResultIds
 from mlsub.submission.report import Report
 from mlsub.submission.result import Result, results_of, round_age
 from mlsub.systems.names import registry
@@ -50,7 +49,7 @@ Look = tuple[str, str, str]
 
 
 class SiteResult(Result, frozen=True, kw_only=True):
-    """A result with its page, those about what it shares with others (from the root of the site), and its MLPerf ID.
+    """A result with its page and those about what it shares with others, from the root of the site.
 
     ``tested_as`` is the benchmark whose reference and target hold for it. Names are fit to be shown: ``system_name``
     and ``submitter`` are those of folders where no description has them, and ``division_name`` is ``other`` where
@@ -67,12 +66,6 @@ class SiteResult(Result, frozen=True, kw_only=True):
     submitter: str
     system_name: str
     tested_as: str
-    ids: ResultIds | None = None
-
-    @property
-    def id(self) -> str | None:
-        """Its ID in the official tables, or those of which one is its own; None where no list has it."""
-        return self.ids.shown if self.ids else None
 
     @property
     def score_minutes(self) -> float | None:
@@ -243,17 +236,16 @@ def legend_of(by: str, results: Iterable[SiteResult]) -> list[Look]:
     return [look_of(name) for name in (*names, *([NO_ACCELERATOR] if None in counts else []))]
 
 
-def build_rounds(checked: Sequence[Checked], overlay: str | None, ids: Ids) -> list[SiteRound]:
+def build_rounds(checked: Sequence[Checked], overlay: str | None) -> list[SiteRound]:
     """Return the rounds with their results; reports that checked nothing have none.
 
     Args:
         checked: reports and the logs they rest on.
         overlay: a checked overlay file.
-        ids: the identifiers of results in the official tables.
     """
     taken: set[str] = set()
     return [
-        _build_round(one, get_round(str(one.report.usage), one.report.round, overlay), ids, taken)
+        _build_round(one, get_round(str(one.report.usage), one.report.round, overlay), taken)
         for one in checked
         if one.report.official is not Verdict.NOT_CHECKED and one.report.round is not None
     ]
@@ -264,14 +256,14 @@ def _placed(result: SiteResult, count: Counter[str]) -> SiteResult:
     return result if count[result.system_href] > 1 else replace(result, system_href=result.href)
 
 
-def _build_round(one: Checked, rules: Round, ids: Ids, taken: set[str]) -> SiteRound:
+def _build_round(one: Checked, rules: Round, taken: set[str]) -> SiteRound:
     logs = sorted(one.logs, key=lambda log: counted(log.path))
     found = results_of(one.report, logs, rules.overlay)
-    results = Results(_build_result(result, one.report, rules, ids, taken) for result in found)
+    results = Results(_build_result(result, one.report, rules, taken) for result in found)
     return SiteRound(rules=rules, report=one.report, results=results)
 
 
-def _build_result(found: Result, report: Report, rules: Round, ids: Ids, taken: set[str]) -> SiteResult:
+def _build_result(found: Result, report: Report, rules: Round, taken: set[str]) -> SiteResult:
     system = found.system_name or found.system
     known = {name: getattr(found, name) for name in found.__struct_fields__}
     known |= {"submitter": found.submitter or found.organisation, "system_name": system}
@@ -286,7 +278,6 @@ def _build_result(found: Result, report: Report, rules: Round, ids: Ids, taken: 
         # By the name that its description gives it: rounds name folders anew.
         system_href=_href(SYSTEMS, found.organisation_name, system),
         tested_as=benchmark_held(report, found, rules),
-        ids=ids.of(found.usage, found.round, found.organisation, found.system, found.benchmark, found.division),
     )
 
 

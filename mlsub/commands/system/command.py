@@ -229,7 +229,6 @@ def check(
 @command.command("capture", example="mlsub system capture --submitter ACME -o node.json")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--merge", is_flag=True, help="Join the captures FILE... instead of capturing this host.")
-@click.option("--hosts", metavar="A,B", help="Capture these hosts over ssh; mlsub must be installed on them.")
 @_description_options
 @click.option("--sources", is_flag=True, help="Show a table with the source of each value.")
 @click.option(
@@ -244,14 +243,13 @@ def check(
 def capture(
     files: tuple[str, ...],
     merge: bool,
-    hosts: str | None,
     sources: bool,
     format_: str,
     output: str | None,
     force: bool,
     **said: Any,
 ) -> None:
-    """Describe this machine, or several, from what their tools report; nobody needs to be root.
+    """Describe this machine from what its tools report, or join captures of several; nobody needs to be root.
 
     A field that no tool reports holds TODO, and is listed. Names of hosts and users are not read.
     Under srun or mpirun each process captures its host ({rank} in FILE is its number), and the captures are joined:
@@ -268,8 +266,8 @@ def capture(
     from mlsub.systems.draft import finish
 
     asked = _asked(**said)
-    with busy("asking the tools of each host" if hosts else "asking the tools of this host"):
-        captures = _captures(files, merge=merge, hosts=hosts)
+    with busy("asking the tools of this host"):
+        captures = _captures(files, merge=merge)
     if format_ == "json" or (output is not None and "{rank}" in output):
         _put_capture(captures, output, force=force)
         return
@@ -280,18 +278,16 @@ def capture(
         sys.exit(1)
 
 
-def _captures(files: tuple[str, ...], *, merge: bool, hosts: str | None) -> list[tuple[str, Capture]]:
-    from mlsub.systems.capture import capture_here, capture_hosts, hosts_in, read_capture
+def _captures(files: tuple[str, ...], *, merge: bool) -> list[tuple[str, Capture]]:
+    from mlsub.systems.capture import capture_here, read_capture
 
-    if merge and hosts is not None:
-        raise MlsubError("--merge and --hosts exclude each other: the one joins captures, the other makes them.")
     if merge:
         if not files:
             raise MlsubError("--merge needs captures; name their files.")
         return [(file, read_capture(Path(file))) for file in dict.fromkeys(files)]
     if files:
         raise MlsubError(f"{files[0]}: files are joined with --merge, and written with -o.")
-    return capture_hosts(hosts_in(hosts)) if hosts is not None else [("this host", capture_here())]
+    return [("this host", capture_here())]
 
 
 def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, force: bool) -> None:

@@ -1,14 +1,12 @@
-"""Capture this host, or others over ssh, and join captures of several."""
+"""Capture this host, and join captures of several."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 import secrets
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -21,7 +19,7 @@ from mlsub.io.show import show
 from mlsub.rules.catalogue import finding
 from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.host import find_memory, find_network, find_processor, find_software, find_storage
-from mlsub.systems.capture.tools import Found, read_text, run_tool, unknown
+from mlsub.systems.capture.tools import Found, read_text, unknown
 from mlsub.systems.catalogue import Value
 from mlsub.systems.fields import fields
 
@@ -68,13 +66,13 @@ def to_json(capture: Capture) -> str:
     return json.dumps(msgspec.to_builtins(capture), indent=2) + "\n"
 
 
-def from_json(text: str, where: str) -> Capture:
-    """Return a capture from its document.
+def read_capture(file: Path) -> Capture:
+    """Return a capture from a file.
 
     Raises:
-        MlsubError: it is not one; ``where`` says whose it is.
+        MlsubError: it cannot be read, or is not a capture.
     """
-    why = None
+    text, why = read_document_text(file, most=MAX_BYTES), None
     try:
         capture = msgspec.json.decode(text, type=Capture)
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
@@ -86,17 +84,8 @@ def from_json(text: str, where: str) -> Capture:
             elif not (isinstance(one.value, str) and len(one.value) <= _LONGEST):
                 why = "a value is no text, or too long"
     if why is not None:
-        raise MlsubError(f"{where} is not a capture ({why}). Make one with mlsub system capture --format json.")
+        raise MlsubError(f"{file} is not a capture ({why}). Make one with mlsub system capture --format json.")
     return capture
-
-
-def read_capture(file: Path) -> Capture:
-    """Return a capture from a file.
-
-    Raises:
-        MlsubError: it cannot be read, or is not a capture.
-    """
-    return from_json(read_document_text(file, most=MAX_BYTES), str(file))
 
 
 def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding, ...]]:
@@ -128,48 +117,3 @@ def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding
                     finding("system.hosts-differ", where, message, expected=show(most), actual=show(one.value))
                 )
     return merged, tuple(findings)
-
-
-#: What ssh takes for a host: a name, an address, or user@host; never an option.
-_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:%-]{0,253}")
-#: What runs there. ssh hands it to a shell, so nothing from outside may ever be in it.
-_COMMAND = "mlsub system capture --format json"
-_TIMEOUT_S = 120.0
-_AT_ONCE = 16
-
-
-def hosts_in(text: str) -> list[str]:
-    """Return the hosts of a list with commas, each once.
-
-    Raises:
-        MlsubError: one is not the name of a host, or there is none.
-    """
-    hosts = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    if not hosts:
-        raise MlsubError("--hosts names no host; write --hosts a,b.")
-    for host in hosts:
-        if not _HOST.fullmatch(host):
-            raise MlsubError(f"--hosts: {host[:60]!r} is not a host name.")
-    return hosts
-
-
-def capture_hosts(hosts: list[str]) -> list[tuple[str, Capture]]:
-    """Return the capture of each host; all, or none.
-
-    Raises:
-        MlsubError: a host gave none.
-    """
-    with ThreadPoolExecutor(max_workers=min(_AT_ONCE, len(hosts))) as pool:
-        return list(zip(hosts, pool.map(_capture, hosts), strict=True))
-
-
-def _capture(host: str) -> Capture:
-    ran = run_tool(["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host, _COMMAND], _TIMEOUT_S)
-    if ran is None:
-        raise MlsubError("ssh is not on PATH. Run the capture on each host, and join the results with --merge.")
-    if ran.status == 127:
-        raise MlsubError(f"{host}: mlsub is not there. Install it on that host, or capture there and use --merge.")
-    if not ran.well:
-        raise MlsubError(f"{host}: ssh failed: {ran.complaint or f'exit status {ran.status}'}")
-    # A shell may greet before it runs anything.
-    return from_json(ran.output[max(0, ran.output.find("{")) :], f"What {host} answered")

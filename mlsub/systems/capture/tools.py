@@ -32,7 +32,7 @@ class Ran(msgspec.Struct, frozen=True):
         return self.status == 0
 
 
-def run_tool(words: Sequence[str], timeout_s: float = TIMEOUT_S) -> Ran | None:
+def run_tool(words: Sequence[str]) -> Ran | None:
     """Run a tool with the locale C and no input; return None where there is no such tool. Never raises."""
     program = shutil.which(words[0])
     if program is None:
@@ -43,7 +43,7 @@ def run_tool(words: Sequence[str], timeout_s: float = TIMEOUT_S) -> Ran | None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env={**os.environ, "LC_ALL": "C", "LANG": "C"},
-            timeout=timeout_s,
+            timeout=TIMEOUT_S,
             check=False,
         )
     except subprocess.TimeoutExpired:

@@ -34,7 +34,6 @@ from mlsub.rules.overlay import check_overlay
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import run_joules
 from mlsub.score.scaled import FILE, read_scaling
-from mlsub.submission.ids import read_ids
 from mlsub.submission.params import FILE as FLAGS
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture import read_capture
@@ -236,24 +235,11 @@ _MANIFEST = b"""organisation: ACME
 round: "1.0"
 systems:
   rack1: ${HOME:-/tmp}/rack1.json
-  pod: {from: ipu-pod64, hosts: 4, framework: TensorFlow 1.15, status: onprem, set: {cooling: air}}
 entries:
   - {system: rack1, benchmark: resnet, runs: [a.txt, b], implementation: x, choose: all}
 files:
   - {from: README.md, to: docs/README.md}
 """
-_IDS = b"""rounds:
-  - round: v1.0
-    source: a table
-    results:
-      - {id: 1.0-1026, organisation: ACME, system: rack1, benchmark: resnet, division: closed}
-    groups:
-      - ids: [1.0-1027, 1.0-1028]
-        results: [{organisation: ACME, system: rack2}]
-"""
-_TABLE = (
-    b'id,round,organisation,system,usage,benchmark,division\n1.0-1,v1.0,ACME,rack1,,,\n1.0-2,1.0,"A ""B""",r,,b,open\n'
-)
 _CAPTURE = b'{"mlsub": "1", "host": "a1", "values": {"cooling": {"value": "TODO", "source": "no tool"}}}'
 _BASELINE = b'{"title": "x", "baseline": 1, "findings": [{"path": "a", "rule": "b", "message": "c", "count": 2}]}'
 _POWER = b':::MLLOG {"time_ms": 1, "key": "power_reading", "value": 250, "metadata": {}}\n'
@@ -267,8 +253,6 @@ _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[byt
     "yaml": ("a.yaml", lambda file: read_tree(file, kind="documents", top="keys"), lambda: _quoted("claims.md")),
     "manifest": ("a.yaml", lambda file: read_manifest(file, {}), lambda: (_MANIFEST, *_files("*/submission.yaml"))),
     "claims": ("a.yaml", read_claims, lambda: _quoted("claims.md")),
-    "ids": ("a.yaml", read_ids, lambda: (_IDS,)),
-    "ids-table": ("a.csv", read_ids, lambda: (_TABLE,)),
     "rehearsal": ("a.yaml", read_rehearsal, lambda: _files("*/training.yaml")),
     "overlay": ("a.yaml", check_overlay, lambda: _quoted("overlay.md")),
     "config": ("mlsub.toml", load, lambda: (_SETTINGS,)),

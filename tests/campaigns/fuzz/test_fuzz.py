@@ -22,7 +22,7 @@ from tests.effort import HUNG, effort
 from tests.judging import report_on
 
 #: These cost little.
-YAML = ("yaml", "manifest", "claims", "records", "ids", "rehearsal", "overlay")
+YAML = ("yaml", "manifest", "claims", "records", "rehearsal", "overlay")
 FILES = sorted(file for file in CORPUS.rglob("*") if file.is_file())
 
 

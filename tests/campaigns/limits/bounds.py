@@ -65,7 +65,6 @@ BOUNDS: dict[str, dict[str, str]] = {
     "a pattern of names": {"rules.model:MAX_NAMES": "100,000 names", "rules.model:_MAX_GROUPS": "20 groups"},
     "a figure of a claim": {"commands.audit.wording:MAX_DIGITS": "40 digits"},
     "a baseline": {"config.baseline:_MAX_BYTES": "64 MiB"},
-    "a table of IDs": {"submission.ids:MAX_ROWS": "10,000 lines"},
     "logs that one command": {
         "workspace.runs:MAX_RUNS": "10,000",
         "log.rewrite:MAX_LOGS": "100,000 for",

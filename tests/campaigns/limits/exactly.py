@@ -30,7 +30,6 @@ from mlsub.rules.formula import parse
 from mlsub.rules.model import Gathers, expand
 from mlsub.score.scaled import read_scaling
 from mlsub.submission.audit import audit_layout, audit_links
-from mlsub.submission.ids import read_ids
 from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture import read_capture
@@ -75,13 +74,6 @@ def _logs(read: Callable[[list[str]], object]) -> Ask:
         return read([str(folder)])
 
     return ask
-
-
-def _table(folder: Path, lines: int) -> object:
-    file = folder / "ids.csv"
-    rows = "".join(f"1.0-{1000 + n},v1.0,ACME,rack{n},\n" for n in range(lines - 1))
-    file.write_text(f"id,round,organisation,system,benchmark\n{rows}")
-    return read_ids(file)
 
 
 def _deep_yaml(folder: Path, levels: int) -> object:
@@ -217,7 +209,6 @@ CASES = (
         _file("package_checker_params", b"", lambda file: _of(_flags(file.parent), "larger")),
         "larger than 64 KiB",
     ),
-    Case("mlsub.submission.ids:MAX_ROWS", _table, "more than 10,000 lines"),
     Case("mlsub.workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
     Case("mlsub.log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
     Case(

@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import chromium
-from tests.commands.site.sites import checked, ids_of_rack1, two_rounds
+from tests.commands.site.sites import checked, two_rounds
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of two rounds, with the MLPerf ID of one result."""
+    """The site of two rounds."""
     above = tmp_path_factory.mktemp("site in a folder, with 'odd' #1 name")
-    build_site(checked(*two_rounds(above)), above / "site", ids=ids_of_rack1())
+    build_site(checked(*two_rounds(above)), above / "site")
     return above / "site"

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from mlsub.commands.site.results import Site, SiteResult, SiteRound, build_rounds
 from mlsub.findings import Verdict
-from mlsub.submission.ids import IdList, ids_of
 from mlsub.submission.report import Report
 from mlsub.workspace import Checked
 from tests.commands.site.sites import one_round
@@ -41,7 +40,7 @@ def rounds_of(cases: dict[str, Iterable[Words]]) -> list[SiteRound]:
             entries=tuple(entry for entry, _ in made), systems=tuple(system for _, system in made),
         )  # fmt: skip
         checked.append(Checked((report,)))
-    return build_rounds(checked, None, ids_of(IdList(rounds=())))
+    return build_rounds(checked, None)
 
 
 def _made(number: int, words: Words) -> tuple[Any, Any]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.commands.site.results import Site, SiteRound, build_rounds
-from mlsub.submission.ids import IdList, Ids, One, RoundIds, ids_of
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tests.make_tree import Tree, make_tree
 
@@ -23,20 +22,14 @@ def two_rounds(above: Path) -> list[Path]:
     return [tree.folder.parent, later.folder.parent]
 
 
-def ids_of_rack1(benchmark: str | None = None) -> Ids:
-    """1.0-1025 for the system of the first round, or for one benchmark of it."""
-    one = One(id="1.0-1025", organisation="ACME", system="rack1", benchmark=benchmark)
-    return ids_of(IdList(rounds=(RoundIds(round="1.0", results=(one,)),)))
-
-
 def checked(*paths: Path) -> list[Checked]:
     return check_with_logs(
         [str(path) for path in paths], Settings("1.0" if "loose" in paths[0].parts else None, jobs=1)
     )
 
 
-def rounds(*paths: Path, ids: Ids | None = None) -> tuple[SiteRound, ...]:
-    return tuple(build_rounds(checked(*paths), None, ids or ids_of(IdList(rounds=()))))
+def rounds(*paths: Path) -> tuple[SiteRound, ...]:
+    return tuple(build_rounds(checked(*paths), None))
 
 
 def site_of(*paths: Path) -> Site:
@@ -48,6 +41,21 @@ def one_round(place: Tree | Path) -> SiteRound:
     """The results of one tree, or of a folder of runs of v1.0."""
     (found,) = rounds(place.folder if isinstance(place, Tree) else place)
     return found
+
+
+def script(content: bytes) -> Any:
+    """What a script of a site defines."""
+    text = content.decode()
+    return json.loads(text[text.index(" = ") + 3 : text.rindex(";")])
+
+
+def result_rows(content: bytes) -> list[list[Any]]:
+    """The values of each result in the script of all results, which has them by column and each text once."""
+    columns = []
+    for column in script(content)["columns"]:
+        names, values = column.get("names"), column["values"]
+        columns.append(values if names is None else [None if value < 0 else names[value] for value in values])
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 class Html(HTMLParser):

@@ -1,0 +1,132 @@
+"""Claims that fail keep what they come to: the parts of a condition that are not true, and each of several figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlsub.commands.audit.expression import parse, spelled
+from mlsub.commands.audit.functions import FUNCTIONS
+from mlsub.commands.audit.run import audit
+from mlsub.commands.audit.verdict import Judged
+from mlsub.rules.arithmetic import ExpressionError
+from mlsub.workspace import Settings
+from tests.commands.runner import run
+from tests.make_tree import Tree, make_tree
+
+RESULTS = {
+    name: {"round": round_, "submitter": org, "system": "rack1", "benchmark": "resnet"}
+    for name, round_, org in (
+        ("new", "v1.1", "ACME"),
+        ("old", "v1.0", "ACME"),
+        ("older", "v0.7", "ACME"),
+        ("other", "v1.1", "BETA"),
+    )
+}
+
+
+def timed(tree: Tree, minutes: float) -> Tree:
+    """Give every run the same time to train."""
+    for at in range(5):
+        tree.edit(lambda log: log.last(minutes), at)
+    return tree
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """ACME takes 20 minutes in v0.7, 16 in v1.0, 12 in v1.1, and 30 in Open of v1.1; BETA takes 24."""
+    folder = tmp_path_factory.mktemp("instead")
+    timed(make_tree(folder, "v0.7"), 20)
+    timed(make_tree(folder, "v1.0"), 16)
+    tree = timed(make_tree(folder, "v1.1"), 12)
+    tree.add_system("rack2", "open")
+    tree.add_entry(system="rack2", division="open")
+    for at in range(5):
+        tree.edit(lambda log: log.last(30), at, system="rack2")
+    timed(make_tree(folder, "v1.1", org="BETA"), 24)
+    return folder
+
+
+def judged(place: Path, **claim: object) -> Judged:
+    content = {
+        "claims_version": 1,
+        "source": {"title": "A post"},
+        "results": RESULTS,
+        "inputs": {"usd": {"value": 100, "unit": "USD", "kind": "price", "source": "a list", "plus_minus": "10%"}},
+        "claims": [{"id": "one", **claim}],
+    }
+    (place / "claims.yaml").write_text(yaml.safe_dump(content))
+    [found] = audit(place / "claims.yaml", [str(place)], settings=Settings(jobs=1)).claims
+    return found
+
+
+def test_of_a_condition_the_parts_that_do_not_hold(place: Path) -> None:
+    expr = "minutes(new) < minutes(old) and chips(new) == 16 and minutes(new) > minutes(older) and not available(new)"
+    found = judged(place, expr=expr, stated={"value": True})
+    assert found.reason == "chips(new) is 8; minutes(new) is 12, minutes(older) is 20; not available(new) is false"
+    assert judged(place, expr="minutes(new) < minutes(old)", stated={"value": False}).reason is None
+    assert judged(place, expr="minutes(new) < minutes(old)", stated={"value": True}).reason is None
+
+
+def test_of_several_figures_each_that_fails(place: Path) -> None:
+    stated = [
+        {"value": 12, "unit": "min", "expr": "minutes(new)"},
+        {"value": 26, "unit": "%", "reading": "reduction", "expr": "reduction(old, new)"},
+        {"value": "2.5", "unit": "x", "expr": "ratio(other, new)"},
+    ]
+    found = judged(place, stated=stated)
+    assert (found.verdict, [one.verdict.value for one in found.further]) == ("fails", ["fails", "fails"])
+    text = run("audit", place / "claims.yaml", "--results", place).stdout
+    assert text[text.index("one: fails") : text.index("  source:")] == (
+        "one: fails\n"
+        "  one\n"
+        "  stated:   minutes(new): 12 min, accepts [11.5, 12.5)\n"
+        "  computed: 12 (published): holds\n"
+        "  margin:   0.500000 above 11.5\n"
+        "  stated:   reduction(old, new): 26%, accepts [25.5%, 26.5%)\n"
+        "  computed: 25% (published): fails\n"
+        "            33.333333% (reading speedup, published): fails, for comparison\n"
+        "  margin:   0.500000 points below 25.5%\n"
+        "  stated:   ratio(other, new): 2.5x, accepts [2.45, 2.55)\n"
+        "  computed: 2 (published): fails\n"
+        "  margin:   0.450000 below 2.45\n"
+    )
+    document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
+    [one] = document["claims"]
+    assert [part["claim"]["expr"] for part in one["further"]] == ["reduction(old, new)", "ratio(other, new)"]
+    page = run("audit", place / "claims.yaml", "--results", place, "--format", "html").stdout
+    assert "25% (published): fails" in page
+
+
+_LEAVES = st.sampled_from(["1", "2.50", "a", "b", "'x y'", '"it\'s"', "true", "minutes(a)", "hyper(a, 'k')"])
+_TREES = st.recursive(
+    _LEAVES,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "<", "<=", "==", "and", "or"]), inner).map(" ".join),
+        inner.map("({})".format),
+        inner.map("-{}".format),
+        inner.map("not {}".format),
+    ),
+    max_leaves=8,
+)
+
+
+@given(_TREES)
+def test_a_tree_is_spelled_as_what_reads_as_the_same_tree(text: str) -> None:
+    try:
+        tree = parse(text)
+    except ExpressionError:
+        return
+    again = spelled(tree)
+    assert spelled(parse(again)) == again
+
+
+def test_every_function_can_be_spelled() -> None:
+    for name in FUNCTIONS:
+        assert spelled(parse(f"{name}(a, 'b')")) == f"{name}(a, 'b')"
+    asks = "count('v1.0', 'ACME', division='open')"
+    assert spelled(parse(asks)) == asks
