@@ -199,18 +199,15 @@ def _reading(final: Path) -> Iterator[None]:
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """One file: ``to`` is its place in the folder.
 
-    It is a link that says ``link``, or it is copied from ``source``, or it is made of ``content``. With ``size`` the
-    source was found in a folder: it is not followed if it is a link by now, and must have so many bytes still.
-    ``made`` says how the content came about.
+    It is a link that says ``link``, or it is copied from ``source``. With ``size`` the source was found in a folder: it
+    is not followed if it is a link by now, and must have so many bytes still.
     """
 
     to: str
     source: Path | None = None
-    content: bytes | None = None
     link: str | None = None
     executable: bool = False
     size: int | None = None
-    made: str | None = None
 
 
 def assemble(pieces: Iterable[Piece], folder: Path, *, linked: bool = False) -> None:
@@ -236,12 +233,9 @@ def assemble(pieces: Iterable[Piece], folder: Path, *, linked: bool = False) -> 
 def _put(piece: Piece, target: Path, *, linked: bool) -> None:
     if piece.link is not None:
         target.symlink_to(piece.link)
-    elif piece.source is None:
-        target.write_bytes(piece.content or b"")
-        target.chmod(0o755 if piece.executable else 0o644)
-    elif linked:
+    elif piece.source is not None and linked:
         target.symlink_to(piece.source)
-    else:
+    elif piece.source is not None:
         _copy(piece.source, target, piece)
 
 

@@ -53,11 +53,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of the package: copied ``from`` a source, ``made`` anew, or a link."""
+    """A file of the package: copied ``from`` a source, or a link."""
 
     to: str
     source: str | None = msgspec.field(name="from")
-    made: str | None
     link: str | None
     executable: bool
 
@@ -80,7 +79,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     being written, such as the ``blocking`` rejections.
     """
 
-    SCHEMA: ClassVar[int] = 5
+    SCHEMA: ClassVar[int] = 6
 
     manifest: str
     out: str
@@ -155,7 +154,7 @@ def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packin
         refused=any(found.severity is Severity.ERROR for found in findings),
         runs=plan.runs,
         files=tuple(
-            File(item.to, None if item.source is None else str(item.source), item.made, item.link, item.executable)
+            File(item.to, None if item.source is None else str(item.source), item.link, item.executable)
             for item in plan.items
         ),
         left_out=plan.left_out,
@@ -203,7 +202,7 @@ def _audit_planned(plan: Plan) -> Iterator[Finding]:
 def _item(piece: Piece) -> Item:
     if piece.link is not None:
         return Item(piece.to, ItemKind.LINK, target=piece.link)
-    size = len(piece.content or b"") if piece.source is None else piece.source.stat().st_size
+    size = piece.source.stat().st_size if piece.source is not None else 0
     return Item(piece.to, size=size, executable=piece.executable)
 
 
