@@ -198,44 +198,35 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     )
 
 
-def mean_line(points: Sequence[Point], *, log: bool) -> Line:
-    """The means along the batch size, linear between points as the test takes them.
+def mean_line(points: Sequence[Point]) -> Line:
+    """The means along the batch size, linear between points as the test takes them, for axes of either kind.
 
     Args:
         points: at least one, by batch size.
-        log: the axis of batch sizes is logarithmic, where what is linear has places between its ends.
     """
     line = [(points[0].batch_size, points[0].mean)]
     for low, high in pairwise(points):
-        for size in _between(low.batch_size, high.batch_size, log=True) if log else ():
+        for size in _between(low.batch_size, high.batch_size):
             part = (size - low.batch_size) / (high.batch_size - low.batch_size)
             line.append((size, low.mean + part * (high.mean - low.mean)))
         line.append((high.batch_size, high.mean))
     return tuple(line)
 
 
-def limit_lines(reference: Reference, smallest: float, *, log: bool) -> tuple[Line, ...]:
-    """The least accepted means along the batch size, in pieces.
+def limit_lines(reference: Reference) -> tuple[Line, ...]:
+    """The least accepted means along the batch size between two points each, in pieces.
 
     Between two points the interpolation counts as twice an entry's runs, so that its limit does not meet those of the
     points themselves: each piece ends just before them, and the limits at the points belong to no piece.
 
-    Args:
-        reference: with at least one point.
-        smallest: where the first piece begins, if that is below every point: what is accepted there is what the
-            smallest point accepts.
-        log: space the places evenly on a logarithmic axis.
+    Below the smallest point counts what that point accepts.
     """
-    first = reference.kept[0]
     pieces: list[Line] = []
-    if smallest < first.batch_size:
-        limit = first.accepted_from(reference.earlier)
-        pieces.append(((smallest, limit), (first.batch_size, limit)))
     for low, high in pairwise(reference.kept):
         width = high.batch_size - low.batch_size
         sizes = [
             low.batch_size + 1e-6 * width,
-            *_between(low.batch_size, high.batch_size, log=log),
+            *_between(low.batch_size, high.batch_size),
             high.batch_size - 1e-6 * width,
         ]
         pieces.append(
@@ -248,10 +239,10 @@ def limit_lines(reference: Reference, smallest: float, *, log: bool) -> tuple[Li
     return tuple(piece for piece in pieces if len(piece) > 1)
 
 
-def _between(low: float, high: float, *, log: bool) -> Iterator[float]:
-    for step in range(1, STEPS):
-        part = step / STEPS
-        yield low * (high / low) ** part if log else low + part * (high - low)
+def _between(low: float, high: float) -> Iterator[float]:
+    """Yield batch sizes between two, at even distances on a logarithmic axis."""
+    parts = (step / STEPS for step in range(1, STEPS))
+    return (low * (high / low) ** part if low > 0 else low + part * (high - low) for part in parts)
 
 
 def spans_a_decade(sizes: Sequence[float]) -> bool:

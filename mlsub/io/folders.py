@@ -7,7 +7,6 @@ is.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -15,7 +14,6 @@ import shutil
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 
 import msgspec
@@ -201,35 +199,24 @@ def _reading(final: Path) -> Iterator[None]:
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """One file: ``to`` is its place in the folder.
 
-    It is a link that says ``link``, or it is copied from ``source``, or it is made of ``content``. With ``size`` the
-    source was found in a folder: it is not followed if it is a link by now, and must have so many bytes still.
-    ``made`` says how the content came about.
+    It is a link that says ``link``, or it is copied from ``source``. With ``size`` the source was found in a folder: it
+    is not followed if it is a link by now, and must have so many bytes still.
     """
 
     to: str
     source: Path | None = None
-    content: bytes | None = None
     link: str | None = None
     executable: bool = False
     size: int | None = None
-    made: str | None = None
 
 
-class Way(StrEnum):
-    """How sources come into the folder: copied, as a second name of them, or as a link to them for a check alone."""
-
-    COPY = "copy"
-    HARD_LINK = "hard-link"
-    LINK = "link"
-
-
-def assemble(pieces: Iterable[Piece], folder: Path, way: Way = Way.COPY) -> None:
+def assemble(pieces: Iterable[Piece], folder: Path, *, linked: bool = False) -> None:
     """Put every piece into a folder; sources are only read.
 
     Args:
         pieces: each with a place of its own.
         folder: an empty folder, which need not exist yet.
-        way: how; hard links fall back to copies where the source lies on another file system.
+        linked: sources come into it as links to them, for a check alone, not as copies.
 
     Raises:
         MlsubError: a source cannot be read or changes meanwhile, or the folder cannot be written.
@@ -238,35 +225,18 @@ def assemble(pieces: Iterable[Piece], folder: Path, way: Way = Way.COPY) -> None
         target = folder / piece.to
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            _put(piece, target, way)
+            _put(piece, target, linked=linked)
         except (OSError, ValueError) as error:
             raise MlsubError(f"{piece.source or target} cannot be copied: {reason_of(error)}.") from error
 
 
-def _put(piece: Piece, target: Path, way: Way) -> None:
+def _put(piece: Piece, target: Path, *, linked: bool) -> None:
     if piece.link is not None:
         target.symlink_to(piece.link)
-    elif piece.source is None:
-        target.write_bytes(piece.content or b"")
-        target.chmod(0o755 if piece.executable else 0o644)
-    elif way is Way.LINK:
+    elif piece.source is not None and linked:
         target.symlink_to(piece.source)
-    elif way is Way.COPY or not _linked(piece.source, target, executable=piece.executable):
+    elif piece.source is not None:
         _copy(piece.source, target, piece)
-
-
-def _linked(source: Path, target: Path, *, executable: bool) -> bool:
-    """Give the source a second name; not where that cannot be done, or would change what may be executed."""
-    real = Path(os.path.realpath(source))
-    if os.access(real, os.X_OK) != executable:
-        return False
-    try:
-        os.link(real, target)
-    except OSError as error:
-        if error.errno in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS):
-            return False
-        raise
-    return True
 
 
 def _copy(source: Path, target: Path, piece: Piece) -> None:

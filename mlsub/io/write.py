@@ -1,14 +1,12 @@
 """Write files and folders: each whole or not at all, and nothing that a person wrote replaced without a word.
 
-What is written is made in a hidden folder beside its place, brought to the disk, and renamed. The hidden folder is
-locked as long as its process lives; whoever writes there next removes what a killed process has left. What mlsub put in
-place is known again by the record beside it, see :mod:`mlsub.io.folders`.
+What is written is made in a hidden folder beside its place, brought to the disk, and renamed. What mlsub put in place
+is known again by the record beside it, see :mod:`mlsub.io.folders`.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import stat
@@ -22,8 +20,6 @@ from mlsub.io.errors import MlsubError, reason_of
 #: What a file system answers that cannot synchronise a folder, a pipe or a device.
 CANNOT_SYNC = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)
 _PART = re.compile(r"\.mlsub-[0-9a-f]+\.part")
-#: The name of a folder while another one takes its place.
-_OLD = re.compile(r"\.(.+)\.mlsub-old", re.DOTALL)
 #: So many files are synchronised at the same time: file systems commit them together, in a fifth of the time.
 _AT_ONCE = 16
 
@@ -136,51 +132,16 @@ def staging_beside(final: Path) -> Iterator[Path]:
         # A name that cannot be given (too long, NUL) is reported before the work, not after it.
         with suppress(FileNotFoundError):
             final.lstat()
-        remove_leftovers(final.parent)
         _recover_folder(final)
         part.mkdir()
     except (OSError, ValueError) as error:
         raise cannot_write(final, error) from error
-    lock = _locked(part)
     try:
         yield part
     except OSError as error:
         raise cannot_write(final, error) from error
     finally:
         _remove(part)
-        if lock is not None:
-            os.close(lock)
-
-
-def _locked(part: Path) -> int | None:
-    """Return a file or folder opened and locked; None where a living process has it, or there are no locks."""
-    try:
-        opened = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(opened)
-        return None
-    return opened
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove and name what killed processes have not finished, or not removed; :func:`staging_beside` does so, too.
-
-    What cannot be removed stays.
-    """
-    with suppress(OSError), os.scandir(folder) as entries:
-        for part in sorted(Path(entry.path) for entry in entries if not entry.is_symlink()):
-            replaced = _OLD.fullmatch(part.name)
-            if not is_part(part.name) and not (replaced and os.path.lexists(folder / replaced[1])):
-                continue
-            if (lock := _locked(part)) is not None:
-                _remove(part)
-                os.close(lock)
-                if not os.path.lexists(part):
-                    warn_removed(part)
 
 
 def _remove(part: Path) -> None:
@@ -191,11 +152,6 @@ def _remove(part: Path) -> None:
     else:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-
-
-def warn_removed(path: Path) -> None:
-    """Say that something was removed that a killed process had left."""
-    _tell(f"removed {path}, left by a process that was killed")
 
 
 def _tell(message: str) -> None:

@@ -38,17 +38,6 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     line: Annotated[int, msgspec.Meta(extra_json_schema={"readOnly": True})] = 0
 
 
-class KnownSystem(Part, frozen=True, kw_only=True, rename={"of": "from", "changes": "set"}):
-    """What makes the description of one of a known system's."""
-
-    of: Annotated[str, Says("A known system; mlsub system list names them.")]
-    hosts: Annotated[int, Says("How many hosts.", minimum=1, maximum=100_000)] | None = None
-    framework: Annotated[str, Says("The name of a published one, or your own with its version.")] | None = None
-    division: Annotated[DivisionName, Says("Else that of the manifest.")] | None = None
-    status: Annotated[str, Says("onprem, cloud, preview or rdi.")] | None = None
-    changes: Annotated[dict[str, str], Says("Any other field of the system description.")] = {}
-
-
 class Entry(Part, frozen=True, kw_only=True):
     """One system and benchmark, and where its runs are.
 
@@ -113,10 +102,7 @@ class Content(Part, frozen=True, kw_only=True):
     round: Annotated[str | float, Says('The round, such as "5.1". Quote it: without quotes YAML reads 5.10 as 5.1.')]
     usage: Annotated[Literal["training", "hpc", "rehearsal"], Says("training, hpc or rehearsal.")] = "training"
     division: Annotated[DivisionName, Says("The division of entries without their own.")] | None = None
-    systems: Annotated[
-        dict[Name, PathText | KnownSystem],
-        Says("By name, each with the file of its description, or what makes one of a known system.", minProperties=1),
-    ]
+    systems: Annotated[dict[Name, PathText], Says("By name, each with the file of its description.", minProperties=1)]
     entries: Annotated[tuple[Entry, ...], Says("System by benchmark: where the runs are.", minItems=1)]
     code: Annotated[tuple[Code, ...], Says("Folders of source code, one for each implementation.")] = ()
     files: Annotated[tuple[ExtraFile, ...], Says("Anything else that belongs in the submission.")] = ()
@@ -130,18 +116,11 @@ class Content(Part, frozen=True, kw_only=True):
 
 
 class System(msgspec.Struct, frozen=True):
-    """A system, and the ``file`` of its description.
-
-    The description of a known system is made: ``known`` is that system's name, ``content`` the description and
-    ``division`` the one it states.
-    """
+    """A system, the ``file`` of its description, and its line in the manifest."""
 
     name: str
-    file: Path | None = None
-    known: str | None = None
-    content: bytes = b""
-    division: str | None = None
-    line: int = 0
+    file: Path
+    line: int
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,7 +162,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def to_capture(self, system: System) -> str:
         """Return the command that writes a system's description."""
         division = next((entry.division for entry in self.entries if entry.system == system.name), None)
-        return to_capture(self.near(system.file or ""), system.name, self.organisation, division)
+        return to_capture(self.near(system.file), system.name, self.organisation, division)
 
     def finding(
         self,

@@ -16,8 +16,8 @@ import msgspec
 
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.folders import Piece, Way, adopt, assemble
-from mlsub.io.write import make_folder, remove_leftovers, write_file
+from mlsub.io.folders import Piece, adopt, assemble
+from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Waiver
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
 from mlsub.packing.runs import EntryRuns, LeftOut
@@ -44,7 +44,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     today: date
     write: bool = False
     force: bool = False
-    way: Way = Way.COPY
     templates: bool = False
     strict: bool = False
     even_with_errors: bool = False
@@ -54,11 +53,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of the package: copied ``from`` a source, ``made`` anew, or a link."""
+    """A file of the package: copied ``from`` a source, or a link."""
 
     to: str
     source: str | None = msgspec.field(name="from")
-    made: str | None
     link: str | None
     executable: bool
 
@@ -81,7 +79,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     being written, such as the ``blocking`` rejections.
     """
 
-    SCHEMA: ClassVar[int] = 5
+    SCHEMA: ClassVar[int] = 6
 
     manifest: str
     out: str
@@ -122,7 +120,6 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
             manifest.organisation,
             out,
             settings,
-            way=request.way,
             wanted=lambda report: not _judge(packed, report, manifest, request).blocking,
         )
         return plan, msgspec.structs.replace(_judge(packed, report, manifest, request), written=written)
@@ -135,8 +132,6 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
 def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing]:
     """Return the plan, and what is known before the check; templates are written here."""
     check_place(out)
-    if request.write:
-        remove_leftovers(out.parent)
     try:
         missing = missing_files(manifest) if request.templates else {}
         for file in missing if request.write else ():
@@ -159,7 +154,7 @@ def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packin
         refused=any(found.severity is Severity.ERROR for found in findings),
         runs=plan.runs,
         files=tuple(
-            File(item.to, None if item.source is None else str(item.source), item.made, item.link, item.executable)
+            File(item.to, None if item.source is None else str(item.source), item.link, item.executable)
             for item in plan.items
         ),
         left_out=plan.left_out,
@@ -184,7 +179,7 @@ def _check_links(plan: Plan, settings: Settings) -> Report:
     """Check the package as it would be, without copying it."""
     with TemporaryDirectory(prefix="mlsub-") as folder:
         tree = Path(folder) / plan.manifest.organisation
-        assemble(plan.items, tree, Way.LINK)
+        assemble(plan.items, tree, linked=True)
         report = check_paths([tree], settings)[0]
     # The links are of this check alone; what the layout will be follows from the plan.
     kept = [found for found in report.findings if not found.rule.startswith("layout.")]
@@ -207,7 +202,7 @@ def _audit_planned(plan: Plan) -> Iterator[Finding]:
 def _item(piece: Piece) -> Item:
     if piece.link is not None:
         return Item(piece.to, ItemKind.LINK, target=piece.link)
-    size = len(piece.content or b"") if piece.source is None else piece.source.stat().st_size
+    size = piece.source.stat().st_size if piece.source is not None else 0
     return Item(piece.to, size=size, executable=piece.executable)
 
 

@@ -81,11 +81,7 @@ def _parts(manifest: Manifest, runs: Iterable[EntryRuns]) -> Iterator[Taken]:
                 folder = Path(entry.power, run.name.removesuffix(".txt"))
                 yield from _folder(manifest, folder, f"{to}/power/result_{number}", entry)
     for system in manifest.systems:
-        to = f"systems/{system.name}.json"
-        if system.file is not None:
-            yield _file(manifest, system.file, to, system, executable=False)
-        else:
-            yield Piece(to=to, content=system.content, made=f"a description of the known system {system.known}")
+        yield _file(manifest, system.file, f"systems/{system.name}.json", system, executable=False)
     missing = "package.code-missing"
     for code in manifest.code:
         to = f"benchmarks/{code.benchmark}/implementations/{code.implementation}"
@@ -122,10 +118,11 @@ def _each_place_once(items: Iterable[Piece], manifest: Manifest) -> tuple[tuple[
 
 def _divisions(manifest: Manifest) -> Iterator[Finding]:
     """Yield entries whose manifest and system description name different divisions."""
-    stated = {system.name: system.division for system in manifest.systems}
-    for system in manifest.systems:
-        if system.file is not None and system.file.is_file():
-            stated[system.name] = read_description(system.file, system.name, manifest.round).division
+    stated = {
+        system.name: read_description(system.file, system.name, manifest.round).division
+        for system in manifest.systems
+        if system.file.is_file()
+    }
     for entry in manifest.entries:
         said = stated.get(entry.system)
         if entry.division is not None and said is not None and said.lower() != entry.division:
@@ -317,8 +314,7 @@ def _equal(item: Piece, file: Path) -> bool:
         return stat.S_ISLNK(status.st_mode) and str(file.readlink()) == item.link
     if not stat.S_ISREG(status.st_mode) or bool(status.st_mode & stat.S_IXUSR) != item.executable:
         return False
-    if item.source is None:
-        return file.read_bytes() == item.content
+    assert item.source is not None  # noqa: S101  (it is no link)
     return item.source.samefile(file) or filecmp.cmp(item.source, file, shallow=False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -16,11 +15,9 @@ from mlsub.io.documents import Form, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import meant
 from mlsub.io.read import Tree
-from mlsub.packing.manifest import Code, Content, Entry, ExtraFile, KnownSystem, Manifest, System, Waiver
+from mlsub.packing.manifest import Code, Content, Entry, ExtraFile, Manifest, System, Waiver
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
-from mlsub.systems.catalogue import find_system
-from mlsub.systems.draft import Asked, check_field, draft
 
 _VARIABLE = re.compile(
     # A brace that never closes takes the rest, which is then not searched for others that do not close either.
@@ -86,18 +83,9 @@ class _Reader:
         )
 
     def _systems(self) -> Iterator[System]:
-        content = self._content
-        for name, written in content.systems.items():
+        for name, written in self._content.systems.items():
             here = ("systems", name)
-            try:
-                if isinstance(written, KnownSystem):
-                    system = make_description(name, written, content.organisation, content.division)
-                else:
-                    system = System(name, Path(self._path(written, *here)))
-            except MlsubError as error:
-                self._tree.report(str(error), *here)
-            else:
-                yield msgspec.structs.replace(system, line=self._tree.line(*here))
+            yield System(name, Path(self._path(written, *here)), self._tree.line(*here))
 
     def _entries(self) -> Iterator[Entry]:
         content, title = self._content, self._round.title
@@ -194,33 +182,6 @@ class _Reader:
             self._tree.report("a path contains a NUL character", *here)
             text = "."
         return os.path.normpath(self._folder / text)
-
-
-def make_description(name: str, wanted: KnownSystem, organisation: str, division: str | None) -> System:
-    """Return a system whose description is that of a known one.
-
-    Args:
-        name: what the manifest calls it.
-        wanted: the known system and what the manifest says of it.
-        organisation: the submitter.
-        division: that of the manifest, where the system names none.
-
-    Raises:
-        MlsubError: there is no such system, or it cannot be as it is asked for.
-    """
-    for field in wanted.changes:
-        check_field(field)
-    known = find_system(wanted.of)
-    asked = Asked(
-        submitter=organisation,
-        division=wanted.division or division,
-        status=wanted.status,
-        framework=wanted.framework,
-        hosts=wanted.hosts,
-        changes=tuple(wanted.changes.items()),
-    )
-    text = json.dumps(draft(known, asked).description(), indent=2, ensure_ascii=False) + "\n"
-    return System(name, None, known.name, text.encode("utf-8", "surrogatepass"), asked.division)
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:

@@ -1,7 +1,6 @@
 """The fields of a system description: what a meaningful value of each looks like, and what they say.
 
-The patterns are shared by the checker and the schemas. They are of the small language that Python and the editors'
-ECMAScript read alike: ``[0-9]`` and not the class of digits, which Python takes for those of every script.
+Patterns have ``[0-9]`` and not the class of digits, which Python takes for those of every script.
 """
 
 from __future__ import annotations
@@ -85,13 +84,11 @@ def _either(char: str) -> str:
     return char if char.isalnum() or char in " -,/" else f"[{char}]"
 
 
-#: A text of blanks alone.
-BLANK = r"^[ \t\r\n]*$"
 _BLANKS = r"[ \t\r\n]*"
 #: What mlsub redact puts in the place of private texts.
 _REDACTED = r"<([a-z]+-[0-9]+|env)>"
 #: Longer texts are no placeholders.
-MOST_OF_PLACEHOLDER = 200
+_MOST_OF_PLACEHOLDER = 200
 
 
 def is_empty(value: Any) -> bool:
@@ -100,7 +97,7 @@ def is_empty(value: Any) -> bool:
 
 
 @lru_cache(maxsize=1)
-def placeholder_pattern() -> str:
+def _placeholder() -> re.Pattern[str]:
     """Return a pattern for a text that stands for an answer nobody gave; what mlsub redact writes is an answer."""
     words, unsaid = ("|".join(map(insensitive, each)) for each in (fields().placeholders, fields().unsaid))
     word = rf"[\(\[]?({words})[\)\].]{{0,2}}{_BLANKS}(:|$)"
@@ -108,17 +105,12 @@ def placeholder_pattern() -> str:
     answer = rf"{_BLANKS}([0-9]|({unsaid}){_BLANKS}>)"
     bracketed = rf"(?!{_REDACTED})<(?!{answer})[^<>@]*>"
     named = rf"([^<> \t\r\n][^<>]*)?[_-]{insensitive('placeholder')}"
-    return f"^{_BLANKS}({word}|({bracketed}|{named}){_BLANKS}$)"
-
-
-@lru_cache(maxsize=1)
-def _placeholder() -> re.Pattern[str]:
-    return re.compile(placeholder_pattern())
+    return re.compile(f"^{_BLANKS}({word}|({bracketed}|{named}){_BLANKS}$)")
 
 
 def is_placeholder(value: Any) -> bool:
     """Return whether a value stands for an answer nobody gave."""
-    return isinstance(value, str) and len(value) <= MOST_OF_PLACEHOLDER and _placeholder().search(value) is not None
+    return isinstance(value, str) and len(value) <= _MOST_OF_PLACEHOLDER and _placeholder().search(value) is not None
 
 
 def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -143,9 +135,9 @@ def is_unsaid(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lower() in fields().unsaid
 
 
-def one_of(words: tuple[str, ...]) -> str:
-    """Return a pattern for exactly one of these words, in whatever case and with blanks around it."""
-    return r"^[ \t\r\n]*(" + "|".join(insensitive(word) for word in words) + r")[ \t\r\n]*$"
+def _unsaid() -> str:
+    """Return a pattern for a text that says plainly that there is nothing, in whatever case and with blanks around."""
+    return f"^{_BLANKS}({'|'.join(map(insensitive, fields().unsaid))}){_BLANKS}$"
 
 
 @lru_cache(maxsize=64)
@@ -154,10 +146,10 @@ def pattern_of(field: Field) -> str | None:
     if field.kind == "count":
         digits = r"0*[1-9][0-9]*" if field.least else r"[0-9]+"
         pattern = rf"^ *{digits} *$"
-        return pattern if field.must else f"{pattern}|{one_of(fields().unsaid)}"
+        return pattern if field.must else f"{pattern}|{_unsaid()}"
     if field.kind is None:
         return None
-    return f"{_PATTERNS[field.kind]}|{one_of(fields().unsaid)}"
+    return f"{_PATTERNS[field.kind]}|{_unsaid()}"
 
 
 def expected_of(field: Field) -> str:

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mlsub.divisions import DIVISIONS
 from mlsub.rounds import Round, Statuses, Summarizer
-from mlsub.systems.fields import (
-    BLANK,
-    MOST_OF_PLACEHOLDER,
-    Field,
-    aliases,
-    fields,
-    insensitive,
-    pattern_of,
-    placeholder_pattern,
-)
+from mlsub.systems.fields import Field, aliases, fields, insensitive
 
 #: What Python's ``int`` reads, what joins with another text, by what rows are sorted, and where a text is looked for.
 _COUNTED = {
@@ -34,29 +24,26 @@ _SEARCHED = {
         {"type": "object", "not": {"required": ["TensorFlow"]}},
     ]
 }
-_SAID = {"$ref": "#/$defs/said"}
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema_of(round_: Round, *, strict: bool = False) -> dict[str, Any]:
+def schema_of(round_: Round) -> dict[str, Any]:
     """Return the schema of a round, draft 2020-12.
 
     It accepts exactly what the official checker in force for the round accepts (little is asked) and its result
-    summarizer can compute with. ``strict`` adds what the audit of ``mlsub system check`` asks of single values: no
-    placeholders, nothing empty, numbers with units.
+    summarizer can compute with.
     """
-    table = fields()
-    properties = {name: _property(name, field, round_, strict=strict) for name, field in table.fields.items()}
+    table, about = fields(), "The official checker of this round looked at no system description."
+    if round_.descriptions_checked:
+        about = "What the official system description checker and the result summarizer of this round accept."
     schema: dict[str, Any] = {
         "$schema": _DIALECT,
-        "title": f"System description, {round_.title}" + (" (strict)" if strict else ""),
-        "description": _about(round_, strict=strict),
+        "title": f"System description, {round_.title}",
+        "description": about,
         "type": "object",
-        "properties": properties,
+        "properties": {name: _property(name, field, round_) for name, field in table.fields.items()},
     }
-    if strict:
-        schema |= {"additionalProperties": _SAID, "$defs": {"said": _said()}}
-    if strict or round_.descriptions_checked:
+    if round_.descriptions_checked:
         schema["required"] = list(table.required)
     if round_.summarizer is not None:
         schema["allOf"] = list(_summarised(round_.summarizer, whole=round_.descriptions_checked))
@@ -78,21 +65,7 @@ def _summarised(summarizer: Summarizer, *, whole: bool) -> Iterator[dict[str, An
         yield {"if": tpu, "then": {"properties": dict.fromkeys(summarizer.counted_of_tpu, _COUNTED)}}
 
 
-def _said() -> dict[str, Any]:
-    """Return what is no placeholder, and holds none at whatever depth."""
-    placeholder = {"type": "string", "pattern": placeholder_pattern(), "maxLength": MOST_OF_PLACEHOLDER}
-    return {"not": placeholder, "items": _SAID, "additionalProperties": _SAID}
-
-
-def _about(round_: Round, *, strict: bool) -> str:
-    if strict:
-        return "What a careful reviewer asks of a system description, and the official checker."
-    if not round_.descriptions_checked:
-        return "The official checker of this round looked at no system description."
-    return "What the official system description checker and the result summarizer of this round accept."
-
-
-def _property(name: str, field: Field, round_: Round, *, strict: bool) -> dict[str, Any]:
+def _property(name: str, field: Field, round_: Round) -> dict[str, Any]:
     made: dict[str, Any] = {"title": field.title, "description": field.about}
     if field.text and round_.descriptions_checked:
         made["type"] = "string"
@@ -100,8 +73,6 @@ def _property(name: str, field: Field, round_: Round, *, strict: bool) -> dict[s
         made |= _status(round_.statuses)
     else:
         made["examples"] = list(field.suggest) or [field.example]
-    if strict:
-        made["allOf"] = _meaningful(name, field)
     return made
 
 
@@ -113,20 +84,3 @@ def _status(statuses: Statuses | None) -> dict[str, Any]:
         return {"enum": list(statuses.one_of)}
     words = "|".join(insensitive(word) for word in statuses.one_of)
     return {"type": "string", "pattern": f"^({words})$", "examples": list(statuses.one_of)}
-
-
-def _meaningful(name: str, field: Field) -> list[dict[str, Any]]:
-    """Return what the audit asks of the value, as schemas."""
-    asked: list[dict[str, Any]] = [_SAID]
-    if not field.may_be_empty:
-        asked.append({"not": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": BLANK}]}})
-    if name == "division":
-        asked.append({"enum": list(DIVISIONS)})
-    pattern = pattern_of(field)
-    if pattern is not None:
-        texts: dict[str, Any] = {"type": "string", "pattern": pattern}
-        if field.kind == "count" and not field.text:
-            asked.append({"anyOf": [texts, {"type": "integer", "minimum": field.least}, {"type": ["array", "object"]}]})
-        else:
-            asked.append({"anyOf": [texts, {"not": {"type": "string"}}]})
-    return asked

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.folders import Piece, Way, assemble, replace_folder
+from mlsub.io.folders import Piece, assemble, replace_folder
 from mlsub.io.write import staging_beside
 from mlsub.submission.find import is_organisation
 from mlsub.submission.report import Report
@@ -39,7 +39,6 @@ def write_package(
     settings: Settings,
     *,
     wanted: Callable[[Report], bool],
-    way: Way = Way.COPY,
 ) -> tuple[Report, bool]:
     """Write a package, if its check allows it.
 
@@ -49,7 +48,6 @@ def write_package(
         out: its folder; one that is there is replaced.
         settings: of the check, with the round.
         wanted: whether a package with this report is to be put in place.
-        way: how the files are copied.
 
     Returns:
         The report of the check, and whether the package is in place.
@@ -61,7 +59,7 @@ def write_package(
     with staging_beside(out) as staging:
         folder = staging / organisation
         folder.mkdir()
-        assemble(pieces, folder, way)
+        assemble(pieces, folder)
         (report,) = check_paths([folder], settings)
         written = wanted(report)
         if written:

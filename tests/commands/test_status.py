@@ -299,8 +299,3 @@ def test_a_division_that_is_to_be_filled_in_is_one_task(workplace: Workplace) ->
     done = answer()
     assert (done.status, kinds(done)) == (1, [("fill-in", "rack1.json")])
     assert done.document["entries"][0]["runs"] == 5
-
-
-def test_a_system_of_the_catalogue_is_filled_in_in_the_manifest(workplace: Workplace) -> None:
-    workplace.save(systems={"rack1": {"from": "ipu-pod16"}})
-    assert ("fill-in", "submission.yaml") in kinds(answer())

@@ -71,7 +71,7 @@ CASES = [
     Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--force"), 1, True),
     Case("pack", PACK, "out/ACME/systems/rack1.json", PACK, 1, True),
     Case("pack", PACK, "out/ACME/systems/rack1.json", (*PACK, "--force"), 1, True),
-    Case("pack", PACK, "out/ACME/results/rack1/resnet/result_0.txt", (*PACK, "--force", "--link"), 1, True),
+    Case("pack", PACK, "out/ACME/results/rack1/resnet/result_0.txt", (*PACK, "--force"), 1, True),
     Case("pack", PACK, "out/ACME/notes.txt", (*PACK, "--force"), 1, True),
     Case("merge", MERGE, "merged/ACME/README.md", MERGE, 2, True),
     Case("merge", MERGE, "merged/ACME/README.md", (*MERGE, "--force"), 2, True),

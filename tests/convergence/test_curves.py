@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from mlsub.convergence.curves import (
     reference_table,
     spans_a_decade,
 )
+from mlsub.convergence.reference import Point
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 
@@ -28,11 +28,10 @@ def reference(name: str = "bert", round_name: str = "4.0") -> Reference:
 
 
 @pytest.mark.parametrize(("name", "round_name"), [("bert", "1.0"), ("resnet", "4.0"), ("llama31_405b", "5.1")])
-@pytest.mark.parametrize("log", [True, False])
-def test_the_limit_is_that_of_the_test_everywhere(name: str, round_name: str, log: bool) -> None:
+def test_the_limit_is_that_of_the_test_everywhere(name: str, round_name: str) -> None:
     found, round_ = reference(name, round_name), get_round("training", round_name)
-    lines = limit_lines(found, found.kept[0].batch_size / 2, log=log)
-    assert len(lines) == len(found.kept)
+    lines = limit_lines(found)
+    assert len(lines) == len(found.kept) - 1
     for line in lines:
         for size, limit in line[:-1][:: len(line) // 5 or 1]:
             assert plan_of(round_, name, size).minimum == pytest.approx(limit, rel=1e-9)
@@ -42,19 +41,24 @@ def test_the_limit_is_that_of_the_test_everywhere(name: str, round_name: str, lo
 
 def test_the_curve_is_what_interpolation_gives_and_ends_at_its_points() -> None:
     found = reference()
-    line = mean_line(found.kept, log=True)
+    line = mean_line(found.kept)
     assert [size for size, _ in line] == sorted({size for size, _ in line})
     assert {(point.batch_size, point.mean) for point in found.kept} <= set(line)
     for size, mean in line[::7]:
         assert plan_of(get_round("training", "4.0"), "bert", size).mean == pytest.approx(mean, rel=1e-12)
 
 
-@pytest.mark.parametrize(("log", "even"), [(True, math.log), (False, float)])
-def test_places_of_the_curve_are_even_on_the_axis(log: bool, even: Callable[[float], float]) -> None:
+def test_places_of_the_curve_are_even_on_a_logarithmic_axis() -> None:
     low, high = reference().kept[:2]
-    sizes = [even(size) for size, _ in mean_line((low, high), log=log)]
+    sizes = [math.log(size) for size, _ in mean_line((low, high))]
     gap = (sizes[-1] - sizes[0]) / (len(sizes) - 1)
     assert [after - before for before, after in pairwise(sizes)] == pytest.approx([gap] * (len(sizes) - 1))
+
+
+def test_a_curve_from_a_batch_size_of_zero_has_even_places() -> None:
+    """Reference points of the user's own may begin there."""
+    low, high = (Point(size, 5, 1.0 + size, 0.1, 1.0) for size in (0, 60))
+    assert mean_line((low, high))[1:3] == ((10, 11), (20, 21))
 
 
 def test_the_points_are_those_of_the_table() -> None:

@@ -69,7 +69,6 @@ OTHERS = {
     ("init", "--usage"),
     ("rules list", "--round"),
     ("schema", "--round"),
-    ("schema", "--strict"),
     ("schema", "--usage"),
     ("system capture", "--format"),
     ("watch", "--format"),

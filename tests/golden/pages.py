@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from tests.commands.site.sites import result_rows, script
 from tests.golden.figures import Facts, shortened, sketch
 
 #: A cell that holds a figure and no words.
@@ -63,10 +64,10 @@ class _Page(HTMLParser):
 def _spread(table: list[list[str]]) -> list[list[str]]:
     """A table of lists with a row for each of their numbers, as a script makes it."""
     rows, above = [table[0]], list[str]()
-    for head, numbers, *lists in table[1:]:
+    for head, *lists in table[1:]:
         # A ditto mark stands for what the run above has, as far as this run went.
         above = [before if cell == "″" else cell for cell, before in zip(lists, above or lists, strict=True)]
-        columns = [cell.split(" ")[: int(numbers.split(" ")[-1])] for cell in above]
+        columns = [cell.split(" ")[: lists[-1].count(" ") + 1] for cell in above]
         rows += [
             [head, str(number), *cells] for number, cells in enumerate(zip(*columns, strict=True), 1) if any(cells)
         ]
@@ -85,7 +86,7 @@ def _points(chart: Any, page: _Page) -> list[float]:
     found = [number for number in drawn if number is not None]
     if "table" in chart:
         rows = page.lists[chart["table"]["id"]][1:]
-        columns = [chart["table"]["x"], *([] if "categories" in chart else [chart["table"]["y"]])]
+        columns = [chart["table"][axis] for axis in ("x", "y") if axis in chart["table"]]
         texts = [text for row in rows for column in columns for text in row[column].split(" ")]
         found += [_figure(text) for text in texts if text not in ("", "–", "″")]
     return [float(f"{number:.6g}") for number in found]
@@ -108,8 +109,11 @@ def page_facts(folder: Path) -> Facts:
             continue
         name = file.relative_to(folder).as_posix()
         facts[f"file {name}"] = True
-        if name == "data/results.json":
-            facts["results"] = shortened([list(one.values())[1:] for one in json.loads(file.read_text("utf-8"))])
+        if name == "data/results.js":
+            facts["results"] = shortened([row[1:] for row in result_rows(file.read_bytes())])
+        if name.startswith("data/reference"):
+            numbers = list(_numbers(script(file.read_bytes())))
+            facts[f"numbers of {name}"] = [len(numbers), sketch(sorted(numbers))]
         if file.suffix != ".html":
             continue
         page = _Page(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A file or folder is put in place whole or not at all; what a killed process leaves goes with the next one."""
+"""A file or folder is put in place whole or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from mlsub.io.write import (
     write_file,
 )
 
-PART, FOLDER = ".mlsub-0123456789abcdef.part", ".mlsub-fedcba9876543210.part"
 FILES = 20
 
 
@@ -84,57 +83,6 @@ def test_a_file_of_a_cache_is_written_and_replaced(tmp_path: Path, monkeypatch: 
         replace_whole(tmp_path / "record", b"other")
     assert (tmp_path / "record").read_bytes() == b"new"
     assert names(tmp_path) == {"record"}
-
-
-# What killed processes leave.
-
-
-def leave(folder: Path) -> None:
-    (folder / PART).write_text("half")
-    (folder / FOLDER / "below").mkdir(parents=True)
-
-
-def test_what_is_nobodys_goes_and_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    leave(tmp_path)
-    (tmp_path / ".mlsub-mine.part").touch()
-    (tmp_path / ".mlsub-0.part").symlink_to(".mlsub-mine.part")
-    write_file(tmp_path / "file", b"new", force=False)
-    assert names(tmp_path) == {".mlsub-mine.part", ".mlsub-0.part", "file"}
-    assert caplog.messages == [
-        f"mlsub: removed {tmp_path / name}, left by a process that was killed" for name in (PART, FOLDER)
-    ]
-
-
-def test_without_a_program_that_says_otherwise_it_is_named_on_standard_error(tmp_path: Path) -> None:
-    leave(tmp_path)
-    words = ["system", "new", "--from", "ipu-pod64", "-o", str(tmp_path / "pod64.json")]
-    done = subprocess.run([sys.executable, "-m", "mlsub", *words], capture_output=True, text=True, check=True)
-    assert [line.split(",")[0] for line in done.stderr.splitlines()] == [
-        f"mlsub: removed {tmp_path / name}" for name in (PART, FOLDER)
-    ]
-    assert names(tmp_path) == {"pod64.json"}
-
-
-def test_where_there_are_no_locks_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    leave(tmp_path)
-    monkeypatch.setattr(write.fcntl, "flock", refuse)
-    assert write_file(tmp_path / "file", b"new", force=False) is None
-    assert names(tmp_path) == {PART, FOLDER, "file"}
-
-
-def test_a_lock_ends_with_its_process_however_it_ends(tmp_path: Path) -> None:
-    program = (
-        "import sys, time\nfrom pathlib import Path\nfrom mlsub.io.write import staging_beside\n"
-        "with staging_beside(Path(sys.argv[1], 'other')):\n    print('ready', flush=True)\n    time.sleep(600)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        write_file(tmp_path / "file", b"", force=False)
-        assert len(names(tmp_path)) == 2, "what is in use stays"
-        process.send_signal(signal.SIGKILL)
-    write_file(tmp_path / "other", b"", force=False)
-    assert names(tmp_path) == {"file", "other"}
 
 
 # Folders.
@@ -298,11 +246,3 @@ def test_many_files_are_brought_to_the_disk_and_what_fails_is_raised(
     assert seen == {tmp_path, *tmp_path.iterdir()}
     with pytest.raises(OSError, match="Input/output error"):
         sync_tree(tmp_path)
-
-
-def test_what_a_killed_process_has_replaced_and_not_removed_is_removed_by_the_next(tmp_path: Path) -> None:
-    for name in ("ACME", ".ACME.mlsub-old", ".Bolt.mlsub-old"):
-        (tmp_path / name).mkdir()
-    write.remove_leftovers(tmp_path)
-    # Bolt's new folder has not come: the old one is put back when it is written.
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".Bolt.mlsub-old", "ACME"]

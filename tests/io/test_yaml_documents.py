@@ -31,7 +31,6 @@ def manifests() -> Iterator[str]:
     yield (
         'organisation: ACME\nround: "1.0"\ndivision: closed\n'
         "systems:\n  rack1: ${HOME:-/tmp}/rack1.json\n"
-        "  pod: {from: ipu-pod64, hosts: 4, framework: TensorFlow 1.15, status: onprem, set: {cooling: air}}\n"
         "entries:\n  - {system: rack1, benchmark: resnet, runs: [a.txt, b], implementation: x, choose: all}\n"
         "code:\n  - {benchmark: resnet, implementation: x, folder: src}\n"
         "files:\n  - {from: README.md, to: docs/README.md}\n"

@@ -130,7 +130,7 @@ def _print_tree(file: Path) -> None:
         Text(f"Written to {file}: {manifest.organisation}, {manifest.round.title}, {entries} {noun}."),
         Section((f"The submission rules expect in {manifest.organisation}/:", ""), (files,)),
     )
-    absent = next((system for system in manifest.systems if system.file and not system.file.exists()), None)
+    absent = next((system for system in manifest.systems if not system.file.exists()), None)
     if absent is not None:
         put(sys.stdout, Text("Describe a system, on one of its machines:"), Code(manifest.to_capture(absent)))
     put(sys.stdout, Text(f"See what is there, what is missing and what comes next: mlsub status {quote(str(file))}"))

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show what would be written.")
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
-@click.option("--link", is_flag=True, help="Use hard links where possible instead of copies.")
 @click.option("--scaffold", is_flag=True, help="With --write, create missing files among the sources from templates.")
 @setting("--strict/--no-strict", help="Refuse to write a package with review warnings, too.")
 @click.option("--even-with-errors", is_flag=True, help="Write it although review errors are found.")
@@ -40,7 +39,6 @@ def command(
     output: Path | None,
     write: bool,
     force: bool,
-    link: bool,
     scaffold: bool,
     strict: bool,
     even_with_errors: bool,
@@ -60,7 +58,6 @@ def command(
     from datetime import UTC, datetime
 
     from mlsub.commands.pack.document import document_of
-    from mlsub.io.folders import Way
     from mlsub.packing.pack import Request, pack
     from mlsub.packing.read import read_manifest
 
@@ -71,7 +68,6 @@ def command(
             today=datetime.now(UTC).date(),
             write=write,
             force=force,
-            way=Way.HARD_LINK if link else Way.COPY,
             templates=scaffold,
             strict=strict,
             even_with_errors=even_with_errors,

@@ -66,14 +66,12 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
 
 
 def _plan(plan: Plan) -> Iterator[Block | None]:
-    """Yield the plan: results run by run, everything else by folder, what is made anew and what is left out."""
+    """Yield the plan: results run by run, everything else by folder, and what is left out."""
     near = partial(_near, plan.manifest.folder)
     for entry, chosen in zip(plan.manifest.entries, plan.runs, strict=True):
         yield _runs(entry, chosen.how, [Path(run) for run in chosen.runs], near)
     rest = [item for item in plan.items if not item.to.startswith("results/")]
-    yield Table(_COLUMNS, tuple(_folders([item for item in rest if item.content is None], near)))
-    for how in dict.fromkeys(item.made for item in rest if item.made is not None):
-        yield _named(f"Made of {how}", [item.to for item in rest if item.made == how])
+    yield Table(_COLUMNS, tuple(_folders(rest, near)))
     yield _named("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import msgspec
 
@@ -25,13 +25,10 @@ class Kind(StrEnum):
     USER = "user"
 
 
-class PrivateSpan(NamedTuple):
-    """A private thing in a text: where, and the bytes that its placeholder stands for."""
-
-    start: int
-    end: int
-    kind: Kind
-    key: bytes
+#: What a placeholder stands for.
+Thing = tuple[Kind, bytes]
+#: A private thing in a text: from where to where.
+PrivateSpan = tuple[int, int, Thing]
 
 
 class Spot(msgspec.Struct, frozen=True):
@@ -61,11 +58,6 @@ class Private(msgspec.Struct):
     placeholder: str
     counts: dict[Where, int] = {}
     places: dict[Where, list[Spot]] = {}
-
-    def counted(self, where: Where) -> list[Spot]:
-        """Count it once more; return the places of that kind that are noted."""
-        self.counts[where] = self.counts.get(where, 0) + 1
-        return self.places.setdefault(where, [])
 
 
 class Unsearched(msgspec.Struct, frozen=True):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import msgspec
@@ -32,6 +32,7 @@ class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     near: tuple[str, ...]
     pattern: str
     left: str | None = None
+    unless: str | None = None
     way: int = 84
     kind: str | None = None
 
@@ -43,31 +44,36 @@ class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alphabets: dict[str, str]
     parts: dict[str, str]
     forms: tuple[_Form, ...]
+    blocks: tuple[_Form, ...]
     checks: dict[str, str]
-    before: dict[str, str]
     common: str
 
 
 LOOKS = shipped(__file__, "looks.yaml", _Looks)
 TOKENS = shipped(__file__, "tokens.yaml", tuple[_Token, ...])
-#: In lower case, with one kind of line end.
-_LOWER = bytes(10 if code == 13 else code + 32 if 65 <= code <= 90 else code for code in range(256))
-#: The same with 0 for every digit, so that few words differ.
-_SKETCH = bytes(48 if 49 <= code <= 57 else lower for code, lower in enumerate(_LOWER))
+#: In lower case, with one kind of line end and 0 for every digit: what lines that differ in numbers have in common.
+SKETCH = bytes(
+    10 if code == 13 else 48 if 49 <= code <= 57 else code + 32 if 65 <= code <= 90 else code for code in range(256)
+)
+
+#: Says what of a value is private, with places counted from its beginning.
+Judge = Callable[[bytes], tuple[PrivateSpan, ...]]
+#: A part of a sketch in which something may be private, and what judges that part of the text itself.
+Candidate = tuple[int, int, Judge]
 
 
 class Look(NamedTuple):
     """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
 
-    Tokens are searched for in the text as it is, the other forms in lower case. Without a kind the groups have theirs.
+    ``unless`` is what must not stand before what is private. Without a judge the groups have theirs.
     """
 
     near: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
-    left: re.Pattern[bytes] | None = None
+    left: re.Pattern[bytes] | None
+    judge: Judge | None
+    unless: re.Pattern[bytes] | None = None
     way: int = 84
-    kind: str | None = None
-    as_written: bool = False
 
 
 def shape(text: str) -> str:
@@ -82,11 +88,14 @@ def shape(text: str) -> str:
 
 
 def _token_look(token: _Token, prefix: str) -> Look:
-    begin, near = re.escape(prefix), prefix.encode().translate(_SKETCH)
-    bounded = begin if token.before else rf"{begin}(?<![\w-]{begin})"
-    pattern = re.compile(rf"{bounded}{shape(token.shape)}(?![\w-])".encode())
-    left = re.compile(rf"(?<![\w-]){shape(token.before)}\Z".encode()) if token.before else None
-    return Look((near,), pattern, left, kind="random" if token.mixed else "token", as_written=True)
+    """How a token looks in a sketch; its judge knows upper case and digits."""
+    near, bound, behind = prefix.encode().translate(SKETCH), r"(?<![\w-])", r"(?![\w-])"
+    before, after = shape(token.before), shape(token.shape)
+    exact = re.compile(f"{before}{re.escape(prefix)}{after}".encode())
+    begin = re.escape(near.decode())
+    pattern = re.compile(f"{begin if before else f'{begin}{bound[:-1]}{begin})'}{after.lower()}{behind}".encode())
+    left = re.compile(rf"{bound}{before.lower()}\Z".encode()) if before else None
+    return Look((near,), pattern, left, partial(_exact, exact, _KINDS["random" if token.mixed else "token"]))
 
 
 def _filled(pattern: str) -> re.Pattern[bytes]:
@@ -96,80 +105,73 @@ def _filled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
+def _look(form: _Form) -> Look:
+    left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
+    near, judge = tuple(word.encode() for word in form.near), _KINDS[form.kind] if form.kind else None
+    return Look(near, _filled(form.pattern), left, judge, unless, form.way)
+
+
 @lru_cache(maxsize=1)
-def all_looks() -> tuple[Look, ...]:
-    """Return everything that is looked for."""
-    looks = [_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes]
-    for form in LOOKS.forms:
-        near, left = tuple(word.encode() for word in form.near), _filled(form.left) if form.left else None
-        looks.append(Look(near, _filled(form.pattern), left, form.way, form.kind))
-    return tuple(looks)
+def all_looks() -> tuple[tuple[Look, ...], tuple[Look, ...]]:
+    """Return everything that is looked for within a line, and over several."""
+    tokens = (_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes)
+    return (*tokens, *map(_look, LOOKS.forms)), tuple(map(_look, LOOKS.blocks))
 
 
-#: How far before four numbers it is looked for what says what they are.
-_CONTEXT = 40
-
-
-def likely(text: bytes) -> tuple[Look, ...]:
-    """Return what may be found in a text, by one search for the words near it among the different words of the text."""
-    words = b"\n".join(set(text.translate(_SKETCH).split()))
-    there = {word: word in words for word in {word for look in all_looks() for word in look.near}}
-    return tuple(look for look in all_looks() if any(there[word] for word in look.near))
-
-
-def find(text: bytes, looks: Iterable[Look]) -> list[PrivateSpan]:
-    """Return private things by their look, in no order; they may overlap.
+def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[Candidate]:
+    """Yield what may be private, in no order; they may overlap.
 
     Args:
-        text: whole lines, with NUL for what is replaced already; it begins with a line end.
-        looks: what is looked for, of :func:`likely`.
+        sketch: whole lines, with NUL for what is replaced already; it begins with a line end.
+        words: the words in it.
+        looks: what is looked for.
     """
-    lower = text.translate(_LOWER)
-    found: list[PrivateSpan] = []
+    there = {word: word in words for word in {word for look in looks for word in look.near}}
     for look in looks:
-        of = text if look.as_written else lower
-        kind = _KINDS[look.kind] if look.kind else None
-        for match in look.pattern.finditer(of):
-            start, end = match.span()
-            left = None
-            if look.left is not None:
-                left = look.left.search(of, start - look.way if start > look.way else 0, start)
-                if left is None:
-                    continue
-                start = left.start()
-            if kind:
-                found += kind(text, start, end)
-                continue
-            for one in (match, left) if left else (match,):
-                for name, group in one.re.groupindex.items():
-                    start, end = one.span(group)
-                    if start >= 0:
-                        found += _KINDS[name](text, start, end)
-    return found
+        if any(there[word] for word in look.near):
+            for match in look.pattern.finditer(sketch):
+                yield from _matched(sketch, look, match)
+
+
+def _matched(sketch: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Candidate]:
+    start, end = match.span()
+    left = look.left and look.left.search(sketch, max(0, start - look.way), start)
+    if look.left and not left:
+        return
+    if look.judge:
+        parts = [(left.start() if left else start, end, look.judge)]
+    else:
+        matches = (match, left) if left else (match,)
+        parts = [(*one.span(name), _KINDS[name]) for one in matches for name in one.re.groupindex]
+    for start, end, judge in parts:
+        if start >= 0 and not (look.unless and look.unless.search(sketch, max(0, start - 84), start)):
+            yield start, end, judge
 
 
 Spans = tuple[PrivateSpan, ...]
-
-
-def _token(text: bytes, start: int, end: int) -> Spans:
-    return (PrivateSpan(start, end, Kind.SECRET, text[start:end]),)
-
-
-#: What a value is not, matched from its beginning, and what stands before one, searched for in a short text.
-_CHECKS, _BEFORE = (
-    {name: re.compile(pattern.encode()) for name, pattern in some.items()} for some in (LOOKS.checks, LOOKS.before)
-)
+#: What a value is not, matched from its beginning.
+_CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 
 
-def _secret(text: bytes, start: int, end: int) -> Spans:
-    return () if _CHECKS["no_secret"].match(text[start:end].lower()) else _token(text, start, end)
+def _exact(token: re.Pattern[bytes], judge: Judge, value: bytes) -> Spans:
+    return judge(value) if token.fullmatch(value) else ()
 
 
-def _random(text: bytes, start: int, end: int) -> Spans:
-    value = text[start:end]
+def _whole(kind: Kind, value: bytes) -> Spans:
+    return ((0, len(value), (kind, value)),)
+
+
+_token = partial(_whole, Kind.SECRET)
+
+
+def _secret(value: bytes) -> Spans:
+    return () if _CHECKS["no_secret"].match(value.lower()) else _token(value)
+
+
+def _random(value: bytes) -> Spans:
     is_word = len(value) < 12 or not is_mixed(value) or _CHECKS["words"].match(value)
-    return () if is_word else _secret(text, start, end)
+    return () if is_word else _secret(value)
 
 
 def is_mixed(value: bytes) -> bool:
@@ -180,58 +182,40 @@ def is_mixed(value: bytes) -> bool:
 _KEY_LINE = re.compile(rb"(?:\A|\n|\\n)" + LOOKS.parts["rank"].encode() + rb"([^\s\0\\][^\n\0\\]*)")
 
 
-def _block(text: bytes, start: int, end: int) -> Spans:
+def _block(value: bytes) -> Spans:
     """The lines of a key, all of one placeholder."""
-    block = text[start:end].replace(b"\r", b"\n")
+    block = value.replace(b"\r", b"\n")
     key = b"\n" + hashlib.sha256(block).digest()
-    return tuple(
-        PrivateSpan(start + line.start(1), start + line.start(1) + len(line[1].rstrip()), Kind.SECRET, key)
-        for line in _KEY_LINE.finditer(block)
-    )
+    lines = ((line.start(1), line[1].rstrip()) for line in _KEY_LINE.finditer(block))
+    return tuple((start, start + len(line), (Kind.SECRET, key)) for start, line in lines)
 
 
-@lru_cache(maxsize=1 << 14)
-def _host_in(value: bytes, *, numbered: bool) -> bytes:
-    """The name of a host, or of a list of them; empty where it is none."""
+def _host(value: bytes) -> Spans:
+    """A host, or a list of them."""
     name = value.rstrip(b".,-:[")
     lower = name.lower()
-    none = (
-        _CHECKS["not_hosts"].match(lower)
-        or _CHECKS["public"].match(lower)
-        or _CHECKS["four"].match(name)
-        or (numbered and not is_mixed(name))
-    )
-    return b"" if none else name
-
-
-def _host(text: bytes, start: int, end: int, *, numbered: bool = False) -> Spans:
-    name = _host_in(text[start:end], numbered=numbered)
-    return (PrivateSpan(start, start + len(name), Kind.HOST, host_key(name)),) if name else ()
-
-
-def _numbered(text: bytes, start: int, end: int) -> Spans:
-    return _host(text, start, end, numbered=True)
-
-
-def host_key(name: bytes) -> bytes:
-    """Return a host without its domain, so that both spellings get one placeholder; a list of hosts as it is."""
-    return name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
-
-
-def _user(text: bytes, start: int, end: int) -> Spans:
-    name = text[start:end].rstrip(b".-")
-    is_none = len(name) < 2 or _CHECKS["not_users"].match(name.lower())
-    return () if is_none else (PrivateSpan(start, start + len(name), Kind.USER, name),)
-
-
-def _path(text: bytes, start: int, end: int) -> Spans:
-    """The home folder of a user: no address in the web, and not part of another word."""
-    before = text[max(0, start - 80) : start].rpartition(b"\n")[2].rpartition(b" ")[2]
-    value = text[start:end].rstrip(b".-+@")
-    if before.endswith(b"/") or b"://" in before or (before[-1:].isalnum() and value[:6].lower() != b"/home/"):
+    if _CHECKS["not_hosts"].match(lower) or _CHECKS["public"].match(lower) or _CHECKS["four"].match(name):
         return ()
-    is_none = _CHECKS["not_users"].match(user_of(value).lower())
-    return () if is_none else (PrivateSpan(start, start + len(value), Kind.PATH, value),)
+    # Without its domain, so that both spellings get one placeholder; a list as it is.
+    key = name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
+    return ((0, len(name), (Kind.HOST, key)),)
+
+
+def _numbered(value: bytes) -> Spans:
+    return _host(value) if is_mixed(value) else ()
+
+
+def _user(value: bytes) -> Spans:
+    name = value.rstrip(b".-")
+    is_none = len(name) < 2 or _CHECKS["not_users"].match(name.lower())
+    return () if is_none else _whole(Kind.USER, name)
+
+
+def _path(value: bytes) -> Spans:
+    """The home folder of a user."""
+    path = value.rstrip(b".-+@")
+    is_none = _CHECKS["not_users"].match(user_of(path).lower())
+    return () if is_none else _whole(Kind.PATH, path)
 
 
 def user_of(path: bytes) -> bytes:
@@ -240,57 +224,44 @@ def user_of(path: bytes) -> bytes:
     return name if above.lower().endswith((b"/home", b"/users", b":/users", b"//users")) else b""
 
 
-def _place(text: bytes, start: int, end: int) -> Spans:
+def _place(value: bytes) -> Spans:
     """A folder of a shared file system, unless its name is an everyday one."""
-    before, value = text[start - 1 : start], text[start:end].rstrip(b".-+@")
-    name = re.split(rb"/(?:scratch|work)\d*/", value)[-1].partition(b"/")[0]
-    is_none = before.isalnum() or before in (b"/", b".", b"_", b"-") or name.lower() in _COMMON
-    return () if is_none else (PrivateSpan(start, start + len(value), Kind.PATH, value),)
+    path = value.rstrip(b".-+@")
+    name = re.split(rb"/(?:scratch|work)\d*/", path)[-1].partition(b"/")[0]
+    return () if name.lower() in _COMMON else _whole(Kind.PATH, path)
 
 
-def _address(text: bytes, start: int, end: int) -> Spans:
-    """Four numbers that are an address and no version, by their size and by what stands around them."""
-    four = text[start:end]
-    if not _names_machine(four) or text[start - 2 : start] in (b"==", b"!=", b"~=", b"<=", b">="):
-        return ()
-    if not (text[end : end + 1] in (b":", b"/", b"<") and text[end + 1 : end + 2].isdigit()):
-        line = text[max(0, start - _CONTEXT) : start].replace(b"\r", b"\n").rpartition(b"\n")[2]
-        before = line.rpartition(b"\0")[2].lower()
-        large = sum(int(one) > 31 for one in four.split(b".")) > 2
-        if _BEFORE["version"].search(before) or not (
-            _CHECKS["own"].match(four) or large or _BEFORE["machine"].search(before)
-        ):
-            return ()
-    return (PrivateSpan(start, end, Kind.ADDRESS, four),)
+def _machine(value: bytes) -> Spans:
+    """Four numbers that are surely no version."""
+    return _whole(Kind.ADDRESS, value) if _CHECKS["address"].match(value) else ()
 
 
-@lru_cache(maxsize=1 << 16)
-def _names_machine(four: bytes) -> bool:
-    return _CHECKS["address"].match(four) is not None
+def _address(value: bytes) -> Spans:
+    """Four numbers, which may be a version."""
+    is_one = _CHECKS["own"].match(value) or sum(int(one) > 31 for one in value.split(b".")) > 2
+    return _machine(value) if is_one else ()
 
 
-def _groups_of_hex(text: bytes, start: int, end: int) -> Spans:
+def _groups_of_hex(value: bytes) -> Spans:
     """An address of IPv6 or of a network card."""
-    digits = text[start:end].replace(b":", b"")
+    digits = value.replace(b":", b"")
     is_none = digits.isdigit() or not digits.strip(b"0") or not digits.strip(b"fF")
-    return () if is_none else (PrivateSpan(start, end, Kind.ADDRESS, text[start:end]),)
+    is_none = is_none or (b"::" in value and not _CHECKS["network"].match(value.lower()))
+    return () if is_none else _whole(Kind.ADDRESS, value)
 
 
-def _email(text: bytes, start: int, end: int) -> Spans:
-    value = text[start:end]
-    if value.startswith(b"git@") or _BEFORE["credentials"].search(text, max(0, start - 84), start):
-        return ()
-    return (
-        ()
-        if _CHECKS["no_domain"].match(value.lower().partition(b"@")[2])
-        else (PrivateSpan(start, end, Kind.EMAIL, value),)
-    )
+def _email(value: bytes) -> Spans:
+    is_none = value.startswith(b"git@") or _CHECKS["no_domain"].match(value.lower().partition(b"@")[2])
+    return () if is_none else _whole(Kind.EMAIL, value)
 
 
-_KINDS = {
-    **{"token": _token, "secret": _secret, "random": _random, "block": _block, "host": _host, "numbered": _numbered},
-    **{"user": _user, "path": _path, "place": _place, "address": _address, "hex": _groups_of_hex, "email": _email},
+#: Each value of a kind is judged once, but for keys of many lines.
+_KINDS: dict[str, Judge] = {
+    **{"token": _token, "secret": _secret, "random": _random, "host": _host, "numbered": _numbered, "user": _user},
+    **{"path": _path, "place": _place, "machine": _machine, "address": _address, "hex": _groups_of_hex},
+    "email": _email,
 }
+_KINDS = {kind: lru_cache(maxsize=1 << 14)(judge) for kind, judge in _KINDS.items()} | {"block": _block}
 
 #: Hosts that one list is taken apart into at most.
 MAX_MEMBERS = 4096

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
+from bisect import bisect
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from functools import partial
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.commands.redact import known, patterns
-from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot, Where
+from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot, Thing, Where
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
@@ -74,7 +76,7 @@ class Redactor:
         #: The highest numbers of placeholders that stand in the logs already.
         self._taken: dict[str, int] = {}
         self._root = Path()
-        self.items: dict[tuple[Kind, bytes], Private] = {}
+        self.items: dict[Thing, Private] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -93,7 +95,8 @@ class Redactor:
         """
         self._root = root or root_of(files)
         failed: dict[Path, MlsubError] = {}
-        for_each(files[:1], failed, self._learn, None)
+        # What the beginning of a log gives away is learned first, so that most logs are read once.
+        for_each(files[:1], failed, partial(self._survey, batches=1), None)
         for _ in range(_SURVEYS):
             self._begin()
             for_each(files, failed, self._survey, progress)
@@ -106,14 +109,14 @@ class Redactor:
         """Whether there were more names or secrets than are looked for wherever they stand."""
         return self._forgot or len(self._names) > known.MAX_NAMES or len(self._secrets) > known.MAX_SECRETS
 
-    def _remember(self, span: PrivateSpan) -> None:
+    def _remember(self, kind: Kind, key: bytes) -> None:
         """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
         if self._members_left <= 0:
             self._forgot = True
             return
-        self._looked_up.add(span.key)
-        kind = Kind.USER if span.kind is Kind.PATH else span.kind
-        names = [patterns.user_of(span.key)] if span.kind is Kind.PATH else patterns.members(span.key)
+        self._looked_up.add(key)
+        names = [patterns.user_of(key)] if kind is Kind.PATH else patterns.members(key)
+        kind = Kind.USER if kind is Kind.PATH else kind
         self._members_left -= max(1, len(names))
         looked_at = names[: patterns.MAX_MEMBERS]
         new = [name for name in looked_at if patterns.learnable(kind, name) and name not in self._names]
@@ -121,20 +124,12 @@ class Redactor:
         self._names.update(dict.fromkeys(new[:room], kind))
         self._forgot |= len(names) > patterns.MAX_MEMBERS or len(set(new)) > room
 
-    def _learn(self, file: Path) -> None:
-        """Learn what the beginning of a log gives away, so that most logs are read once."""
+    def _survey(self, file: Path, batches: int | None = None) -> None:
         check_source(file)
         with file.open("rb") as source:
-            for batch in islice(_batches(source), 1):
-                self.spans(_joined(free for _, free, _ in batch))
-                self.spans(_joined(record for _, _, record in batch))
-
-    def _survey(self, file: Path) -> None:
-        check_source(file)
-        with file.open("rb") as source:
-            for batch in _batches(source):
-                self._count(file, [(line, free) for line, free, _ in batch], Where.FREE)
-                self._count(file, [(line, record) for line, _, record in batch], Where.RECORD)
+            for batch in islice(_batches(source), batches):
+                self._count(file, [(line, free) for line, free, _ in batch if free], Where.FREE)
+                self._count(file, [(line, record) for line, _, record in batch if record], Where.RECORD)
 
     def look_into(self, file: Path) -> None:
         """List what is private in a file that is no log, and is never written.
@@ -155,43 +150,40 @@ class Redactor:
     def _count(self, file: Path, pieces: Sequence[tuple[int, bytes]], where: Where) -> None:
         """Count what is private in the free text of a log, its records, or another file; texts come with their line."""
         name = plain(file.relative_to(self._root).as_posix())
-        for (line, text), spans in zip(pieces, self._by_text([text for _, text in pieces]), strict=True):
-            at = 0
-            for span in spans:
-                line += text.count(b"\n", at, span.start)
-                at = span.start
-                if where is Where.FREE or span.kind is not Kind.ENV:
-                    item = self.items.get((span.kind, span.key)) or self._item(span)
-                    places = item.counted(where)
-                    if len(places) < MAX_PLACES:
-                        key = _RECORD_KEY.search(text) if where is Where.RECORD else None
-                        spot = Spot(name, line, plain(key[1].decode("latin-1")) if key else "")
-                        places += [spot] if spot not in places else []
-
-    def _by_text(self, texts: Sequence[bytes]) -> Iterator[list[PrivateSpan]]:
-        """Yield the spans of each text, by their places in it."""
-        spans, at = deque(self.spans(_joined(texts))), 1
-        for text in texts:
-            mine, end = [], at + len(text)
-            while spans and spans[0].start < end:
-                start, stop, kind, key = spans.popleft()
-                mine.append(PrivateSpan(start - at, stop - at, kind, key))
-            yield mine
-            at = end + 1
+        text = _joined(piece for _, piece in pieces)
+        starts = list(accumulate((len(piece) + 1 for _, piece in pieces), initial=1))
+        spans = self.spans(text)
+        new: dict[Thing, list[Spot]] = {}
+        for thing, times in Counter(thing for _, _, thing in spans).items():
+            if where is Where.FREE or thing[0] is not Kind.ENV:
+                item = self._item(thing)
+                item.counts[where] = item.counts.get(where, 0) + times
+                new[thing] = item.places.setdefault(where, [])
+        at = line = number = 0
+        for start, _, thing in spans:
+            places = new.get(thing)
+            if places is not None and len(places) < MAX_PLACES:
+                if start >= starts[number]:
+                    number = bisect(starts, start)
+                    at, line = starts[number - 1], pieces[number - 1][0]
+                line += text.count(b"\n", at, start)
+                at = start
+                found = _RECORD_KEY.search(pieces[number - 1][1]) if where is Where.RECORD else None
+                spot = Spot(name, line, plain(found[1].decode("latin-1")) if found else "")
+                places += [spot] if spot not in places else []
 
     def spans(self, text: bytes) -> list[PrivateSpan]:
         """Return what is replaced in a text that begins with a line end, in order."""
         text = _PLACEHOLDER.sub(self._taken_away, text)
-        looks = patterns.likely(text)
         found: list[PrivateSpan] = []
         for _ in range(_LOOKS):
-            new = _merged(self._find(text, looks), text)
+            new = _merged(self._find(text), text)
             if not new:
                 break
             found += new
             blanked = bytearray(text)
-            for span in new:
-                blanked[span.start : span.end] = bytes(span.end - span.start)
+            for start, end, _ in new:
+                blanked[start:end] = bytes(end - start)
             text = bytes(blanked)
         return sorted(found)
 
@@ -201,35 +193,34 @@ class Redactor:
             self._taken[kind] = max(self._taken.get(kind, 0), int(placeholder[2]))
         return bytes(len(placeholder[0]))
 
-    def _find(self, text: bytes, looks: Iterable[patterns.Look]) -> list[PrivateSpan]:
-        found = patterns.find(text, looks)
-        for span in found:
+    def _find(self, text: bytes) -> list[PrivateSpan]:
+        found = list(self._known.find(text))
+        for _, _, (kind, key) in found:
             # In records too: who is named in one is replaced in what stands around it.
-            if span.kind in _OWNERS and span.key not in self._looked_up:
-                self._remember(span)
-        found += self._known.find(text)
+            if kind in _OWNERS and key not in self._looked_up:
+                self._remember(kind, key)
         for pattern in self._texts:
-            found += (PrivateSpan(*match.span(), Kind.TEXT, match[0]) for match in pattern.finditer(text))
+            found += ((*match.span(), (Kind.TEXT, match[0])) for match in pattern.finditer(text))
         if self._env:
-            found += (PrivateSpan(*match.span(1), Kind.ENV, b"") for match in _ENV.finditer(text))
+            found += ((*match.span(1), (Kind.ENV, b"")) for match in _ENV.finditer(text))
         return found
 
-    def _item(self, span: PrivateSpan) -> Private:
-        key = (span.kind, span.key)
-        item = self.items.get(key)
+    def _item(self, thing: Thing) -> Private:
+        item = self.items.get(thing)
         if item is None:
-            if span.kind is Kind.SECRET and known.anchor(span.key):
-                self._secrets[span.key] = None
+            kind, key = thing
+            if kind is Kind.SECRET and known.anchor(key):
+                self._secrets[key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
-            item = self.items[key] = Private(span.kind, _shown(*key), self._placeholder(span.kind))
+            item = self.items[thing] = Private(kind, _shown(kind, key), self._placeholder(kind))
         return item
 
     def _placeholder(self, kind: Kind) -> str:
         if kind is Kind.ENV:
             return "<env>"
-        self._numbers[kind.value] = number = self._numbers.get(kind.value, 0) + 1
-        return f"<{kind.value}-{number}>"
+        self._numbers[kind] = number = self._numbers.get(kind, 0) + 1
+        return f"<{kind}-{number}>"
 
     def write(self, file: Path, target: Path | None = None) -> None:
         """Redact a log in place, or into another file, once its records are proven the same, each on its line.
@@ -248,12 +239,16 @@ class Redactor:
 
     def replace(self, texts: Sequence[bytes]) -> Iterator[bytes]:
         """Yield free texts with placeholders for what is private."""
-        for text, spans in zip(texts, self._by_text(texts), strict=True):
-            parts, at = [], 0
-            for span in spans:
-                parts += [text[at : span.start], self._item(span).placeholder.encode()]
-                at = span.end
-            yield b"".join([*parts, text[at:]])
+        joined = _joined(texts)
+        spans, at = deque(self.spans(joined)), 1
+        for text in texts:
+            parts, stop = [], at + len(text)
+            while spans and spans[0][0] < stop:
+                start, end, thing = spans.popleft()
+                parts += [joined[at:start], self._item(thing).placeholder.encode()]
+                at = end
+            yield b"".join([*parts, joined[at:stop]])
+            at = stop + 1
 
 
 def _batches(source: BinaryIO) -> Iterator[list[Piece]]:
@@ -279,14 +274,17 @@ def _joined(texts: Iterable[bytes]) -> bytes:
 def _merged(found: Iterable[PrivateSpan], text: bytes) -> list[PrivateSpan]:
     """Spans in order; what overlaps is one, of the earlier kind."""
     kept: list[PrivateSpan] = []
+    first, behind = 0, 0
     for span in sorted(found):
-        last = kept[-1] if kept else None
-        if last is None or span.start >= last.end:
+        start, end, (kind, key) = span
+        if start >= behind:
             kept.append(span)
-        elif span.end > last.end or (span.start == last.start and _RANK[span.kind] < _RANK[last.kind]):
-            kind = min(last.kind, span.kind, key=_RANK.__getitem__)
-            key = span.key if span[:2] == last[:2] else text[last.start : span.end]
-            kept[-1] = PrivateSpan(last.start, span.end, kind, key)
+        elif end > behind or (start == first and _RANK[kind] < _RANK[kept[-1][2][0]]):
+            key = key if (start, end) == (first, behind) else text[first:end]
+            kept[-1] = (first, end, (min(kept[-1][2][0], kind, key=_RANK.__getitem__), key))
+        else:
+            continue
+        first, behind, _ = kept[-1]
     return kept
 
 

@@ -35,8 +35,7 @@ def _next_words(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 @click.argument("words", metavar="[NAME]", nargs=-1, shell_complete=_next_words)
 @click.option("--round", "round_", metavar="ROUND", help="Set the round of the system schema; otherwise the newest.")
 @click.option("--usage", metavar="USAGE", help="Set the usage of the system schema: training, hpc or rehearsal.")
-@click.option("--strict", is_flag=True, help="Add what a review asks of single values to the system schema.")
-def command(words: tuple[str, ...], round_: str | None, usage: str | None, strict: bool) -> None:
+def command(words: tuple[str, ...], round_: str | None, usage: str | None) -> None:
     """Print the JSON Schema of NAME, for editors and other tools.
 
     NAME is an answer, such as check or compare packages: what its command writes with --format json. Or it is a kind of
@@ -50,12 +49,12 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None, stric
     from mlsub.commands.output import write_text
 
     name = " ".join(words)
-    if name != SYSTEM and (round_ or usage or strict):
-        raise click.UsageError(f"--round, --usage and --strict go with {SYSTEM}: mlsub schema {SYSTEM} --round 5.1")
+    if name != SYSTEM and (round_ or usage):
+        raise click.UsageError(f"--round and --usage go with {SYSTEM}: mlsub schema {SYSTEM} --round 5.1")
     if not name:
         _list()
     else:
-        write_text(json.dumps(_schema(name, round_, usage, strict=strict), indent=2) + "\n")
+        write_text(json.dumps(_schema(name, round_, usage), indent=2) + "\n")
 
 
 def _list() -> None:
@@ -68,7 +67,7 @@ def _list() -> None:
     put(sys.stdout, Table((Column("", when_narrow="keep"), Column("")), tuple(about.items())))
 
 
-def _schema(name: str, round_: str | None, usage: str | None, *, strict: bool) -> dict[str, Any]:
+def _schema(name: str, round_: str | None, usage: str | None) -> dict[str, Any]:
     """The schema of a name.
 
     Raises:
@@ -78,7 +77,7 @@ def _schema(name: str, round_: str | None, usage: str | None, *, strict: bool) -
     from mlsub.rounds import known_name
 
     if name == SYSTEM:
-        return system_schema(round_, usage or "training", strict=strict)
+        return system_schema(round_, usage or "training")
     if name in documents():
         return document_schema(name)
     return schema(known_name("schema", name, (*documents(), *commands())))
@@ -100,7 +99,7 @@ def document_schema(name: str) -> dict[str, Any]:
     return made
 
 
-def system_schema(round_: str | None, usage: str, *, strict: bool) -> dict[str, Any]:
+def system_schema(round_: str | None, usage: str) -> dict[str, Any]:
     """The JSON Schema of a round's system descriptions; None is the newest round.
 
     Raises:
@@ -110,4 +109,4 @@ def system_schema(round_: str | None, usage: str, *, strict: bool) -> dict[str, 
     from mlsub.systems.schema import schema_of
 
     of = find_usage(usage)
-    return schema_of(find_round(of, round_ or known_rounds(of)[-1]), strict=strict)
+    return schema_of(find_round(of, round_ or known_rounds(of)[-1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,11 +11,12 @@ from typing import ClassVar
 from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
-from mlsub.commands.site.page import RESULTS_SCRIPT, count_text
+from mlsub.commands.site.page import RESULTS_SCRIPT, Picture, count_text
 from mlsub.commands.site.preview import draw_png
-from mlsub.commands.site.render import STATIC, Frame, write_page
+from mlsub.commands.site.render import Frame, write_page, write_static
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds
+from mlsub.commands.site.runs import reference_scripts
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
@@ -107,6 +107,7 @@ def build_site(
         MlsubError: see :func:`mlsub.commands.site.render.check_libraries`.
     """
     site = Site(build_rounds(checked, settings.overlay))
+    own = settings.convergence.reference
     files = downloads(site.results)
     groups = list(group_pages(site))
     indexes = [page for page in groups if "/" not in page.path]
@@ -119,19 +120,18 @@ def build_site(
     with staging_beside(final) as staging:
         folder = staging / "site"
         try:
-            shutil.copytree(STATIC, folder / "static", copy_function=shutil.copyfile)
+            write_static(folder)
             (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
             (folder / DATA).mkdir()
             scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
-            for path, content in (files | scripts).items():
+            for path, content in (files | scripts | reference_scripts(site.results, own)).items():
                 (folder / path).write_bytes(content)
             for page in pages:
                 write_page(folder, frame, page)
-                if page.preview.picture is not None:
-                    (folder / page.picture_path).write_bytes(draw_png(page.preview.picture))
             done, count = len(pages), len(pages) + len(site.results)
-            write = partial(_write_results, folder, frame, settings.convergence.reference)
-            for written in run_here(write, list(_chunks(site.results)), settings, len(site.results) * _WEIGHT):
+            pictures = [(page.picture_path, it) for page in pages if (it := page.preview.picture) is not None]
+            write, parts = partial(_write_part, folder, frame, own), [*pictures, *_chunks(site.results)]
+            for written in run_here(write, parts, settings, len(site.results) * _WEIGHT):
                 done += written
                 if settings.progress is not None:
                     settings.progress(done, count)
@@ -158,15 +158,19 @@ def _chunks(results: Results) -> Iterator[Results]:
         yield from (Results(some[start : start + _AT_ONCE]) for start in range(0, len(some), _AT_ONCE))
 
 
-def _write_results(folder: Path, frame: Frame, reference: str | None, results: Results) -> int:
-    """Write the pages of results, and return how many.
+def _write_part(folder: Path, frame: Frame, reference: str | None, part: Results | tuple[str, Picture]) -> int:
+    """Write the pages of results, or a picture where it lies, and return how many pages.
 
     Raises:
         OSError: they cannot be written.
     """
-    for result in results:
+    if not isinstance(part, Results):
+        path, picture = part
+        (folder / path).write_bytes(draw_png(picture))
+        return 0
+    for result in part:
         write_page(folder, frame, result_page(result, reference))
-    return len(results)
+    return len(part)
 
 
 def _unwritable(output: Path, error: Exception) -> MlsubError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mlsub.commands.site.page import Chart, Section, count_text, number_text
+from mlsub.commands.site.page import RESULTS_SCRIPT, Chart, Section, count_text, number_text
 from mlsub.commands.site.results import DIVISIONS, NO_ACCELERATOR, Results, Site, SiteResult, fast, legend_of
 
 _NONE = Results()
@@ -46,6 +46,7 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
     stands = chain[0].round_key != closed.rounds[-1] and not chain[1:]
     return Chart(
         kind="dots",
+        script=RESULTS_SCRIPT,
         title=f"{chain[0].benchmark_title}: {chain[0].round_key} stays the fastest" if stands else _headline(chain),
         about=_best_words("Fastest", chain[-1]) if shown else _best_words("Record", chain[-1], closed),
         href=closed[-1].benchmark_href,
@@ -88,6 +89,7 @@ def fastest_chart(site: Site, benchmark: Results) -> Chart | None:
     lead, given = record[-1], Results(one for one in closed if one.round_key == rounds[-1]).given
     return Chart(
         kind="bars",
+        script=RESULTS_SCRIPT,
         title=_headline(record if fast(record[0]) > fast(lead) else Results([lead])),
         about=_best_words("Fastest", lead).removesuffix(".") + f", {given}.",
         href=lead.benchmark_href,
@@ -124,6 +126,7 @@ def scaling_chart(site: Site, results: Results, title: str = "", **more: Any) ->
     lines = [line for line in _ideal_lines(site, counted) if line["newest"] or not small]
     return Chart(
         kind="dots",
+        script=RESULTS_SCRIPT,
         title=title or results[-1].benchmark_title,
         about=_SCALING if title else _best_words("Fastest", fastest) if fastest else "",
         href=results[0].benchmark_href if small else "",
@@ -160,7 +163,8 @@ def chip_minutes_chart(site: Site, benchmark: Results) -> Chart | None:
     if len(best.rounds) < 2:
         return None
     data = _over_rounds(site, lines, benchmark, y="chip_minutes")
-    return Chart(kind="dots", title="Chip-minutes over rounds", about=_CHIP_MINUTES, data=data)
+    title = "Chip-minutes over rounds"
+    return Chart(kind="dots", title=title, about=_CHIP_MINUTES, data=data, script=RESULTS_SCRIPT)
 
 
 def _over_rounds(
@@ -186,6 +190,7 @@ def round_charts(site: Site, results: Results) -> tuple[Chart, ...]:
     return tuple(
         Chart(
             kind="round",
+            script=RESULTS_SCRIPT,
             title=title,
             about=words,
             data=_data("family", some, site, round=some[0].round_key),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.commands.site.facts import run_name
-from mlsub.commands.site.page import Chart, Section, Table, clean, count_text, number_text, plain_table
+from mlsub.commands.site.page import Chart, Section, Table, clean, number_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import Band, Measures, Target, target_of
@@ -16,28 +16,18 @@ from mlsub.rules.constraints import Stated
 from mlsub.submission.model import LogReport
 
 #: Evaluations of an entry that are shown; few entries have more. What is left out is said.
-MAX_ALL = 800
+MAX_ALL = 500
 #: Measures of one benchmark that get charts of their own; there are two at most in any round.
 _MAX_MEASURES = 4
 _WORDS = {"epoch_num": "epochs", "samples_count": "samples", "step_num": "steps"}
 #: The table that the charts are drawn from, and two of its columns; those of the measures follow.
-TABLE, MINUTES, _PROGRESS = "evaluations", 2, 3
-_SPREAD = (
-    "The line is the median of the runs, the band the {}. Between two evaluations of a run its value is interpolated "
-    "linearly, and a run that has ended counts with its last value."
-)
+TABLE, MINUTES, _PROGRESS = "evaluations", 1, 2
 _AFTERWARDS = (
     "Most runs were evaluated when their training was over, from checkpoints. The times of these evaluations say "
     "nothing of the training, so there is no chart over minutes."
 )
 #: What stands for a list of places that is that of the run above, or its beginning.
 DITTO = "″"
-#: Fewer runs are drawn one by one; of as many as MANY_RUNS the band has the middle half, and else all.
-MIN_RUNS, MANY_RUNS = 3, 20
-#: So many evaluations before the one that reaches the target are near it.
-_BEFORE = 3
-#: What is left free above and below the values near the target, as a share of their range.
-_MARGIN = 0.06
 #: The share of a run after which its training is over, if all of several evaluations come later.
 _LATE = 0.9
 
@@ -62,10 +52,6 @@ class Goal(NamedTuple):
     level: float
     up: bool
 
-    def is_reached(self, value: float) -> bool:
-        """Return whether a value reaches the target."""
-        return value >= self.level if self.up else value <= self.level
-
 
 def curves_section(result: SiteResult) -> Section:
     """Return the curves of all runs of a result with the target line, and the evaluations as a table."""
@@ -82,8 +68,6 @@ def curves_section(result: SiteResult) -> Section:
         return Section(key="curves", title="Training curves", words=(*words, "No run has an evaluation to draw."))
     if step > 1:
         words.append(f"One of {step} evaluations is shown, counted from the last of each run.")
-    if len(curves) >= MIN_RUNS:
-        words.append(_SPREAD.format(band_words(len(curves))))
     late = [_is_late(curve, log.minutes) for log, curve in zip(logs, curves, strict=True) if curve]
     axes = [("progress", _PROGRESS, unit)] if unit else []
     if 2 * sum(late) > len(late):
@@ -95,7 +79,7 @@ def curves_section(result: SiteResult) -> Section:
         for at, measure in enumerate(measures[:_MAX_MEASURES])
         for chart in _charts(curves, measure, _bounds(target, measure), axes, _PROGRESS + bool(unit) + at)
     ]
-    table = _table([run_name(log) for log in logs], curves, measures, unit, thinned=step > 1)
+    table = _table([run_name(log) for log in logs], curves, measures, unit)
     return Section(key="curves", title="Training curves", words=tuple(words), charts=tuple(charts), data=(table,))
 
 
@@ -171,7 +155,7 @@ def _bounds(target: Target | None, measure: str | None) -> Band | None:
 def _charts(
     curves: Sequence[Curve], measure: str | None, bounds: Band | None, axes: Sequence[tuple[str, int, str]], up: int
 ) -> Iterator[Chart]:
-    """Yield a measure over progress and over minutes, each with the part near the target.
+    """Yield a measure over progress and over minutes.
 
     Args:
         curves: the runs.
@@ -186,32 +170,16 @@ def _charts(
         if not lines:
             continue
         goal = _goal(lines, bounds)
-        window = window_of(lines, goal) if goal else None
         yield Chart(
             kind="runs",
             title=f"{quality if measure else quality.capitalize()} over {unit}",
-            about=_about(lines, quality, unit, goal),
             data={
-                "x": {"title": "Minutes since run_start" if field == "minutes" else f"Progress ({unit})"},
+                "x": {"title": "Minutes since run_start" if field == "minutes" else f"Progress ({unit})", "unit": unit},
                 "y": {"title": quality},
                 "table": {"id": f"table-{TABLE}", "x": across, "y": up},
                 "goal": goal and goal._asdict(),
-                # With a word for the band, the script draws the median and the band of the runs.
-                "band": band_words(len(lines)) if len(lines) >= MIN_RUNS else "",
-                # The script adds a chart of this part.
-                "near": goal and window and {"about": _near_words(lines, goal, unit), "window": window},
             },
         )
-
-
-def _near_words(lines: Sequence[Line], goal: Goal, unit: str) -> str:
-    crossings = [next((x for x, y in line if goal.is_reached(y)), None) for line in lines]
-    there = [x for x in crossings if x is not None]
-    about = f"{len(there)} of {count_text(len(lines), 'run')} {'reaches' if len(lines) == 1 else 'reach'}"
-    about += f" {number_text(goal.level)}"
-    if there:
-        about += f", the first at {number_text(min(there))} {unit} and the last at {number_text(max(there))}"
-    return f"{about}: each evaluation is a dot, and the one that reaches the target is larger."
 
 
 def _line(curve: Curve, measure: str | None, field: str) -> Line:
@@ -236,78 +204,25 @@ def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
     return Goal(bounds.high, up=False) if (above if above != below else nearer) else Goal(bounds.low, up=True)
 
 
-def _about(lines: Sequence[Line], quality: str, unit: str, goal: Goal | None) -> str:
-    ends = [line[-1][1] for line in lines]
-    about = f"The {quality} of {count_text(len(lines), 'run')} over {unit}"
-    about += f"; last values from {number_text(min(ends))} to {number_text(max(ends))}"
-    return f"{about}, target {number_text(goal.level)}." if goal else f"{about}."
-
-
-def _table(
-    names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None, *, thinned: bool
-) -> Table:
+def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
     """Return a row for each run, with its evaluations as lists."""
     named = (clean(measure, 40) if measure else "quality" for measure in measures)
-    heads = ("run", "evaluation", "minutes since run_start", *((unit,) if unit else ()), *named)
+    heads = ("run", "minutes since run_start", *((unit,) if unit else ()), *named)
     rows = []
     for name, curve in zip(names, curves, strict=True):
         lists = [
-            ([one.minutes for one in curve], 5),
+            ([one.minutes for one in curve], 4),
             *([([one.progress for one in curve], 6)] if unit else []),
             *(([one.values.get(measure) for one in curve], 6) for measure in measures),
         ]
-        count = f"1 to {len(curve)}" if len(curve) > 1 and not thinned else str(len(curve))
-        rows.append([name, count, *(_list_text(values, digits) for values, digits in lists)])
+        rows.append([name, *(" ".join(number_text(value, digits) for value in values) for values, digits in lists)])
     return plain_table("Evaluations of all runs", heads, list(_with_dittos(rows)), lists=True, key=TABLE)
-
-
-def _list_text(values: Sequence[float | None], digits: int) -> str:
-    return " ".join(number_text(value, digits) for value in values)
 
 
 def _with_dittos(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
     """Yield the rows, with a ditto mark for the places of a run that are those of the one above, or their beginning."""
     above: Sequence[str] = ()
     for row in rows:
-        same = [place for place in range(2, len(row) - 1) if above and f"{above[place]} ".startswith(f"{row[place]} ")]
+        same = [place for place in range(1, len(row) - 1) if above and f"{above[place]} ".startswith(f"{row[place]} ")]
         yield [DITTO if place in same else text for place, text in enumerate(row)]
         above = [above[place] if place in same else text for place, text in enumerate(row)]
-
-
-# ---- Where runs cross the target
-
-
-def band_words(runs: int) -> str:
-    """Return what the band of so many runs is."""
-    return "middle half of the runs (quartiles)" if runs >= MANY_RUNS else "range from the lowest to the highest run"
-
-
-def window_of(lines: Sequence[Line], goal: Goal) -> dict[str, tuple[float, float]] | None:
-    """Return from where to where, in ``x`` and ``y``, the runs cross the target; None where that is all of the chart.
-
-    It begins three evaluations before the first run's that reaches the target, ends with the last evaluation of all,
-    and is as high as the values of these runs from there on and the target need. Where no run reaches the target, it
-    begins three evaluations before the last of each.
-
-    Args:
-        lines: the runs.
-        goal: the target.
-    """
-    there = [line for line in lines if any(goal.is_reached(point[1]) for point in line)]
-    parts = [line[_first(line, goal) :] for line in there or lines if line]
-    if not parts:
-        return None
-    points = [point for line in lines for point in line]
-    left, right = min(part[0][0] for part in parts), max(point[0] for point in points)
-    values = [goal.level, *(point[1] for part in parts for point in part)]
-    low, high = min(values), max(values)
-    if (left <= min(point[0] for point in points) and low <= min(point[1] for point in points)) or left >= right:
-        return None
-    free = _MARGIN * (high - low) or _MARGIN * abs(high) or _MARGIN
-    return {"x": (left, right), "y": (low - free, high + free)}
-
-
-def _first(line: Line, goal: Goal) -> int:
-    """Return where a run comes near the target."""
-    reaching = (place for place, point in enumerate(line) if goal.is_reached(point[1]))
-    return max(0, next(reaching, len(line) - 1) - _BEFORE)

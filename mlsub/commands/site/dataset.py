@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-import msgspec
-
 from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISATIONS, SYSTEMS, Kind, groups_of
 from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text
 from mlsub.commands.site.render import safe_json
@@ -90,13 +88,12 @@ def _column(field: Column, values: list[Value]) -> dict[str, Any]:
 
 
 def downloads(results: Results) -> dict[str, bytes]:
-    """Return the same results as files by their paths: CSV, JSON, and Parquet where the library is installed.
+    """Return the same results as files by their paths: CSV, and Parquet where the library is installed.
 
-    The page of all results makes the same files of a selection.
+    The page of all results makes the same files of a selection, and JSON.
     """
     keys, rows = [field.name for field in FIELDS], _rows(results)
-    lines = b",\n".join(msgspec.json.encode(dict(zip(keys, row, strict=True))) for row in rows)
-    found = {f"{DATA}/results.csv": csv_of(keys, rows), f"{DATA}/results.json": b"[" + lines + b"]\n"}
+    found = {f"{DATA}/results.csv": csv_of(keys, rows)}
     if find_spec("pyarrow") is not None:
         found[f"{DATA}/results.parquet"] = parquet_of([(field.name, field.kind) for field in FIELDS], rows)
     return found

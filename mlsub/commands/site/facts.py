@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
 
 from mlsub.commands.site.page import Cell, Column, Section, build_table, clean, count_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.findings import Finding, Kind, Severity
-from mlsub.io.show import show
+from mlsub.io.show import first_few, show
 from mlsub.present.document import Findings, lines_of
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.submission.model import LogReport
@@ -20,10 +23,7 @@ MAX_ROWS = 500
 _BADGES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.NOTE: "calm"}
 #: What is said of a defect below its message, as far as it has it.
 _BELOW = ("expected", "found")
-_FINDINGS = (
-    "Official findings are those of the official checker in force for the round; review findings are what a careful "
-    "reviewer would ask about, and never change a verdict."
-)
+_REVIEW = "Review findings are what a careful reviewer would ask about, and never change a verdict."
 
 
 def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
@@ -48,7 +48,8 @@ def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
     notes = len(grouped(one for one in findings if one not in told))
     counts = f"{', '.join(first)} and {last}" if first else last
     counts += f", and {count_text(notes, 'review note')} (mlsub check)." if notes else "."
-    return Section(key="findings", title="Findings", words=(counts, _FINDINGS) if told else (counts,), tables=tables)
+    words = (counts, _REVIEW) if any(one.kind is Kind.REVIEW for one in told) else (counts,)
+    return Section(key="findings", title="Findings", words=words, tables=tables)
 
 
 def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[Finding]]]]:
@@ -84,49 +85,64 @@ def run_name(log: LogReport) -> str:
 def hyperparameters_section(logs: Sequence[LogReport]) -> Section:
     """Return the hyperparameters of an entry; where its runs differ, the values with the runs that have them."""
     keys = sorted({key for log in logs for key in log.run.hyperparameters})
-    rows = [(clean(key, 100), _value_cell(key, logs)) for key in keys[:MAX_ROWS]]
+    rows = [(clean(key, 100), _value_cell(_logged(key, logs), "runs")) for key in keys[:MAX_ROWS]]
     differing = sum(value.badge is not None for _, value in rows)
-    words = _left_out(len(keys), "keys") if rows else ("The logs contain none.",)
+    words = (f"The first {MAX_ROWS} of {len(keys):,} keys are shown.",) if len(keys) > MAX_ROWS else ()
+    words = words if rows else ("The logs contain none.",)
     if differing:
         words = (f"{differing} of {len(rows)} keys differ between the runs.", *words)
     tables = (plain_table("First value logged for each key", ("key", "value"), rows),) if rows else ()
     return Section(key="hyperparameters", title="Hyperparameters", words=words, tables=tables)
 
 
-def _value_cell(key: str, logs: Sequence[LogReport]) -> Cell:
-    having: dict[str, list[str]] = {}
+def _logged(key: str, logs: Sequence[LogReport]) -> Iterator[tuple[str, str]]:
+    """Yield what each run logs of a key, by its name."""
     for log in logs:
-        logged = show(log.run.hyperparameters[key], 200) if key in log.run.hyperparameters else "not logged"
-        having.setdefault(logged, []).append(run_name(log))
+        values = log.run.hyperparameters
+        yield run_name(log), show(values[key], 200) if key in values else "not logged"
+
+
+def _value_cell(values: Iterable[tuple[str, str]], kind: str) -> Cell:
+    """Return what several things of a kind say, each with its name: once where it is the same, else by value."""
+    having: dict[str, list[str]] = {}
+    for name, value in values:
+        having.setdefault(value, []).append(name)
     if len(having) == 1:
         return Cell(next(iter(having)))
-    runs = (", ".join(names) if len(names) <= 5 else f"{len(names)} runs" for names in having.values())
-    values = [f"{value} ({names})" for value, names in zip(having, runs, strict=True)]
-    more = [f"and {len(values) - MAX_PLACES} more values"] if len(values) > MAX_PLACES else []
-    return Cell("; ".join([*values[:MAX_PLACES], *more]), badge="differs")
+    names = (", ".join(some) if len(some) <= 5 else f"{len(some)} {kind}" for some in having.values())
+    shown = [f"{value} ({some})" for value, some in zip(having, names, strict=True)]
+    more = [f"and {len(shown) - MAX_PLACES} more values"] if len(shown) > MAX_PLACES else []
+    return Cell("; ".join([*shown[:MAX_PLACES], *more]), badge="differs")
 
 
-def system_section(result: SiteResult) -> Section:
-    """Return the system description of a result as it lies in the package."""
-    title, path = "System description", result.description_path
-    if path is None:
-        return Section(key="system", title=title, words=("The runs do not lie in an organisation's tree.",))
-    content = read_description(Path(result.root, path), path, result.rules).content
-    if content is None:
-        return Section(key="system", title=title, words=("There is no system description that can be read.",))
+def system_section(results: Iterable[SiteResult]) -> Section:
+    """Return the system descriptions of results as they lie in their packages; where they differ, with their names."""
+    files = {(one.root, one.description_path): one for one in results}
+    found = {name: content for one in files.values() for name, content in _description(one)}
+    section = Section(key="system", title="System description")
+    if not found:
+        return replace(section, words=("There is no system description that can be read.",))
     known = fields().fields
-    names = [*(name for name in known if name in content), *(name for name in content if name not in known)][:MAX_ROWS]
+    stated = dict.fromkeys(name for content in found.values() for name in content)
+    names = [*(name for name in known if name in stated), *(name for name in stated if name not in known)][:MAX_ROWS]
+    empty = [name for name in names if all(is_empty(content.get(name)) for content in found.values())]
     titles = {name: known[name].title if name in known else clean(name, 100) for name in names}
-    empty = [titles[name] for name in names if is_empty(content[name])]
-    rows = ((titles[name], _text_of(content[name])) for name in names if not is_empty(content[name]))
-    table = plain_table(f"Fields of {clean(path, 300)}", ("field", "value"), rows)
-    words = (*_left_out(len(content), "fields"), *((f"Empty: {', '.join(empty)}.",) if empty else ()))
-    return Section(key="system", title=title, words=words, tables=(table,))
+    said = {name: [(of, _text_of(content.get(name))) for of, content in found.items()] for name in names}
+    rows = [(titles[name], _value_cell(said[name], "descriptions")) for name in names if name not in empty]
+    if empty:
+        rows.append(("Empty", Cell(", ".join(titles[name] for name in empty))))
+    left = (f"The first {MAX_ROWS} of {len(stated):,} fields are shown.",) if len(stated) > MAX_ROWS else ()
+    caption = f"Fields of {first_few(found, 8)}"
+    return replace(section, words=left, tables=(plain_table(caption, ("field", "value"), rows),))
 
 
-def _left_out(count: int, what: str) -> tuple[str, ...]:
-    return (f"The first {MAX_ROWS} of {count:,} {what} are shown.",) if count > MAX_ROWS else ()
+def _description(result: SiteResult) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name of the description of a result, by round and folder, and what it says; nothing of none."""
+    path = result.description_path
+    content = read_description(Path(result.root, path), path, result.rules).content if path is not None else None
+    if path is not None and content is not None:
+        yield f"{result.round_key} {clean(path.rpartition('/')[2], 300)}", content
 
 
 def _text_of(value: object) -> str:
-    return clean(value) if isinstance(value, str) else show(value, 500)
+    return clean(value) or "–" if isinstance(value, str) else "–" if value is None else show(value, 500)

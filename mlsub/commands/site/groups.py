@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 
 from mlsub.commands.site.charts import chip_minutes_chart, records_over_time, scaling_chart
+from mlsub.commands.site.facts import system_section
 from mlsub.commands.site.page import (
     OVERVIEW,
     REHEARSAL,
@@ -124,7 +125,6 @@ def _group_page(site: Site, kind: Kind, results: Results) -> Page:
             ("Results", Cell(f"{len(results):,}{some_closed}")),
         ),
         sections=tuple(parts(site, results)),
-        scripts=("explore",) if kind is BENCHMARKS else (),
     )
 
 
@@ -141,6 +141,8 @@ def _common_sections(kind: Kind, site: Site, results: Results) -> Iterator[Secti
     columns = with_energy([name for name in _COLUMNS if name not in kind.without], results)
     table = results_table("Results by benchmark, the newest round first", by_benchmark(results), *columns)
     yield Section(key="results", title="All results", tables=(table,))
+    if kind is SYSTEMS:
+        yield system_section(results)
 
 
 def _rounds_cell(results: Results) -> Cell:

@@ -11,6 +11,7 @@ from mlsub.commands.site.page import (
     MINUTES,
     OVERVIEW,
     REHEARSAL,
+    RESULTS_SCRIPT,
     Chart,
     Page,
     Preview,
@@ -54,7 +55,7 @@ _FASTEST = (
     "of different rounds cannot be compared directly."
 )
 _HISTORY = ("result", "round", "exact minutes", "verdict", "rcp", "organisation", "system", "accelerators")
-_ROUND = ("result", "minutes", "verdict", "organisation", "system", "number", "accelerator")
+_ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "number", "accelerator")
 
 
 def home_page(site: Site, title: str | None) -> Page:
@@ -122,7 +123,7 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
             Section(key="all", title="All results", words=(without,)),
             Section(key="files", title="Files and rounds", tables=(files_table(files), rounds_table(site.rounds))),
         ),
-        scripts=("charts", "pictures", "downloads", "results"),
+        scripts=(RESULTS_SCRIPT,),
     )
 
 

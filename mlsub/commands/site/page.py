@@ -56,15 +56,17 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 class Chart(msgspec.Struct, frozen=True, kw_only=True):
     """A chart that a script draws.
 
-    ``kind`` is the name of the script, ``static/KIND.js``, and of its drawing function; ``about`` says in words what
-    the chart shows; ``data`` is what the function gets, anything that JSON has; ``href`` is the page that its title
-    leads to; ``key`` names it on its page where its title has figures in it or is that of another.
+    ``kind`` is the name of its drawing function and of the script that has it; ``about`` says in words what the chart
+    shows, unless the script does; ``data`` is what the function gets, anything that JSON has; ``script`` is what it is
+    drawn with that several pages share, a script of the site; ``href`` is the page that its title leads to; ``key``
+    names it on its page where its title has figures in it or is that of another.
     """
 
     kind: str
     title: str
-    about: str
+    about: str = ""
     data: dict[str, Any]
+    script: str = ""
     href: str = ""
     key: str = ""
 
@@ -138,8 +140,9 @@ class Preview(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """One page.
 
-    ``path`` is where it lies in the site; ``crumbs`` are the pages above it, as title and path; ``scripts`` the names
-    of further scripts of its own in ``static``. ``score`` is the figure that a page is about, its note says what it is.
+    ``path`` is where it lies in the site; ``crumbs`` are the pages above it, as title and path; ``scripts`` are data
+    that it is made of, from the root of the site. ``score`` is the figure that a page is about, its note says what it
+    is.
     """
 
     path: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.site.page import RESULTS_SCRIPT, Cell, Page, Series, Table
+from mlsub.commands.site.page import Cell, Page, Series, Table
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra
 from mlsub.io.show import plain, readable
@@ -31,9 +32,13 @@ POLICY = (
     "'sha256-+TfQir1nvDucAdvE6XUQBt4ayUjpAWkbw2kCdSfekHM='; img-src 'self' data: file:; "
     "base-uri 'none'; form-action 'none'"
 )
-#: What draws the charts of a page, before the scripts of their kinds; and kinds that are drawn from all results.
-_CHARTS = ("d3.min", "plot.umd.min", "charts", "pictures")
-_OF_ALL_RESULTS = {"bars", "dots", "round", "results"}
+#: The scripts of pages in the order in which they run; a site has them as one file.
+_PARTS = (
+    *("charts", "pictures", "runs", "series", "bars", "dots", "round", "explore", "cite", "downloads", "results"),
+    *("search", "tables"),
+)
+_SCRIPT = "static/site.js"
+_LIBRARIES = ("static/d3.min.js", "static/plot.umd.min.js")
 #: Characters that could end the script which data stand in.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 #: What means something to HTML; most cells have nothing of it.
@@ -83,13 +88,22 @@ def render_page(frame: Frame, page: Page) -> str:
     return _template().render(page=page, root=root, scripts=list(_scripts(page)), **known)
 
 
+def write_static(site: Path) -> None:
+    """Write what all sites have: the style sheet, the scripts, and the libraries with their licences.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    names = [f"{name}.js" for name in _PARTS]
+    shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile, ignore=lambda *_: names)
+    (site / _SCRIPT).write_bytes(b"".join((STATIC / name).read_bytes() for name in names))
+
+
 def _scripts(page: Page) -> Iterator[str]:
     """Yield the scripts of a page in the order in which they run, from the root of the site."""
-    kinds = dict.fromkeys(chart.kind for chart in page.charts())
-    if _OF_ALL_RESULTS.intersection((*kinds, *page.scripts)):
-        yield RESULTS_SCRIPT
-    for name in dict.fromkeys((*(_CHARTS if kinds else ()), *kinds, *page.scripts, "search", "tables")):
-        yield f"static/{name}.js"
+    charts = list(page.charts())
+    yield from dict.fromkeys((*page.scripts, *(chart.script for chart in charts if chart.script)))
+    yield from (*(_LIBRARIES if charts else ()), _SCRIPT)
 
 
 @cache
@@ -190,7 +204,7 @@ def _cells(cells: Sequence[Cell], numeric: Sequence[bool], root: str) -> str:
 def _attributes(cell: Cell, *, numeric: bool) -> str:
     found = "" if numeric or len(cell.text) <= _LONG else " class=long"
     if cell.sort is not None and not (numeric and _is_text_of(cell.text, cell.sort)):
-        found += f" data-sort={cell.sort}"
+        found += f" data-sort={cell.sort:.9g}"
     return f'{found} title="{_safe(cell.note)}"' if cell.note else found
 
 

@@ -42,10 +42,7 @@ _VERDICTS = {
 }
 #: Where a script puts the day on which the reader looks; without one it is left to fill in.
 DAY = "[date]"
-_CITE = (
-    "MLCommons asks that a quoted result comes with these facts. What stands in brackets is not in the logs: the ID is "
-    "in the results table that MLCommons publishes."
-)
+_CITE = "What stands in brackets is not in the logs: the ID is in the results table that MLCommons publishes."
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
 
@@ -74,9 +71,8 @@ def result_page(result: SiteResult, reference: str | None = None) -> Page:
             findings_section(result.findings, forgiven=result.accepted),
             citation_section(result),
             hyperparameters_section(result.logs),
-            system_section(result),
+            *((system_section([result]),) if result.system_href == result.href else ()),
         ),
-        scripts=("cite",),
     )
 
 
@@ -108,8 +104,9 @@ def _score(result: SiteResult) -> Cell:
 
 
 def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
-    rcp, by_logs = result.rcp, "" if result.rules.package_checker else f"; {BY_LOGS}"
-    yield "Official checker", replace(verdict_cell(result.official), note=f"{_VERDICTS[result.official]}{by_logs}.")
+    rcp, notes = result.rcp, [] if result.accepted else [_VERDICTS[result.official]]
+    notes += [] if result.rules.package_checker else [BY_LOGS]
+    yield "Official checker", replace(verdict_cell(result.official), note="; ".join(notes) or None)
     if rcp.also is not None:
         for one in (rcp, rcp.also):
             yield f"Convergence by {one.counted}", rcp_cell(replace(one, also=None, counted=None))
@@ -118,8 +115,11 @@ def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
     yield from _minutes(result)
     yield "Benchmark", Cell(result.benchmark_title, href=result.benchmark_href)
     yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
-    href = result.system_href if result.system_href != result.href else None
-    yield "System", Cell(result.system_name, href=href, note=result.system)
+    if result.system_href == result.href:
+        yield "System", Cell(result.system_name, note=result.system)
+    else:
+        yield "System", Cell(result.system_name, href=result.system_href)
+        yield "System description", Cell(clean(result.system), href=f"{result.system_href}#system")
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Cell(model, href=result.accelerator_href)
@@ -153,10 +153,10 @@ def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:
         factor = f"× {score.expected_scaling:.6f} by the convergence test"
         yield "Expected", _short(score.expected, f"{minutes_cell(score.expected).text} minutes: unscaled {factor}")
     if result.chip_minutes is not None:
-        yield "Accelerator-minutes", _short(result.chip_minutes, "the score times the number of accelerators")
+        yield "Accelerator-minutes", _short(result.chip_minutes)
 
 
-def _short(value: float | None, note: str) -> Cell:
+def _short(value: float | None, note: str | None = None) -> Cell:
     return Cell(f"{number_text(value, 3)} minutes" if value is not None else "–", note=note)
 
 
@@ -166,7 +166,7 @@ def _short(value: float | None, note: str) -> Cell:
 def citation_section(result: SiteResult) -> Section:
     """Return the texts to copy: a sentence with the score, the footnote that the guidelines require, and BibTeX."""
     verified = result.publication_date is not None
-    quotes = [Quote("Footnote, by the results messaging guidelines", f"[1] {footnote(result)}")]
+    quotes = [Quote("Footnote", f"[1] {footnote(result)}")]
     if result.score_minutes is not None:
         quotes.insert(
             0, Quote("Sentence", f"{_sentence(result)} in {number_text(result.score_minutes, 3)} minutes [1].")

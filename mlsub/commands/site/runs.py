@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from math import nan
 
 from mlsub.commands.site.curves import MINUTES, minutes_since_start
@@ -24,20 +24,20 @@ from mlsub.commands.site.page import (
     number_text,
     plain_table,
 )
-from mlsub.commands.site.results import SiteResult
+from mlsub.commands.site.render import safe_json
+from mlsub.commands.site.results import Results, SiteResult, slug
 from mlsub.convergence.curves import Line, Reference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import why_untested
-from mlsub.convergence.reference import Which, which_of
+from mlsub.convergence.reference import Point, which_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.reading import usable_number
-from mlsub.rounds import Round
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import RcpResult
 
 #: Runs in one chart; the largest entries have forty.
 MAX_RUNS = 100
-#: The colours of initialisation, the timed part, and evaluations.
-_INIT, _TIMED, _EVALUATION = 7, 0, 1
+#: The colour of evaluations.
+_EVALUATION = 1
 
 
 def runs_section(result: SiteResult, evaluations: Table | None = None) -> Section:
@@ -47,34 +47,25 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
         result: whose runs.
         evaluations: the table of their evaluations on the same page, if there is one.
     """
-    logs, shown = result.logs, result.logs[:MAX_RUNS]
-    spans = [(float(place), *_span(log)) for place, log in enumerate(shown)]
-    begun = tuple((start, 0.0, place) for place, start, _ in spans if start)
-    timed = tuple((0.0, stop, place) for place, _, stop in spans if stop is not None)
-    series = (
-        Series("initialisation", "spans", _INIT, begun),
-        Series("timed, run_start to run_stop", "spans", _TIMED, timed),
-    )
+    logs = result.logs
+    success = all(log.compliant and log.run.status == "success" for log in logs)
+    more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
+    if success and logs:
+        which = "All" if len(logs) > 1 else "The"
+        more = (f"{which} {count_text(len(logs), 'run')} ended with success and are compliant.", *more)
+    columns = _RUNS[:1] + _RUNS[3:] if success else _RUNS
+    table = build_table("Runs and their times", logs, columns, "runs")
     data = {
         "x": {"title": "Minutes since run_start"},
         "y": {"title": "Run"},
-        "series": [one for one in series if one.points],
-        "categories": [run_name(log) for log in shown],
+        # The columns of the table that have minutes before and after run_start.
+        "spans": {"id": f"table-{table.key}", "most": MAX_RUNS, "before": len(columns) - 3, "after": len(columns) - 2},
     }
     if evaluations is not None:
         of = {"name": "evaluation", "style": "marks", "colour": _EVALUATION}
         data["table"] = {"id": f"table-{evaluations.key}", "x": MINUTES} | of
-    about = f"{len(timed)} of {len(shown)} runs have a timed part; the table below has their times."
-    chart = Chart(kind="series", title="Runs, each from its own run_start", about=about, data=data)
-    more = (f"The first {MAX_RUNS} of {len(logs)} runs are drawn.",) if len(logs) > MAX_RUNS else ()
-    success = all(log.compliant and log.run.status == "success" for log in logs)
-    if success and logs:
-        more = (
-            f"{'All' if len(logs) > 1 else 'The'} {count_text(len(logs), 'run')} ended with success and are compliant.",
-            *more,
-        )
-    table = build_table("Runs and their times", logs, _RUNS[:1] + _RUNS[3:] if success else _RUNS)
-    charts = (chart,) if begun or timed else ()
+    spans = any(before or stop is not None for before, stop in map(_span, logs[:MAX_RUNS]))
+    charts = (Chart(kind="series", title="Runs, each from its own run_start", data=data),) if spans else ()
     return Section(key="runs", title="Run timeline", words=more, charts=charts, tables=(table,))
 
 
@@ -141,7 +132,7 @@ def convergence_section(result: SiteResult, own: str | None = None) -> Section:
         return Section(key="rcp", title=title, words=(_sentence(why_untested(result, result.rules)),))
     words = _words(rcp)
     try:
-        reference = _reference(result.rules, result.tested_as, own, which_of(rcp.reference_points))
+        reference = _reference(result, own)
     except MlsubError as error:
         return Section(key="rcp", title=title, words=(*words, _sentence(clean(str(error)))))
     size = usable_number(rcp.batch_size)
@@ -149,25 +140,49 @@ def convergence_section(result: SiteResult, own: str | None = None) -> Section:
     return Section(key="rcp", title=title, words=words, charts=charts, tables=(_table(reference, rcp),))
 
 
-@lru_cache(maxsize=64)
-def _reference(round_: Round, name: str, own: str | None, which: Which) -> Reference:
-    """Return the results of a round share their references, and each takes a while to compute."""
-    return reference_of(round_, name, own, which)
+def _reference(result: SiteResult, own: str | None) -> Reference:
+    return reference_of(result.rules, result.tested_as, own, which_of(result.rcp.reference_points))
 
 
-@lru_cache(maxsize=64)
-def _reference_series(reference: Reference, smallest: float, log: bool) -> tuple[Series, ...]:
+def reference_scripts(results: Results, own: str | None = None) -> dict[str, bytes]:
+    """Return the scripts of the reference points that results are drawn beside, by their paths in the site.
+
+    Each defines ``window.mlsubReference``, the series that all charts of one reference have.
+
+    Args:
+        results: whose references.
+        own: see :func:`convergence_section`.
+    """
+    found: dict[str, bytes] = {}
+    for result in results:
+        if result.rcp.verdict == "not-required":
+            continue
+        with suppress(MlsubError):
+            reference = _reference(result, own)
+            path = _script_path(reference)
+            if path not in found and reference.kept:
+                series = safe_json(_reference_series(reference))
+                found[path] = f'"use strict";\nwindow.mlsubReference = {series};\n'.encode()
+    return found
+
+
+def _script_path(reference: Reference) -> str:
+    round_ = reference.round
+    return f"data/{slug('reference', round_.usage, round_.name, reference.benchmark, reference.which)}.js"
+
+
+def _reference_series(reference: Reference) -> tuple[Series, ...]:
     """Return the points, the official curve, the lower hull where it is another, and the limit."""
     kept, pruned = reference.kept, [point for point in reference.points if point not in reference.kept]
-    hull = mean_line(reference.hull, log=log) if reference.hull != kept else ()
+    hull = mean_line(reference.hull) if reference.hull != kept else ()
     points, others = (tuple((point.batch_size, point.mean) for point in some) for some in (kept, pruned))
     least = tuple((point.batch_size, reference.allowed(point).minimum) for point in kept)
     series = (
         Series("reference points", "marks", _POINTS, points),
         Series("reference points that the checker prunes", "hollow", _POINTS, others),
-        Series("official curve", "line", _CURVE, mean_line(kept, log=log) if len(kept) > 1 else ()),
+        Series("official curve", "line", _CURVE, mean_line(kept) if len(kept) > 1 else ()),
         Series("lower hull of the written rules", "dashed", _POINTS, hull),
-        Series("acceptance limit", "rule", _LIMIT, _with_gaps(limit_lines(reference, smallest, log=log))),
+        Series("acceptance limit", "rule", _LIMIT, _with_gaps(limit_lines(reference))),
         Series("acceptance limit", "ticks", _LIMIT, least),
     )
     return tuple(one for one in series if one.points)
@@ -205,34 +220,38 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
 
 
 def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
-    sizes = [size, *(point.batch_size for point in reference.kept)]
-    log, colour = spans_a_decade(sizes), _COLOURS.get(rcp.verdict, 0)
+    sizes, colour = [size, *(point.batch_size for point in reference.kept)], _COLOURS.get(rcp.verdict, 0)
+    # Below all points counts what the smallest accepts.
+    first = reference.allowed(reference.kept[0])
+    below = ((size, first.minimum), (first.batch_size, first.minimum)) if size < first.batch_size else ()
     points, mean = (
         tuple((size, float(point)) for point in some if point is not None and usable_number(point) is not None)
         for some in (rcp.points if rcp.logs_unit is None else (), (rcp.mean,))
     )
-    series = [Series("runs", "marks", colour, points), Series("olympic mean", "large", colour, mean)]
+    series = [
+        Series("acceptance limit", "rule", _LIMIT, below),
+        Series("runs", "marks", colour, points),
+        Series("olympic mean", "large", colour, mean),
+    ]
     unit = rcp.unit or reference.unit
     return Chart(
         kind="series",
         title=f"Points of convergence, {unit}",
-        about=_words(rcp)[0],
+        script=_script_path(reference),
         data={
-            "x": {"title": "Global batch size", "log": log},
+            "x": {"title": "Global batch size", "log": spans_a_decade(sizes)},
             "y": {"title": f"{unit[:1].upper()}{unit[1:]} to converge"},
-            "series": [*_reference_series(reference, min(sizes), log), *(one for one in series if one.points)],
+            "reference": True,
+            "series": [one for one in series if one.points],
         },
     )
 
 
 def _table(reference: Reference, rcp: RcpResult) -> Table:
-    """Return the reference points, the result, and its runs, the fastest first."""
+    """Return the reference points next to the result, the result, and its runs, the fastest first."""
     rows: list[tuple[str | float | None, ...]] = [
-        (
-            "reference" if point in reference.kept else "reference, pruned",
-            *(point.batch_size, point.runs, point.mean, point.stdev, reference.allowed(point).minimum),
-        )
-        for point in reference.points
+        ("reference", point.batch_size, point.runs, point.mean, point.stdev, reference.allowed(point).minimum)
+        for point in _nearest(reference.kept, usable_number(rcp.batch_size))
     ]
     size, converged = rcp.batch_size, sorted(point for point in rcp.points if point is not None)
     rows.append(("this result", size, len(converged), rcp.mean, None, rcp.minimum))
@@ -242,5 +261,14 @@ def _table(reference: Reference, rcp: RcpResult) -> Table:
     ]
     if others := len(rcp.points) - len(converged):
         rows.append((f"{count_text(others, 'run')} that did not converge", size, others, None, None, None))
-    caption = f"Reference points, this result and its runs, in {rcp.unit or reference.unit}"
+    caption = f"The nearest reference points, this result and its runs, in {rcp.unit or reference.unit}"
     return plain_table(caption, ("point", "batch size", "runs", "mean", "stdev", "accepted from"), rows)
+
+
+def _nearest(points: Sequence[Point], size: float | None) -> list[Point]:
+    """Return those at a batch size, else the next smaller and the next larger; all of them where there is no size."""
+    if size is None:
+        return list(points)
+    below = [point for point in points if point.batch_size <= size][-1:]
+    above = [point for point in points if point.batch_size >= size][:1]
+    return list(dict.fromkeys((*below, *above)))

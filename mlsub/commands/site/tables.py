@@ -26,7 +26,6 @@ _BERT = (
 _DAGGER = "†"
 _CONTENT = {
     "csv": "a line for each result; text that a spreadsheet would calculate with starts with an apostrophe",
-    "json": "a list with an object for each result",
     "parquet": "typed columns, for pandas, Polars, DuckDB and others",
 }
 
@@ -77,7 +76,7 @@ def _result_cell(result: SiteResult) -> Cell:
 
 def best_minutes_cell(result: SiteResult) -> Cell:
     """Return the minutes of a best result, with a dagger where it is the best of the results given."""
-    return _marked(_short_minutes_cell(result.published_minutes, result.href), result)
+    return _marked(number_cell(result.published_minutes, href=result.href), result)
 
 
 def _exact_minutes_cell(result: SiteResult) -> Cell:
@@ -99,13 +98,14 @@ def energy_cell(result: SiteResult) -> Cell:
 def with_energy(names: Iterable[str], results: Iterable[SiteResult]) -> list[str]:
     """Return columns with that of the energy behind the minutes, where a result has been measured."""
     measured = any(one.energy and one.energy.scaled is not None for one in results)
-    return [it for name in names for it in ((name, "energy") if measured and name == "minutes" else (name,))]
+    before = {"minutes", "plain minutes"} if measured else set()
+    return [it for name in names for it in ((name, "energy") if name in before else (name,))]
 
 
-def _short_minutes_cell(minutes: float | None, href: str | None = None) -> Cell:
-    """Return minutes with six digits, and all of them in the note."""
-    cell = number_cell(minutes, href=href)
-    return cell if cell.sort is None else replace(cell, note=minutes_cell(minutes).text)
+def _system_cell(result: SiteResult) -> Cell:
+    """Return the name of a system, and its folder in the note where that is another."""
+    name, folder = result.system_name, result.system
+    return Cell(name, href=result.system_href, note=folder if folder != name else None)
 
 
 #: What tables say of a result.
@@ -114,20 +114,21 @@ _COLUMNS: dict[str, Column[SiteResult]] = {
     "benchmark": Column("benchmark", lambda one: Cell(one.benchmark_title, href=one.benchmark_href)),
     "plain benchmark": Column("benchmark", lambda one: one.benchmark_title),
     "division title": Column("division", lambda one: one.division_title),
-    "system": Column("system", lambda one: Cell(one.system_name, href=one.system_href, note=one.system)),
+    "system": Column("system", lambda one: _system_cell(one)),
     "organisation": Column("organisation", lambda one: Cell(one.organisation_name, href=one.organisation_href)),
     "accelerators": Column("accelerators", accelerators_cell),
     "number": Column("accelerators", lambda one: one.accelerators_count),
     "accelerator": Column("accelerator", lambda one: Cell(one.accelerator or "–", href=one.accelerator_href)),
-    "minutes": Column("minutes", lambda one: _short_minutes_cell(one.published_minutes, one.href)),
+    "minutes": Column("minutes", lambda one: number_cell(one.published_minutes, href=one.href)),
+    "plain minutes": Column("minutes", lambda one: number_cell(one.published_minutes)),
     "best minutes": Column("minutes", best_minutes_cell),
     "exact minutes": Column("minutes", _exact_minutes_cell),
     "energy": Column("energy in MJ", lambda one: energy_cell(one)),
-    "unscaled": Column("unscaled", lambda one: _short_minutes_cell(one.score.unscaled)),
-    "expected": Column("expected", lambda one: _short_minutes_cell(one.score.expected)),
+    "unscaled": Column("unscaled", lambda one: number_cell(one.score.unscaled)),
+    "expected": Column("expected", lambda one: number_cell(one.score.expected)),
     "chip-minutes": Column("chip-minutes", lambda one: number_cell(one.chip_minutes, number_text(one.chip_minutes, 3))),
     "division": Column("division", lambda one: one.division_name),
-    "round": Column("round", lambda one: Cell(one.round_key, _age_number(one))),
+    "round": Column("round", lambda one: one.round_key),
     "verdict": Column("verdict", lambda one: verdict_cell(one.official)),
     "rcp": Column("RCP", lambda one: rcp_cell(one.rcp)),
     "runs": Column("runs", lambda one: one.runs),

@@ -69,13 +69,13 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
         entries: with the runs that there are.
         look: the command that shows what is wrong.
     """
-    systems = {system.line: system for system in plan.manifest.systems if system.file is not None}
+    systems = {system.line: system for system in plan.manifest.systems}
     errors = [found for found in plan.findings if found.severity is Severity.ERROR and found.rule not in _RUNS]
     # A description that says TODO is to be filled in, which is said below.
     wrong = [f for f in errors if f.rule != "package.division-differs" or not is_placeholder(f.actual)]
     undescribed = [f for f in wrong if f.rule == "package.source-missing" and f.line in systems]
     for system in (systems[found.line or 0] for found in undescribed):
-        where = plan.manifest.near(system.file or "")
+        where = plan.manifest.near(system.file)
         yield Task("description", where, "describe the system", plan.manifest.to_capture(system))
     for found in (found for found in wrong if found not in undescribed):
         where = f"{found.path}:{found.line}" if found.line else found.path
@@ -123,17 +123,11 @@ def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str
 
 
 def _unfilled(plan: Plan) -> Iterator[Unfilled]:
-    """Yield what is not filled in among the sources; a description that pack makes is filled in in the manifest."""
-    manifest = str(plan.manifest.file)
-    files = [
-        (item.to, manifest, item.content)
-        if item.source is None
-        else (item.to, plan.manifest.near(item.source), content_of(item.source))
-        for item in plan.items
-        if may_be_unfilled(item.to) and item.link is None
-    ]
+    """Yield what is not filled in among the sources."""
+    sources = [(item.to, item.source) for item in plan.items if item.source is not None and may_be_unfilled(item.to)]
+    files = [(to, plan.manifest.near(source), content_of(source)) for to, source in sources]
     templates = dict.fromkeys(plan.manifest.near(left.path) for left in plan.left_out if left.why == UNFILLED)
-    yield from unfilled_of((to, path, content or b"") for to, path, content in files)
+    yield from unfilled_of(files)
     yield from (Unfilled(path, template=True) for path in templates)
 
 

@@ -185,7 +185,7 @@ class Place:
         return {path: has if has is None else self.case.normal(path, has) for path, has in kept.items()}
 
     def try_fault(self, fault: Fault) -> None:
-        """Run the command with a fault, look at what it leaves, and run it again, which must end well and clean up."""
+        """Run the command with a fault, look at what it leaves, and run it again, which must end well."""
         self.counts["kills" if fault.kill else "errors"] += 1
         ended = self.run(fault)
         state, why = self._judged()
@@ -208,7 +208,7 @@ class Place:
     def _is_leftover(self, path: str) -> bool:
         if matches(path, (*self.case.beside, "*/__pycache__*")):
             return False
-        return ".mlsub-" in path or not matches(path, self.case.kept)
+        return ".mlsub-" not in path and not matches(path, self.case.kept)
 
     def _fail(self, fault: Fault, why: str) -> None:
         self.broken.append(f"{self.case.name}, {fault}: {why}")

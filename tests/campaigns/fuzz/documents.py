@@ -235,7 +235,6 @@ _MANIFEST = b"""organisation: ACME
 round: "1.0"
 systems:
   rack1: ${HOME:-/tmp}/rack1.json
-  pod: {from: ipu-pod64, hosts: 4, framework: TensorFlow 1.15, status: onprem, set: {cooling: air}}
 entries:
   - {system: rack1, benchmark: resnet, runs: [a.txt, b], implementation: x, choose: all}
 files:

@@ -13,7 +13,7 @@ import pytest
 
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.folders import Way, assemble
+from mlsub.io.folders import assemble
 from mlsub.packing.manifest import Waiver
 from mlsub.packing.plan import make_plan
 from mlsub.workspace import check_path
@@ -37,16 +37,13 @@ def too_fast(workplace: Workplace, share: float = 0.5) -> None:
         file.write_text(log.text())
 
 
-@pytest.mark.parametrize("way", [Way.COPY, Way.HARD_LINK])
-def test_what_was_planned_is_written_and_accepted_and_a_second_run_changes_nothing(
-    workplace: Workplace, way: Way
-) -> None:
+def test_what_was_planned_is_written_and_accepted_and_a_second_run_changes_nothing(workplace: Workplace) -> None:
     workplace.add_code()
     before = snapshot(workplace.folder)
-    planned = workplace.pack(write=False, way=way)
+    planned = workplace.pack(write=False)
     assert snapshot(workplace.folder) == before
     sources = workplace.sources()
-    written = workplace.pack(way=way)
+    written = workplace.pack()
     assert [(one.written, one.refused) for one in (planned, written)] == [(False, False), (True, False)]
     assert planned.report is not None and written.report is not None
     assert planned.report.official is written.report.official is Verdict.ACCEPTED
@@ -57,19 +54,9 @@ def test_what_was_planned_is_written_and_accepted_and_a_second_run_changes_nothi
     assert sorted(files(workplace.out)) == [f"{code}/run.sh", f"{code}/train.py", *logs, "systems/rack1.json"]
     assert [os.access(workplace.out / code / name, os.X_OK) for name in ("run.sh", "train.py")] == [True, False]
     before = snapshot(workplace.out)
-    again = workplace.pack(way=way)
+    again = workplace.pack()
     assert again.difference.none and not again.written and not again.refused
     assert (snapshot(workplace.out), workplace.sources()) == (before, sources)
-
-
-def test_hard_links_share_their_content_and_copies_do_not(workplace: Workplace) -> None:
-    source = workplace.folder / "runs/resnet/train-4.txt"
-    packed = workplace.out / "results/rack1/resnet/result_0.txt"
-    workplace.pack(way=Way.HARD_LINK)
-    assert packed.samefile(source)
-    workplace.entry(runs="runs/resnet/train-*.txt")
-    workplace.pack()
-    assert not (workplace.out / "results/rack1/resnet/result_4.txt").samefile(source)
 
 
 def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:

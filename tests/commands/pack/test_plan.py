@@ -11,7 +11,6 @@ import pytest
 
 from mlsub.io.folders import assemble
 from mlsub.packing.plan import Plan, make_plan
-from tests.commands import runner
 from tests.commands.pack.workplace import Workplace, files
 from tests.make_tree import make_description
 
@@ -181,17 +180,3 @@ def test_a_folder_of_too_many_files_is_no_code(workplace: Workplace, monkeypatch
         (code / f"{number}.py").write_text("")
     monkeypatch.setattr(plan, "list_tree", lambda path: list_tree(path, max_items=10))
     assert [rule for rule, _, _ in told(planned(workplace))] == ["package.not-a-file"]
-
-
-def test_a_description_is_made_of_a_known_system_as_the_command_makes_it(workplace: Workplace) -> None:
-    asked = {"from": "ipu-pod64", "hosts": 4, "framework": "TensorFlow", "status": "onprem", "set": {"cooling": "air"}}
-    workplace.save(systems={"rack1": asked}, division="closed")
-    plan = planned(workplace)
-    assert plan.sound
-    [item] = [item for item in plan.items if item.to == "systems/rack1.json"]
-    options = ["--from", "ipu-pod64", "--hosts", "4", "--framework", "TensorFlow", "--status", "onprem"]
-    done = runner.run("system", "new", *options, "--submitter", "ACME", "--division", "closed", "--set", "cooling=air")
-    assert (item.content or b"").decode() == done.stdout
-    assert item.made == "a description of the known system ipu-pod64"
-    workplace.entry(division="open")
-    assert [rule for rule, _, _ in told(planned(workplace))] == ["package.division-differs"]

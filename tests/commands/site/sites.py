@@ -43,6 +43,21 @@ def one_round(place: Tree | Path) -> SiteRound:
     return found
 
 
+def script(content: bytes) -> Any:
+    """What a script of a site defines."""
+    text = content.decode()
+    return json.loads(text[text.index(" = ") + 3 : text.rindex(";")])
+
+
+def result_rows(content: bytes) -> list[list[Any]]:
+    """The values of each result in the script of all results, which has them by column and each text once."""
+    columns = []
+    for column in script(content)["columns"]:
+        names, values = column.get("names"), column["values"]
+        columns.append(values if names is None else [None if value < 0 else names[value] for value in values])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
 class Html(HTMLParser):
     """What a browser makes of a page: its elements, the text outside of scripts, and the data in them."""
 

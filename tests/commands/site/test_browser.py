@@ -70,7 +70,7 @@ def test_the_charts_of_a_result_are_those_it_should_have(browser: Any, site: Pat
             "Points of convergence, epochs",
         ]
         label = opened.page.locator("svg.plot").first.get_attribute("aria-label")
-        assert label.startswith("Quality over epochs. The quality of 5 runs over epochs;")
+        assert label.startswith("Quality over epochs. The last values of 5 runs are 0.7595 to 0.75954, target 0.759.")
         opened.page.locator("summary").click()
         assert opened.page.locator("details tbody tr").count() == 14
 
@@ -149,7 +149,7 @@ def test_without_scripts_the_figures_are_there_as_tables(browser: Any, site: Pat
         assert not opened.page.locator("svg.plot").first.is_visible()
         opened.page.locator("summary").click()
         assert opened.page.locator("details tbody tr").first.is_visible()
-        assert opened.page.get_by_text("The quality of 5 runs over epochs").is_visible()
+        assert not opened.page.locator("figure").first.is_visible(), "nothing is drawn in it"
         opened.screenshot(f"without-scripts/{RESULT}")
 
 

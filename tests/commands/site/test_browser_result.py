@@ -86,6 +86,32 @@ def test_the_median_and_the_range_of_runs(browser: Any, site: Path) -> None:
         assert len(opened.page.evaluate(spread_of, [[[x, x] for x in range(500)]] * 3)) == 4 * 120
 
 
+def test_the_part_of_a_chart_near_the_target(browser: Any, site: Path) -> None:
+    cases = yaml.safe_load((Path(__file__).parent / "spread.yaml").read_text())["window"]
+    window_of = """({ runs, target, up }) => {
+        const found = window.mlsub.windowOf(runs.map(run => run.map(([x, y]) => ({ x, y }))), { level: target, up });
+        return found && [...found.x, ...found.y];
+    }"""
+    with Opened(browser, site, RESULT) as opened:
+        for name, case in cases.items():
+            found = opened.page.evaluate(window_of, case)
+            assert found == (case["window"] and pytest.approx(case["window"])), name
+
+
+def test_charts_of_runs_say_what_they_show(browser: Any, site: Path) -> None:
+    with Opened(browser, site, RESULT) as opened:
+        said = opened.page.locator("figure[data-kind=runs] .about").all_inner_texts()
+        assert said[0] == (
+            "The last values of 5 runs are 0.7595 to 0.75954, target 0.759. The line is the median of the runs, the "
+            "band the range from the lowest to the highest run. Between two evaluations of a run its value is "
+            "interpolated linearly, and a run that has ended counts with its last value."
+        )
+        assert said[1] == (
+            "5 of 5 runs reach 0.759, the first at 40 epochs and the last at 40: each evaluation is a dot, and the one "
+            "that reaches the target is larger."
+        )
+
+
 def test_a_single_run_stands_out_under_the_pointer_and_by_its_name(browser: Any, site: Path) -> None:
     with Opened(browser, site, RESULT) as opened:
         lit = "[data-run][stroke='var(--text)']"

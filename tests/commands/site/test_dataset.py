@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from mlsub.commands.site.dataset import FIELDS, downloads, results_script
 from mlsub.commands.site.results import SiteResult
-from tests.commands.site.sites import rounds, two_rounds
+from tests.commands.site.sites import result_rows, rounds, script, two_rounds
 from tests.make_tree import make_tree
 
 
@@ -21,23 +20,19 @@ def results(tmp_path: Path) -> list[SiteResult]:
     return [result for one in rounds(*two_rounds(tmp_path)) for result in one.results]
 
 
-def script(content: bytes) -> Any:
-    text = content.decode()
-    return json.loads(text[text.index(" = ") + 3 : text.rindex(";")])
+def rows_of(results: list[SiteResult]) -> list[dict[str, Any]]:
+    """The rows of the script, which has them by column."""
+    content, keys = results_script(results), [field.name for field in FIELDS]
+    found = script(content)
+    assert ([column["key"] for column in found["columns"]], found["count"]) == (keys, len(results))
+    return [dict(zip(keys, row, strict=True)) for row in result_rows(content)]
 
 
 def test_the_script_and_the_files_have_the_same_values(results: list[SiteResult]) -> None:
-    files = downloads(results)
-    assert list(files) == ["data/results.csv", "data/results.json", "data/results.parquet"]
-    rows = json.loads(files["data/results.json"])
+    files, rows = downloads(results), rows_of(results)
+    assert list(files) == ["data/results.csv", "data/results.parquet"]
     assert [row["href"] for row in rows] == [result.href for result in results]
     assert [row["published_minutes"] for row in rows] == [14.5, 12.0, 12.0, None]
-    found = script(results_script(results))
-    assert found["count"] == len(rows)
-    for column in found["columns"]:
-        names = column.get("names")
-        values = [(None if value < 0 else names[value]) if names is not None else value for value in column["values"]]
-        assert values == [row[column["key"]] for row in rows]
     lines = list(csv.reader(io.StringIO(files["data/results.csv"].decode())))
     assert lines[0] == [field.name for field in FIELDS]
     assert lines[1:] == [list(map(_shown, row.values())) for row in rows]
@@ -51,7 +46,7 @@ def _shown(value: str | float | None) -> str:
 
 def test_every_value_is_of_the_kind_of_its_column(results: list[SiteResult]) -> None:
     types = {"text": str, "count": int, "number": (int, float)}
-    for row in json.loads(downloads(results)["data/results.json"]):
+    for row in rows_of(results):
         for field in FIELDS:
             assert row[field.name] is None or isinstance(row[field.name], types[field.kind]), field.name
 

@@ -8,10 +8,10 @@ import pytest
 
 from mlsub.commands.site.curves import curves_section
 from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
-from mlsub.commands.site.page import Chart, Section, Series, Table
-from mlsub.commands.site.results import SiteResult
-from mlsub.commands.site.runs import convergence_section, runs_section
-from tests.commands.site.sites import one_round, rounds
+from mlsub.commands.site.page import Chart, Section, Series, Table, number_text
+from mlsub.commands.site.results import Results, SiteResult
+from mlsub.commands.site.runs import convergence_section, reference_scripts, runs_section
+from tests.commands.site.sites import one_round, rounds, script
 from tests.differential.shared import ABSENT, folder, present
 from tests.make_tree import Log, Tree, make_tree
 
@@ -47,33 +47,21 @@ def test_a_curve_has_each_evaluation_of_each_run_and_the_target(tree: Tree) -> N
     section = curves(tree)
     assert section.words[0] == "Target: at least 0.759 and below 1.0."
     over_epochs, over_minutes = section.charts
-    near_epochs = over_epochs.data["near"]
     assert over_epochs.data["x"]["title"] == "Progress (epochs)"
     assert over_epochs.data["goal"] == {"level": 0.759, "up": True}
-    assert over_epochs.about == ("The quality of 5 runs over epochs; last values from 0.7595 to 0.75954, target 0.759.")
     (table,) = section.data
-    assert table.heads == ("run", "evaluation", "minutes since run_start", "epochs", "quality")
+    assert table.heads == ("run", "minutes since run_start", "epochs", "quality")
     assert [row[0].text for row in table.rows] == [f"result_{place}" for place in range(5)]
-    assert listed(section, 1, 4) == [*["0.01"] * 9, "0.75951"]
-    run, count, minutes, epochs, quality = cells(table)[0]
-    assert (run, count, epochs) == ("result_0", "1 to 10", "4 8 12 16 20 24 28 32 36 40")
-    assert (minutes.split(" ")[9], quality) == ("0.83357", "0.01 " * 9 + "0.7595")
+    assert listed(section, 1, 3) == [*["0.01"] * 9, "0.75951"]
+    run, minutes, epochs, quality = cells(table)[0]
+    assert (run, epochs) == ("result_0", "4 8 12 16 20 24 28 32 36 40")
+    assert (minutes.split(" ")[9], quality) == ("0.8336", "0.01 " * 9 + "0.7595")
     assert (over_minutes.data["table"]["x"], over_epochs.data["table"]["x"], over_epochs.data["table"]["y"]) == (
+        1,
         2,
         3,
-        4,
     )
-    assert cells(table)[1][3] == "″", "the epochs of the run above"
-    assert over_epochs.data["band"] == "range from the lowest to the highest run"
-    assert section.words[1] == (
-        "The line is the median of the runs, the band the range from the lowest to the highest run. Between two "
-        "evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value."
-    )
-    assert near_epochs["window"]["x"] == (28, 40)
-    assert near_epochs["about"] == (
-        "5 of 5 runs reach 0.759, the first at 40 epochs and the last at 40: each evaluation is a dot, and the one "
-        "that reaches the target is larger."
-    )
+    assert cells(table)[1][2] == "″", "the epochs of the run above"
 
 
 def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
@@ -91,9 +79,8 @@ def test_curves_of_several_measures_have_a_chart_each(tmp_path: Path) -> None:
         "BBOX over epochs",
         "BBOX over minutes",
         *("SEGM over epochs", "SEGM over minutes"),
-    ], "all evaluations reach the target, so there is no part near it"
+    ]
     assert [chart.data["goal"]["level"] for chart in section.charts[::2]] == [0.377, 0.339]
-    assert all(chart.data["near"] is None for chart in section.charts)
 
 
 def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: Tree) -> None:
@@ -111,7 +98,7 @@ def test_runs_that_are_evaluated_at_their_end_have_no_chart_over_minutes(tree: T
 @pytest.mark.parametrize("value", ["high", None, True, [1], float("nan"), 10**400])
 def test_evaluations_that_are_no_numbers_are_not_drawn(tree: Tree, value: object) -> None:
     tree.edit(lambda log: log.put("eval_accuracy", value=value), 0)
-    assert len(listed(curves(tree), 0, 3)) == 9
+    assert len(listed(curves(tree), 0, 2)) == 9
 
 
 def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
@@ -120,8 +107,7 @@ def test_an_entry_of_more_evaluations_than_anyone_reads_is_cut_and_says_so(
     monkeypatch.setattr("mlsub.commands.site.curves.MAX_ALL", 20)
     section = curves(tree)
     assert section.words[1] == "One of 3 evaluations is shown, counted from the last of each run."
-    assert [row[1].text for row in section.data[0].rows] == ["4"] * 5
-    assert cells(section.data[0])[0][3] == "4 16 28 40"
+    assert cells(section.data[0])[0][2] == "4 16 28 40"
 
 
 def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
@@ -134,11 +120,12 @@ def test_runs_without_any_evaluation_say_so(tree: Tree) -> None:
 def test_the_timeline_has_initialisation_timed_part_and_evaluations(tree: Tree) -> None:
     section = runs_section(result(tree))
     (chart,) = section.charts
-    init, timed = chart.data["series"]
-    assert chart.data["categories"] == [f"result_{place}" for place in range(5)]
-    assert timed.points == tuple((0.0, 10.0 + place, float(place)) for place in range(5))
-    assert init.points[0] == (pytest.approx(-1.000333, abs=1e-6), 0.0, 0.0)
     (table,) = section.tables
+    spans = chart.data["spans"]
+    assert [table.heads[spans[name]] for name in ("before", "after")] == [
+        "initialisation, minutes",
+        "time to train, minutes",
+    ]
     assert cells(table)[1] == ["result_1", "2021-05-29 18:09:43", "1.000333", "11.000000", "10"]
     assert section.words == ("All 5 runs ended with success and are compliant.",)
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0)
@@ -165,10 +152,29 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     named = series(chart)
     assert named["runs"].points == ((3200.0, 40.0),) * 5
     assert named["olympic mean"].points == ((3200.0, 40.0),)
-    assert len(named["reference points"].points) == 9
+    scripts = reference_scripts(Results([found]))
+    assert list(scripts) == [chart.script] == ["data/reference_training_1.0_resnet_published.js"]
+    shared = {one["name"]: one["points"] for one in script(scripts[chart.script])}
+    assert list(shared) == ["reference points", "official curve", "lower hull of the written rules", "acceptance limit"]
+    assert len(shared["reference points"][0]) == 9
     (table,) = section.tables
-    assert cells(table)[9][:4] == ["this result", "3,200", "5", "40"]
-    assert cells(table)[10:] == [["runs", "3,200", "5", "40", "–", "–"]]
+    assert [row[:2] for row in cells(table)] == [
+        ["reference", "2,048"],
+        ["reference", "3,264"],
+        ["this result", "3,200"],
+        ["runs", "3,200"],
+    ]
+    assert cells(table)[2][:4] == ["this result", "3,200", "5", "40"]
+    assert cells(table)[3:] == [["runs", "3,200", "5", "40", "–", "–"]]
+
+
+def test_below_all_reference_points_the_limit_is_that_of_the_smallest(tree: Tree) -> None:
+    tree.edit(lambda log: log.put("global_batch_size", value=1024), *range(5))
+    section = convergence_section(result(tree))
+    points = series(section.charts[0])["acceptance limit"].points
+    assert points == ((1024.0, points[1][1]), (1632.0, points[1][1]))
+    smallest = cells(section.tables[0])[0]
+    assert (smallest[:2], smallest[5]) == (["reference", "1,632"], number_text(points[0][1]))
 
 
 def test_an_open_result_says_why_it_has_no_convergence_test(tmp_path: Path) -> None:
@@ -192,15 +198,16 @@ def test_hyperparameters_that_differ_are_told_with_their_runs(tree: Tree) -> Non
 def test_the_system_is_shown_as_described_and_unknown_fields_come_last(tree: Tree) -> None:
     tree.describe(added={"deep": [1]}, system_name="\x1b[31mred", sw_notes=" ", other="")
     found = result(tree)
-    section = system_section(found)
+    section = system_section([found])
     (table,) = section.tables
+    assert table.caption == "Fields of v1.0 rack1.json"
     assert cells(table)[0] == ["Submitter", "ACME"]
     assert ["System name", "\\x1b[31mred"] in cells(table)
-    assert cells(table)[-1] == ["added", '{"deep": [1]}']
-    assert section.words[0].endswith(", other.")
+    assert cells(table)[-2] == ["added", '{"deep": [1]}']
+    assert cells(table)[-1][0] == "Empty" and cells(table)[-1][1].endswith(", other")
     tree.description().write_text("[")
     found = result(tree)
-    words = system_section(found).words
+    words = system_section([found]).words
     assert words == ("There is no system description that can be read.",)
 
 
@@ -222,7 +229,7 @@ def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPa
     found = result(tree)
     sections = (
         hyperparameters_section(found.logs),
-        system_section(found),
+        system_section([found]),
     )
     for section, last in zip(sections, ("14 keys", "33 fields"), strict=True):
         assert len(section.tables[0].rows) == 1
@@ -244,11 +251,7 @@ def test_the_figures_of_a_published_result() -> None:
         "BERT counted by train_samples in place of epoch_num: fail, olympic mean 2,517,254 samples.",
     )
     chart, _ = curves_section(bert).charts
-    assert chart.data["near"]["about"] == (
-        "10 of 10 runs reach 0.72, the first at 2,450,000 samples and the last at 2,625,000: each evaluation is a dot, "
-        "and the one that reaches the target is larger."
-    )
-    assert chart.about == ("The quality of 10 runs over samples; last values from 0.720106 to 0.720798, target 0.72.")
+    assert (chart.data["x"]["unit"], chart.data["goal"]) == ("samples", {"level": 0.72, "up": True})
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
@@ -259,5 +262,4 @@ def test_a_target_of_two_bounds_is_the_one_that_evaluations_lie_beyond() -> None
     section = curves_section(one)
     goals = {chart.data["y"]["title"]: chart.data["goal"] for chart in section.charts}
     assert goals == {"FID": {"level": 90.0, "up": False}, "CLIP": {"level": 0.15, "up": True}}
-    parts = [(chart.title, chart.data["near"] is not None) for chart in section.charts]
-    assert parts == [("CLIP over samples", False), ("FID over samples", True)]
+    assert [chart.title for chart in section.charts] == ["CLIP over samples", "FID over samples"]

@@ -2,7 +2,8 @@
 // Charts of a page: SVG by Observable Plot, in the colours of the theme, with a legend, hover, and the picture as a file.
 // window.mlsub.kinds has a drawing function a kind of chart: (data, size, figure) => { svg, legend, stops, title }, or null
 // where there is nothing to draw. size has the width in pixels and whether that is narrow; stops are the marks with their x
-// and y, and perhaps an href, title(mark) their words. A page's own script adds its kinds before the page has loaded.
+// and y, and perhaps an href, title(mark) their words. parts has what a kind may draw beside a chart: (data, figure) => what is
+// other in the data of that part, or null. What a drawing function returns as about is said below the chart.
 (() => {
   const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
@@ -88,10 +89,25 @@
     const lines = points.map((line, at) => ({ name: rows[at].cells[0].textContent, style: "line", points: line }));
     return lines.filter((line) => line.points.length);
   };
+  // Runs as rows, from the table of their times: minutes before their start and after it.
+  const spansOf = ({ id, most, before, after }) => {
+    const { tHead, tBodies } = document.getElementById(id);
+    const rows = Array.from(tBodies[0].rows).slice(0, most);
+    const series = [[before, -1, 7], [after, 1, 0]].map(([column, sign, colour]) => {
+      const ends = rows.map(({ cells }) => sign * parseFloat(cells[column].textContent.replaceAll(",", "")));
+      const points = ends.flatMap((end, at) => (end ? [[Math.min(0, end), Math.max(0, end), at]] : []));
+      return { name: tHead.rows[0].cells[column].textContent.replace(", minutes", ""), style: "spans", colour, points };
+    });
+    return { series: series.filter(({ points }) => points.length), categories: rows.map(({ cells }) => cells[0].textContent) };
+  };
   const lists = new WeakMap();
   const read = (data, figure) => {
-    if (!lists.has(figure)) lists.set(figure, data.table ? listed(data.table, data.categories) : []);
-    return [...lists.get(figure), ...(data.series ?? []).map(pointed)];
+    if (!lists.has(figure)) {
+      const { series, categories } = data.spans ? spansOf(data.spans) : { series: [] };
+      if (categories) data.categories = categories;
+      lists.set(figure, [...(data.table ? listed(data.table, categories) : []), ...series]);
+    }
+    return [...lists.get(figure), ...[...(data.reference ? window.mlsubReference : []), ...(data.series ?? [])].map(pointed)];
   };
 
   // Where a mark is, in pixels of its chart.
@@ -143,7 +159,8 @@
     const made = window.mlsub.kinds[known.kind](known.data, { width, narrow: width < narrow }, figure);
     figure.hidden = !made;
     if (!made) return;
-    const { svg, legend: entries = [], stops = [], title } = made;
+    const { svg, legend: entries = [], stops = [], title, about } = made;
+    if (about) figure.querySelector(".about").textContent = about;
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", ["figcaption", ".about"].map((of) => figure.querySelector(of)?.textContent ?? "").join(". "));
     // The picture has one label; those of its parts are names for style sheets and tests.
@@ -167,20 +184,22 @@
     draw(figure);
   };
 
-  // A second chart, of the part of the first that its data name.
-  const beside = (figure, { near, ...data }) => {
+  // A second chart, of the part of the first that its kind names.
+  const beside = (figure, data, change) => {
     const part = figure.cloneNode(true);
     part.id += "-near-the-target";
     part.querySelector("figcaption").append(" near the target");
-    part.querySelector(".about").textContent = near.about;
     figure.after(part);
-    begin(part, { ...data, band: "", window: near.window });
+    begin(part, { ...data, ...change });
   };
 
   const begin = (figure, given) => {
     const source = figure.querySelector('script[type="application/json"]');
-    const known = { kind: figure.dataset.kind, data: given ?? (source ? JSON.parse(source.textContent) : null) };
-    if (known.data?.near) beside(figure, known.data);
+    if (!given) source.before(Object.assign(document.createElement("div"), { className: "plot-area" }));
+    const known = { kind: figure.dataset.kind, data: given ?? JSON.parse(source.textContent) };
+    if (!figure.querySelector(".about")) figure.append(Object.assign(document.createElement("p"), { className: "about" }));
+    const part = given ? null : window.mlsub.parts[known.kind]?.(known.data, figure);
+    if (part) beside(figure, known.data, part);
     drawn.set(figure, known);
     draw(figure);
     steer(figure, known);
@@ -215,7 +234,7 @@
   };
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults };
-  window.mlsub = { kinds: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
+  window.mlsub = { kinds: {}, parts: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();

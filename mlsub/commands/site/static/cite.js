@@ -31,7 +31,9 @@
       tools.className = "tools";
       const button = tools.appendChild(document.createElement("button"));
       button.textContent = "Copy";
-      button.setAttribute("aria-label", `Copy: ${source.getAttribute("aria-label")}`);
+      const title = source.parentElement.querySelector("h3").textContent;
+      button.setAttribute("aria-label", `Copy: ${title}`);
+      Object.assign(source, { tabIndex: 0, ariaLabel: title });
       tools.append(" ", document.createElement("output"));
       source.after(tools);
       source.textContent = source.textContent.replace("[date]", today());

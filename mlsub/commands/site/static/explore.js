@@ -38,7 +38,7 @@
       ...(energy ? [cell(result.energy_joules === null ? "–" : short(result.energy_joules / 1e6), result.energy_joules ?? NaN)] : []),
       cell(digits(result.chip_minutes), result.chip_minutes ?? NaN),
       cell(result.division_name),
-      cell(result.round_key, parseFloat(result.round_key.replace(/^\D*/, ""))),
+      cell(result.round_key),
       cell(element("span", { className: BADGES[result.verdict] ?? "warn" }, result.verdict)),
     );
   };
@@ -113,7 +113,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    const figure = Array.from(document.querySelectorAll('figure.chart[data-kind="dots"]'))[0];
-    if (figure) begin(figure);
+    const figure = document.querySelector('figure.chart[data-kind="dots"]');
+    if (figure && document.getElementById("table-selection")) begin(figure);
   });
 })();

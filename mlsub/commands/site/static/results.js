@@ -44,6 +44,8 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
+    const place = document.getElementById("all");
+    if (!place || !window.mlsubResults) return;
     const rows = window.mlsub.results();
     const columns = window.mlsubResults.columns.filter(({ key }) => key !== "href");
     const column = new Map(columns.map((one) => [one.key, one]));
@@ -137,7 +139,6 @@
     };
 
     // The parts of the page.
-    const place = document.getElementById("all");
     place.querySelectorAll("p").forEach((words) => words.remove());
     const shownCount = make("output", { className: "shown" });
     shownCount.setAttribute("aria-live", "polite");

@@ -2,14 +2,15 @@
 // The kind "runs": the runs of an entry over their progress or over time, as their median and range with the target, or near
 // the target with each evaluation. A single run stands out under the pointer, or when it is chosen by its name.
 (() => {
-  const { kinds, plot, number, read, ticks } = window.mlsub;
+  const { kinds, parts, plot, number, read, ticks } = window.mlsub;
   const CHOSEN = "mlsub-run";
+  // So many runs have a band of their middle half, fewer one of all of them.
+  const MANY = 20;
 
   // The value of a run at a place: linear between two evaluations, of several at one place the last; a run that has ended
   // counts with its last value, and one without an evaluation so far does not count.
-  const behind = d3.bisector((d) => d.x).right;
   const valueAt = (points, x) => {
-    const after = behind(points, x);
+    const after = d3.bisector((d) => d.x).right(points, x);
     if (!after) return null;
     const [from, to] = [points[after - 1], points[after]];
     return to && from.x !== x ? from.y + ((to.y - from.y) * (x - from.x)) / (to.x - from.x) : from.y;
@@ -18,7 +19,7 @@
   // Places with the low end of the band, the median and the high end: of all runs, or of twenty and more the middle half.
   // Where fewer than half of the runs count there is none. Places are those of the evaluations, or 120 at equal distances.
   const spreadOf = (runs) => {
-    const [ends, places] = [runs.length < 20 ? [0, 1] : [0.25, 0.75], d3.sort(new Set(runs.flat().map((d) => d.x)))];
+    const [ends, places] = [runs.length < MANY ? [0, 1] : [0.25, 0.75], d3.sort(new Set(runs.flat().map((d) => d.x)))];
     const even = () => d3.range(120).map((at) => places[0] + ((places.at(-1) - places[0]) * at) / 119);
     return (places.length > 120 ? even() : places).flatMap((x) => {
       const values = runs.map((points) => valueAt(points, x)).filter((value) => value !== null);
@@ -28,8 +29,37 @@
     });
   };
 
+  const linesOf = (data, figure) =>
+    read(data, figure).map(({ name, points }) => ({ name, points: points.map(([x, y]) => ({ x, y, run: name })) }));
+
   // The first evaluation of a run that reaches the target.
-  const crossing = (line, goal) => goal && line.points.find((p) => (goal.up ? p.y >= goal.level : p.y <= goal.level));
+  const reaches = (p, goal) => (goal.up ? p.y >= goal.level : p.y <= goal.level);
+  const crossing = (line, goal) => goal && line.points.find((p) => reaches(p, goal));
+
+  // The part of a chart near the target: from three evaluations before the first of a run that reaches it, or where none does before
+  // the last of each, to the last of all, and as high as their values from there on and the target. Null where that is all.
+  const windowOf = (runs, goal) => {
+    const of = runs.map((points) => ({ points, at: points.findIndex((p) => reaches(p, goal)) })).filter(({ points }) => points.length);
+    const there = of.filter(({ at }) => at >= 0);
+    const near = (there.length ? there : of).map(({ points, at }) => points.slice(Math.max(0, (at < 0 ? points.length - 1 : at) - 3)));
+    const all = runs.flat();
+    const [left, right] = [d3.min(near, (part) => part[0].x), d3.max(all, (p) => p.x)];
+    const [low, high] = d3.extent([goal.level, ...near.flat().map((p) => p.y)]);
+    if (!near.length || left >= right || (left <= d3.min(all, (p) => p.x) && low <= d3.min(all, (p) => p.y))) return null;
+    const free = 0.06 * (high - low) || 0.06 * Math.abs(high) || 0.06;
+    return { x: [left, right], y: [low - free, high + free] };
+  };
+
+  parts.runs = (data, figure) => {
+    const lines = linesOf(data, figure);
+    const window = data.goal && windowOf(lines.map((line) => line.points), data.goal);
+    if (!window) return null;
+    const there = lines.map((line) => crossing(line, data.goal)).filter(Boolean);
+    const [first, last] = d3.extent(there, (p) => p.x);
+    const ends = there.length ? `, the first at ${number(first)} ${data.x.unit} and the last at ${number(last)}` : "";
+    const about = `${there.length} of ${lines.length} ${lines.length === 1 ? "run reaches" : "runs reach"} ${number(data.goal.level)}${ends}`;
+    return { near: `${about}: each evaluation is a dot, and the one that reaches the target is larger.`, window };
+  };
 
   // A run in the foreground; null puts all of them back. Where a range is there for them, the others are not seen.
   const light = (svg, name) => {
@@ -76,12 +106,9 @@
   const states = new WeakMap();
   const stateOf = (data, figure) => {
     if (!states.has(figure)) {
-      const series = read(data, figure);
-      const lines = series
-        .filter((one) => one.style === "line")
-        .map((one) => ({ name: one.name, points: one.points.map(([x, y]) => ({ x, y, run: one.name })) }));
+      const lines = linesOf(data, figure);
       const chosen = { name: null };
-      const spread = data.band && !data.window ? spreadOf(lines.map((line) => line.points)) : null;
+      const spread = lines.length > 2 && !data.window ? spreadOf(lines.map((line) => line.points)) : null;
       states.set(figure, { lines, chosen, spread });
       if (lines.length > 1) chooser(figure, lines, data, chosen);
     }
@@ -102,9 +129,20 @@
     return long && d3.max(spread, (d) => d.high) - d3.min(spread, (d) => d.low) > 0.5 * (most - least);
   };
 
-  const besides = (spread, data, x) => {
+  const bandOf = (lines) => (lines.length < MANY ? "range from the lowest to the highest run" : "middle half of the runs (quartiles)");
+  const besides = (spread, lines, x) => {
     const near = spread.reduce((best, one) => (Math.abs(one.x - x) < Math.abs(best.x - x) ? one : best));
-    return `\nmedian of the runs: ${number(near.median)}\n${data.band}: ${number(near.low)} to ${number(near.high)}`;
+    return `\nmedian of the runs: ${number(near.median)}\n${bandOf(lines)}: ${number(near.low)} to ${number(near.high)}`;
+  };
+
+  // What a chart shows; what its lines mean stands below the first of a page.
+  const saidOf = (lines, data, explained) => {
+    const [least, most] = d3.extent(lines, (line) => line.points.at(-1).y).map((value) => number(value));
+    const target = data.goal ? `, target ${number(data.goal.level)}` : "";
+    const ends = `The last values of ${lines.length} run${lines.length === 1 ? "" : "s"} are ${least} to ${most}${target}.`;
+    return explained
+      ? `${ends} The line is the median of the runs, the band the ${bandOf(lines)}. Between two evaluations of a run its value is interpolated linearly, and a run that has ended counts with its last value.`
+      : ends;
   };
 
   const dotMarks = (lines, data, all) => {
@@ -115,7 +153,7 @@
     ];
   };
 
-  window.mlsub.spreadOf = spreadOf;
+  Object.assign(window.mlsub, { spreadOf, windowOf });
   kinds.runs = (data, size, figure) => {
     const { lines, chosen, spread } = stateOf(data, figure);
     const all = lines.flatMap((line) => line.points);
@@ -123,7 +161,7 @@
       ? all.filter(({ x, y }) => x >= data.window.x[0] && x <= data.window.x[1] && y >= data.window.y[0] && y <= data.window.y[1])
       : all;
     const title = (d) =>
-      `${d.run}\n${data.x.title}: ${number(d.x)}\n${data.y.title}: ${number(d.y)}${spread ? besides(spread, data, d.x) : ""}`;
+      `${d.run}\n${data.x.title}: ${number(d.x)}\n${data.y.title}: ${number(d.y)}${spread ? besides(spread, lines, d.x) : ""}`;
     const target = data.goal ? [Plot.ruleY([data.goal.level], { stroke: "var(--c5)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
     const pointed = Plot.tip(inside, Plot.pointer({ x: "x", y: "y", title, maxRadius: 30 }));
     const axis = (of, ends) => ({ label: of.title, grid: true, ...(ends ? { domain: ends } : {}) });
@@ -144,13 +182,13 @@
     light(svg, chosen.name);
     const range = [
       { name: `median of ${lines.length} runs`, fill: "var(--c0)", shape: "line" },
-      { name: data.band ?? "", fill: "var(--c0)", shape: "band" },
+      { name: bandOf(lines), fill: "var(--c0)", shape: "band" },
     ];
     const legend = [
       ...(spread ? range : []),
       { name: spread ? "run that is pointed at or chosen" : "run", fill: spread ? "var(--text)" : "var(--run)", shape: "line", live: Boolean(spread) },
       ...(data.goal ? [{ name: `target ${number(data.goal.level)}`, fill: "var(--c5)", shape: "rule" }] : []),
     ];
-    return { svg, legend, stops: inside, title };
+    return { svg, legend, stops: inside, title, about: data.near ?? saidOf(lines, data, spread && figure.matches(":first-child")) };
   };
 })();

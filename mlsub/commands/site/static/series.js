@@ -79,8 +79,8 @@
   };
 
   kinds.series = (data, size, figure) => {
-    const rows = data.categories?.length ? rowsOf(data.categories, size) : null;
     const series = read(data, figure);
+    const rows = data.categories?.length ? rowsOf(data.categories, size) : null;
     const names = new Map(series.map((one) => [one.name, key(one)]));
     // What stands alone lies on what has an extent.
     const wide = (one) => Number(one.style !== "spans");

@@ -24,11 +24,11 @@
   // A table of lists gets a row for each of their numbers.
   const spread = (table) => {
     for (const row of Array.from(table.tBodies[0].rows)) {
-      const [, , ...lists] = Array.from(row.cells, (cell) => cell.textContent.split(" "));
+      const [, ...lists] = Array.from(row.cells, (cell) => cell.textContent.split(" "));
       const rows = lists[0].filter(Boolean).map((_, at) => {
         const found = row.cloneNode();
         found.append(row.cells[0].cloneNode(true));
-        for (const text of [at + 1, ...lists.map((list) => list[at])]) found.insertCell().textContent = text;
+        for (const text of lists.map((list) => list[at])) found.insertCell().textContent = text;
         return found;
       });
       row.replaceWith(...rows);

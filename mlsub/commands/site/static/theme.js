@@ -1,5 +1,5 @@
 "use strict";
-// The reader's choice of light or dark; without one, that of the system; and the menu. Runs before the page is drawn.
+// The reader's choice of light or dark; without one, that of the system; and the menus of the site and of the page. Runs before the page is drawn.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -22,6 +22,14 @@
   const chosen = remembered();
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
 
+  // Links to the parts of a page that has several.
+  const contents = (parts) => {
+    if (parts.length < 4 || parts.length > 19) return;
+    const list = Object.assign(document.createElement("nav"), { className: "contents", ariaLabel: "On this page" });
+    list.append(...parts.map(({ id, firstElementChild }) => Object.assign(document.createElement("a"), { href: `#${id}`, textContent: firstElementChild.textContent })));
+    parts[0].before(list);
+  };
+
   const changed = () => {
     for (const button of document.querySelectorAll("[data-theme-toggle]")) {
       button.setAttribute("aria-pressed", String(isDark()));
@@ -38,6 +46,7 @@
       });
     }
     changed();
+    contents(Array.from(document.querySelectorAll("main > section")));
     const menu = document.querySelector(".menu");
     const open = (now) => menu.setAttribute("aria-expanded", String(now));
     menu.addEventListener("click", () => open(menu.getAttribute("aria-expanded") === "false"));
