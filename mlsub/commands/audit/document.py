@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.expression import Call, Constant, parse
-from mlsub.commands.audit.facts import SHORT, TITLES, ResultFacts
+from mlsub.commands.audit.facts import BASES, ResultFacts, score_words
 from mlsub.commands.audit.verdict import (
     AGAINST,
     Audit,
@@ -43,8 +43,8 @@ def figure(value: Fraction | bool | str | None) -> str:
 def _results(audit: Audit) -> doc.Table:
     """Return a row for each result: what it is, its minutes on every basis that an answer shows, oddities."""
     read = {outcome.basis for one in audit.claims for reading in one.readings for outcome in reading.bases}
-    bases = [basis for basis in SHORT if basis != "rcp_mean" or basis in read]
-    heads = ("result", "round", "submitter", "system", "benchmark", "division", *map(SHORT.get, bases), "remarks")
+    bases = [basis for basis in BASES if basis != "rcp_mean" or basis in read]
+    heads = ("result", "round", "submitter", "system", "benchmark", "division", *map(BASES.get, bases), "remarks")
     return _table([str(head) for head in heads], [tuple(_result(result, bases)) for result in audit.results])
 
 
@@ -55,14 +55,6 @@ def _result(result: ResultFacts, bases: Sequence[str]) -> Iterator[str]:
         score = result.minutes.get(basis)
         yield "-" if score is None else fixed(score)
     yield "; ".join(result.remarks) if result.found else result.reason or ""
-
-
-def input_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """Return a row for each input: value, uncertainty, source."""
-    return [_input(given) for given in audit.inputs]
-
-
-INPUT_HEADS = ("input", "value", "+/-", "unit", "source")
 
 
 def _input(given: Input) -> tuple[str, ...]:
@@ -76,13 +68,9 @@ def headline(judged: Judged) -> str:
     return f"{judged.verdict.value}{only_for}{', proposed' if judged.claim.proposed else ''}"
 
 
-def rows_of(judged: Judged, audit: Audit) -> list[tuple[str, str]]:
-    """Return what there is to say of a claim: labels and texts, in the order in which they are shown."""
-    return list(_rows(judged, {given.name: given for given in audit.inputs}))
-
-
-def _rows(judged: Judged, inputs: Mapping[str, Input]) -> Iterator[tuple[str, str]]:
-    claim = judged.claim
+def _rows(judged: Judged, audit: Audit) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a claim: labels and texts, in the order in which they are shown."""
+    claim, inputs = judged.claim, {given.name: given for given in audit.inputs}
     if judged.reason:
         yield "why", judged.reason
     for other in judged.differences:
@@ -92,7 +80,8 @@ def _rows(judged: Judged, inputs: Mapping[str, Input]) -> Iterator[tuple[str, st
     for said in judged.statements:
         yield "said", f"{said.written} ({said.where}), accepts {said.accepted.words()}"
     for change in judged.changed:
-        yield "changed too", f"{change.name}: {change.first} -> {change.second}"
+        old, new = ("not stated" if value is None else value for value in (change.old, change.new))
+        yield "changed too", f"{change.name}: {old} -> {new}{f' ({change.note})' if change.note else ''}"
     yield from (("nearest", _near(near)) for near in judged.nearest)
     yield from (("note", note) for note in judged.notes)
     where = ", ".join(part for part in (claim.source.words, claim.where) if part)
@@ -134,7 +123,7 @@ def _figures(variant: Variant, sign: str) -> Iterator[str]:
     for outcome in variant.bases:
         answer = "holds" if outcome.holds else "fails"
         counts = variant.decides and outcome.decides
-        of = ", ".join(part for part in (variant.label, SHORT[outcome.basis]) if part)
+        of = ", ".join(part for part in (variant.label, BASES[outcome.basis]) if part)
         yield f"{figure(outcome.value)}{sign} ({of}): {answer}{'' if counts else ', for comparison'}"
 
 
@@ -191,14 +180,15 @@ def shares(audit: Audit) -> tuple[doc.Share, ...]:
 def basis_words(audit: Audit) -> str:
     """Which scores the verdicts rest on."""
     if audit.bases:
-        return "Verdicts rest on " + " and ".join(f"{SHORT[basis]} ({TITLES[basis]})" for basis in audit.bases) + "."
+        return f"Verdicts rest on {' and '.join(f'the {score_words(basis)}' for basis in audit.bases)}."
     return (
         "Verdicts rest on the published scores, and where logs were edited after the runs on the unscaled ones too, "
         "with the edits undone."
     )
 
 
-_NUMBERS = (*SHORT.values(), "value", "+/-")
+_INPUT = ("input", "value", "+/-", "unit", "source")
+_NUMBERS = (*BASES.values(), "value", "+/-")
 
 
 def document_of(audit: Audit) -> doc.Document:
@@ -207,7 +197,7 @@ def document_of(audit: Audit) -> doc.Document:
         f"Claims of {title(audit)}",
         *(_claim(judged, audit) for judged in audit.claims),
         doc.section("Results, in minutes", _results(audit)),
-        doc.section("Inputs", _table(INPUT_HEADS, input_rows(audit))),
+        doc.section("Inputs", _table(_INPUT, list(map(_input, audit.inputs)))),
         doc.Text(basis_words(audit)),
         doc.Tally(summary(audit), shares(audit)),
     )
@@ -216,7 +206,7 @@ def document_of(audit: Audit) -> doc.Document:
 def _claim(judged: Judged, audit: Audit) -> doc.Section:
     verdict, id_ = judged.verdict, judged.claim.id
     meaning: doc.Meaning = "bad" if verdict in AGAINST else "good" if verdict is ClaimVerdict.HOLDS else "note"
-    groups = groupby(rows_of(judged, audit), key=lambda row: row[0])
+    groups = groupby(_rows(judged, audit), key=lambda row: row[0])
     facts = tuple((label, doc.Lines(tuple(text for _, text in group))) for label, group in groups)
     blocks = (doc.Text(judged.claim.text), doc.Facts(facts))
     return doc.Section(f"{id_}: {headline(judged)}", blocks, meaning=meaning, anchor=id_, kind=verdict.value)
@@ -251,7 +241,7 @@ def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
     if judged.verdict is ClaimVerdict.HOLDS:
         return
     claim, rows = judged.claim, dict[str, list[str]]()
-    for label, text in rows_of(judged, audit):
+    for label, text in _rows(judged, audit):
         rows.setdefault(label, []).append(text)
     found = [text for label in ("why", "differs", "computed", "said") for text in rows.get(label, ())]
     yield finding(

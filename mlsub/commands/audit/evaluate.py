@@ -12,9 +12,9 @@ import msgspec
 from mlsub.commands.audit.claims import ClaimsFile, Result
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import Facts, read_facts
-from mlsub.commands.audit.functions import COUNTS, Answer, Band, function_of
+from mlsub.commands.audit.functions import Answer, Band, function_of
 from mlsub.commands.audit.given import ABSENT, UNSAID, NoValueError, rounds_meant, submitted
-from mlsub.commands.audit.places import Given, RoundFolder, product
+from mlsub.commands.audit.places import Given, RoundFolder
 from mlsub.workspace import AS_FOUND, Settings
 
 #: Basis, whether inputs are taken with their uncertainty, and values in the place of theirs.
@@ -115,10 +115,6 @@ class World(msgspec.Struct, frozen=True):
         if not isinstance(found, Facts):
             raise NoValueError("a result is needed")
         return found
-
-    def count(self, what: str, of: Facts) -> int | None:
-        """Return a count of the system description of a result, None without one."""
-        return product(of.description, *COUNTS[what])
 
     def _named(self, name: str) -> Answer:
         _, spread, instead = self.question

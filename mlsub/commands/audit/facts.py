@@ -35,14 +35,7 @@ from mlsub.systems.fields import category
 from mlsub.workspace import AS_FOUND, Settings, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
-TITLES = {
-    "published": "as published",
-    "unscaled": "olympic mean of the logs, with edits undone",
-    "expected": "scaled as the convergence test gives",
-    "rcp_mean": "normalised to the RCP mean",
-}
-#: The same where there is little room.
-SHORT = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
+BASES = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
 
 
 class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,7 +108,7 @@ class Facts(ResultFacts, frozen=True, kw_only=True):
 
 def score_words(basis: str) -> str:
     """Return a basis in words: the published score."""
-    return f"score {SHORT[basis]}" if basis == "rcp_mean" else f"{SHORT[basis]} score"
+    return f"score {BASES[basis]}" if basis == "rcp_mean" else f"{BASES[basis]} score"
 
 
 def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
@@ -128,7 +121,7 @@ def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
     The usual: published, and unscaled beside it where the logs of a result were edited.
     """
     if asked:
-        return tuple(basis for basis in TITLES if basis in asked)
+        return tuple(basis for basis in BASES if basis in asked)
     return ("published", "unscaled") if any(one.edit_factor is not None for one in facts) else ("published",)
 
 
@@ -232,7 +225,7 @@ def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
     table = facts.result.published.amount if facts.result.published else None
     mean = _olympic_mean(entry, facts.run_minutes)
     if mean is None:
-        return {**dict.fromkeys(TITLES), "published": table}
+        return {**dict.fromkeys(BASES), "published": table}
     unscaled = mean
     if facts.edit_factor is not None:
         lengths = [lengths_of(log) if log.counts_in(entry.rules) else None for log in entry.logs]
@@ -240,7 +233,7 @@ def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
     published = table if table is not None else mean * (facts.scaling_json or 1)
     scores = published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (facts.rcp_factor or 1)
-    return dict(zip(TITLES, scores, strict=True))
+    return dict(zip(BASES, scores, strict=True))
 
 
 def _olympic_mean(entry: Entry, minutes: Sequence[Fraction | None]) -> Fraction | None:

@@ -10,7 +10,7 @@ import msgspec
 from mlsub.commands.audit.claims import Claim, Reading
 from mlsub.commands.audit.evaluate import World, evaluate
 from mlsub.commands.audit.expression import Call, Constant, Node, parse
-from mlsub.commands.audit.facts import TITLES, deciding, score_words
+from mlsub.commands.audit.facts import BASES, deciding, score_words
 from mlsub.commands.audit.functions import COMPARISONS, Band
 from mlsub.commands.audit.given import NoValueError, words_of
 from mlsub.commands.audit.subject import changes, contradicts, differences, misquoted, statements, wording_differs
@@ -42,7 +42,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     def variant(self, world: World) -> Variant:
         """Return what the reading comes to on every basis."""
         outcomes: list[Outcome] = []
-        for basis in (*self.bases, *(basis for basis in TITLES if basis not in self.bases)):
+        for basis in (*self.bases, *(basis for basis in BASES if basis not in self.bases)):
             try:
                 value = self._value(world, basis)
             except NoValueError as error:

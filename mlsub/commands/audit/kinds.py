@@ -16,7 +16,7 @@ from functools import lru_cache, reduce
 import msgspec
 
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
-from mlsub.commands.audit.facts import TITLES
+from mlsub.commands.audit.facts import BASES
 from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Function, function_of
 from mlsub.commands.audit.given import choice_problem
 from mlsub.commands.audit.wording import Stated
@@ -268,9 +268,9 @@ def _unit(call: Call, due: str | None, units: Sequence[Unit | None]) -> Unit | N
 def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed]) -> Typed:
     """Return an argument, which has to be of the kind that is due."""
     if kind == "basis":
-        if not isinstance(argument, Name) or argument.name not in TITLES:
+        if not isinstance(argument, Name) or argument.name not in BASES:
             name = argument.name if isinstance(argument, Name) else ""
-            raise ExpressionError(f"{call.function} takes a basis second{meant(name, TITLES)}", call.column)
+            raise ExpressionError(f"{call.function} takes a basis second{meant(name, BASES)}", call.column)
         return Typed("text")
     if kind in ("round", "submitter", "benchmark", "fact"):
         if not isinstance(argument, Constant) or not isinstance(argument.value, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mlsub.commands.audit.claims import FORM, Claim, ClaimsFile, Input, Reading, Result, Source, Statement
 from mlsub.commands.audit.expression import Name, nodes, parse
-from mlsub.commands.audit.facts import TITLES
+from mlsub.commands.audit.facts import BASES
 from mlsub.commands.audit.kinds import Typed, check_stated, misspelt, type_of, unit_named
 from mlsub.commands.audit.wording import NumberError, Stated
 from mlsub.io.documents import read_document
@@ -59,7 +59,7 @@ class _Reader:
 
     def _result(self, name: str, one: Result) -> Result:
         here, published = ("results", name), self._written.published.get(name)
-        if name in TITLES:
+        if name in BASES:
             self._flaw(f"{name!r} is the name of a basis; give the result another name", *here)
         try:
             if published is not None and published.amount <= 0:
@@ -82,7 +82,7 @@ class _Reader:
 
     def _input(self, name: str, one: Input) -> Input:
         here, at = ("inputs", name), "value"
-        if name in self._written.results or name in TITLES:
+        if name in self._written.results or name in BASES:
             self._flaw(f"{name!r} is given twice: a result, or a basis, has that name", *here)
         try:
             _ = one.amount
@@ -102,17 +102,20 @@ class _Reader:
         needs: dict[str, Sequence[str]] = {}
         for name, written in self._written.values.items():
             text = _text(written)
-            if name in self._names or name in TITLES:
+            if name in self._names or name in BASES:
                 self._flaw(f"{name!r} is given twice: a result, an input or a basis has that name", "values", name)
                 continue
             try:
                 needs[name], found[name] = [one.name for one in nodes(parse(text)) if isinstance(one, Name)], text
             except ExpressionError as error:
                 self._flaw(str(error), "values", name)
-        order, circles = _in_order(needs)
-        for circle in circles:
-            self._flaw(f"circular: {' -> '.join((*circle, circle[0]))}", "values", circle[0])
-        if circles:
+        rest = {name: [other for other in others if other in needs] for name, others in needs.items()}
+        try:
+            order = list(TopologicalSorter(rest).static_order())
+        except CycleError as error:
+            # As Python has it, each is needed by the next, and the first stands at the end again.
+            circle = error.args[1][::-1]
+            self._flaw(f"circular: {' -> '.join(circle)}", "values", circle[0])
             return {}
         for name in order:
             self._names[name] = self._type(found[name], None, "values", name) or Typed("any")
@@ -240,21 +243,6 @@ def _text(written: Any) -> str:
 def _several(written: Any) -> tuple[Any, ...]:
     """One thing or several as several."""
     return written if isinstance(written, tuple) else () if written is None else (written,)
-
-
-def _in_order(needs: Mapping[str, Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """Names so that each comes after those it needs, and the circles, which have no order."""
-    rest = {name: [other for other in others if other in needs] for name, others in needs.items()}
-    circles: list[list[str]] = []
-    while True:
-        try:
-            return list(TopologicalSorter(rest).static_order()), circles
-        except CycleError as error:
-            # The circle as Python has it: each name is needed by the next, and the first stands at the end again.
-            circle = error.args[1][:0:-1]
-            start = circle.index(next(name for name in needs if name in circle))
-            circles.append([*circle[start:], *circle[:start]])
-            rest = {name: [o for o in others if o not in circle] for name, others in rest.items() if name not in circle}
 
 
 def _meant(text: str, known: Iterable[str]) -> str:

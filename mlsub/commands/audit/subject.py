@@ -21,7 +21,7 @@ from mlsub.commands.audit.facts import Facts
 from mlsub.commands.audit.functions import function_of
 from mlsub.commands.audit.given import rounds_meant
 from mlsub.commands.audit.places import product
-from mlsub.commands.audit.verdict import Change, Difference, Said
+from mlsub.commands.audit.verdict import Difference, Said
 from mlsub.commands.audit.vocabulary import (
     Named,
     accelerators_in,
@@ -36,7 +36,8 @@ from mlsub.commands.audit.vocabulary import (
     vocabulary,
 )
 from mlsub.commands.audit.wording import accepted, step_of, usual
-from mlsub.io.show import flat, readable, show, spaced
+from mlsub.io.show import flat, spaced
+from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.systems.names import all_chips
@@ -319,20 +320,6 @@ def wording_differs(said: Sequence[Said]) -> Iterator[str]:
             yield f"worded in two ways: {one.written} ({one.where}), {other.written} ({other.where})"
 
 
-#: Fields of a system description that are shown where everything is asked for.
-_FIELDS = (
-    "system_name",
-    "number_of_nodes",
-    "accelerators_per_node",
-    "accelerator_model_name",
-    "host_processors_per_node",
-    "framework",
-    "other_software_stack",
-)
-#: Logged values that are measurements, not settings.
-_MEASURED = frozenset(("throughput", "tracked_stats", "train_samples", "eval_samples", "train_checkpoint"))
-
-
 def changes(claim: Claim, world: World) -> tuple[Change, ...]:
     """Return what differs between the first two results of a claim, of the names that its context asks for."""
     expr = claim.figures[0].expr
@@ -340,27 +327,14 @@ def changes(claim: Claim, world: World) -> tuple[Change, ...]:
     if not claim.context or len(known) < 2:
         return ()
     first, second = known
-    names = tuple(_names(first, second)) if claim.context == ("all",) else claim.context
-    found = (Change(name=name, first=_value(first, name), second=_value(second, name)) for name in names)
-    return tuple(change for change in found if change.first != change.second)
+    epochs = Change(name="epochs", old=_epochs(first), new=_epochs(second))
+    found = [*([epochs] if epochs.old != epochs.new else []), *fields(first.description, second.description)]
+    found += hyperparameters(*([log.run for log in one.logs] for one in known))
+    named = {one.name: one for one in found}
+    return tuple(named[name] for name in (named if claim.context == ("all",) else claim.context) if name in named)
 
 
-def _names(*both: Facts) -> Iterator[str]:
-    yield from ("division", "epochs", *_FIELDS)
-    keys = {key for facts in both for log in facts.logs for key in log.run.hyperparameters}
-    yield from sorted(keys - _MEASURED)
-
-
-def _value(facts: Facts, name: str) -> str:
-    if name == "epochs":
-        values = sorted({run.timeline.epochs for run in facts.converging})
-        return "-".join(str(value) for value in values) if any(values) else "not stated"
-    if name == "division":
-        return facts.division or "not stated"
-    if logged := facts.hyperparameters(name):
-        return ", ".join(_plain(value) for value in logged[:5])
-    return _plain(facts.description[name]) if name in facts.description else "not stated"
-
-
-def _plain(value: object) -> str:
-    return readable(value) if isinstance(value, str) else show(value)
+def _epochs(facts: Facts) -> str | None:
+    """Return the least and the most epochs of the runs that converged; None where they do not state them."""
+    values = sorted({run.timeline.epochs for run in facts.converging})
+    return "-".join(map(str, values)) if any(values) else None

@@ -13,6 +13,7 @@ from msgspec import Meta
 from mlsub.commands.audit.claims import Claim, Input, Source
 from mlsub.commands.audit.facts import ResultFacts
 from mlsub.commands.audit.wording import Interval
+from mlsub.log.changes import Change
 from mlsub.present.envelope import EXACT, Answer
 
 if TYPE_CHECKING:
@@ -107,14 +108,6 @@ class Near(msgspec.Struct, frozen=True, kw_only=True):
     label: str | None
     value: NearFigure
     reason: str | None = None
-
-
-class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What else is not the same in two results: a name and both values as text."""
-
-    name: str
-    first: str
-    second: str
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):

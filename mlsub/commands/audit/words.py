@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
 
 import msgspec
 
@@ -18,7 +17,9 @@ from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import Facts
+from mlsub.commands.audit.functions import COUNTS
 from mlsub.commands.audit.given import NoValueError, accelerators_meant, own_entry
+from mlsub.commands.audit.places import product
 from mlsub.commands.audit.verdict import Difference
 from mlsub.commands.audit.vocabulary import Named, divisions_in, named, organisations_in, vocabulary
 from mlsub.divisions import OPEN
@@ -233,7 +234,7 @@ def _unit(claim: Claim) -> str | None:
 def unlike(claim: Claim, compared: Sequence[Facts], world: World) -> Iterator[Difference]:
     """Yield where a sentence says that results are alike, or a round apart, and they are not."""
     if (unit := _unit(claim)) is not None and len(compared) > 1:
-        counts = [world.count(unit, one) for one in compared]
+        counts = [product(one.description, *COUNTS[unit]) for one in compared]
         if len(set(counts)) > 1:
             shown = tuple(dict.fromkeys(f"{'no' if one is None else f'{one:,}'} {unit}" for one in counts))
             yield Difference(what="count", said=f"the same number of {unit}", results=shown)
@@ -272,7 +273,7 @@ def _sides(call: Call, world: World, scores: Mapping[str, list[Facts]]) -> Itera
         for other in sides[at + 1 :]:
             for one in side if other else ():
                 fits = [another for another in other if _held(one).benchmark == _held(another).benchmark]
-                yield from product([one], fits or other[:1])
+                yield from ((one, another) for another in fits or other[:1])
 
 
 def _scores(node: Node, world: World, values: Mapping[str, list[Facts]]) -> list[Facts]:

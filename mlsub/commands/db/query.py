@@ -198,14 +198,16 @@ def _check_format(connection: DuckDBPyConnection, database: Path) -> None:
         )
 
 
-def plain_value(value: Any) -> Any:
-    """Return a value of DuckDB as JSON has it, whole."""
+def plain_value(value: Any, text: Callable[[str], Any] = str) -> Any:
+    """Return a value of DuckDB or of a log as JSON has it, whole; ``text`` makes what becomes of texts."""
+    if isinstance(value, str):
+        return text(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if value is None or isinstance(value, (str, int, bool)):
+    if value is None or isinstance(value, int):
         return value
     if isinstance(value, list | tuple):
-        return [plain_value(item) for item in value]
+        return [plain_value(item, text) for item in value]
     if isinstance(value, dict):
-        return {str(key): plain_value(item) for key, item in value.items()}
+        return {text(str(key)): plain_value(item, text) for key, item in value.items()}
     return str(value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
+from mlsub.commands.db.query import plain_value
 from mlsub.commands.db.schema import stored
 from mlsub.divisions import division_meant
 from mlsub.io.look import content_digest
@@ -104,8 +105,6 @@ def number(value: object) -> float | None:
 
 def as_text(value: Any) -> str | None:
     """Return a value of a log as a text: a text as it was written, anything else as JSON."""
-    if (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < _MAX_INTEGER):
-        return repr(value)  # As JSON has it.
     return text(readable(value)) if isinstance(value, str) else as_json(value)
 
 
@@ -113,7 +112,7 @@ def as_json(value: Any) -> str | None:
     """Return a value as JSON; None where it cannot be: nested too deeply, or longer than a cell."""
     try:
         # Escaped, so that halves of characters do no harm; NaN and Infinity are no JSON and go as texts.
-        found = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+        found = json.dumps(plain_value(value, text), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return None
     return found if len(found) <= MAX_TEXT else None
@@ -123,19 +122,6 @@ def moment(time_ms: object) -> int | None:
     """Return the microseconds since the Unix epoch of a time in ms; None where no calendar has it."""
     found = number(time_ms) if not isinstance(time_ms, str) else None
     return None if found is None or abs(found) * 1000 >= _MAX_MICROSECONDS else round(found * 1000)
-
-
-def _plain(value: Any) -> Any:
-    """Return the value with texts and numbers that a column can hold."""
-    if isinstance(value, str):
-        return text(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value if abs(value) < _MAX_INTEGER else str(value)
-    if isinstance(value, dict):
-        return {text(str(key)): _plain(item) for key, item in value.items()}
-    return list(map(_plain, value)) if isinstance(value, list) else value
 
 
 def _same(value: Any) -> Any:

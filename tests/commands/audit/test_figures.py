@@ -110,8 +110,8 @@ def test_the_spread_of_the_prices() -> None:
 
 def test_what_else_changed_is_told() -> None:
     [judged] = [one for one in graphcore("v1.1").claims if one.claim.id == "X-02"]
-    assert [(change.name, change.first, change.second) for change in judged.changed][:3] == [
-        ("opt_name", "sgd", "lars"),
+    assert [(change.name, change.old, change.new) for change in judged.changed][:3] == [
+        ("opt_name", '"sgd"', '"lars"'),
         ("epochs", "44", "38"),
         ("global_batch_size", "1920", "3200"),
     ]

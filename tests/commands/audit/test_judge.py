@@ -308,12 +308,14 @@ def test_what_else_differs_is_told_where_it_is_asked_for(tree: Tree) -> None:
     judged = one(
         tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: [global_batch_size, framework, opt_name]"
     )
-    assert [(change.name, change.first, change.second) for change in judged.changed] == [
+    assert [(change.name, change.old, change.new) for change in judged.changed] == [
         ("global_batch_size", "1600", "3200"),
         ("framework", "another", "some framework"),
     ]
     everything = one(tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: all")
-    assert [change.name for change in everything.changed] == ["division", "framework", "global_batch_size"]
+    assert [change.name for change in everything.changed] == [
+        *("submitter", "division", "framework", "global_batch_size"),
+    ]
 
 
 def test_two_wordings_of_one_number_are_noted(tree: Tree) -> None:
