@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.claims import Result
+from mlsub.commands.audit.claims import Published, Result
 from mlsub.commands.audit.places import RoundFolder, chips_of, folder_of
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import USUAL
@@ -79,9 +79,8 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(ResultFacts, frozen=True, kw_only=True):
-    """The same with the result as it is named, its system's description, its energy in joules and its logs."""
+    """The same with its system's description, its energy in joules and its logs."""
 
-    result: Result
     energy: float | None = None
     description: Mapping[str, Any] = {}
     logs: tuple[LogReport, ...] = ()
@@ -168,7 +167,6 @@ def _named(result: Result, folder: Path | None) -> dict[str, Any]:
     """Return what the claims file and the folders say."""
     below = 3 if result.scaling else 2
     return {
-        "result": result,
         "name": result.name,
         "usage": result.usage,
         "round": result.round,
@@ -213,16 +211,18 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         description=content,
         logs=entry.logs,
     )
-    return msgspec.structs.replace(found, minutes=_scores(found, entry), remarks=tuple(_remarks(found)))
+    return msgspec.structs.replace(
+        found, minutes=_scores(found, entry, result.published), remarks=tuple(_remarks(found))
+    )
 
 
 def _minutes(milliseconds: float | None) -> Fraction | None:
     return None if milliseconds is None else Fraction(milliseconds) / 60_000
 
 
-def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
+def _scores(facts: Facts, entry: Entry, published: Published | None) -> dict[str, Fraction | None]:
     """Return the time to train on each basis; None where there is none."""
-    table = facts.result.published.amount if facts.result.published else None
+    table = published.amount if published else None
     mean = _olympic_mean(entry, facts.run_minutes)
     if mean is None:
         return {**dict.fromkeys(BASES), "published": table}
@@ -231,8 +231,8 @@ def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
         lengths = [lengths_of(log) if log.counts_in(entry.rules) else None for log in entry.logs]
         unscaled = _olympic_mean(entry, [_minutes(of and of[1]) for of in lengths]) or mean
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
-    published = table if table is not None else mean * (facts.scaling_json or 1)
-    scores = published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (facts.rcp_factor or 1)
+    as_published = mean * (facts.scaling_json or 1) if table is None else table
+    scores = as_published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (facts.rcp_factor or 1)
     return dict(zip(BASES, scores, strict=True))
 
 

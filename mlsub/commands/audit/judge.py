@@ -14,13 +14,10 @@ from mlsub.commands.audit.facts import BASES, deciding, score_words
 from mlsub.commands.audit.functions import COMPARISONS, Band
 from mlsub.commands.audit.given import NoValueError, words_of
 from mlsub.commands.audit.subject import changes, contradicts, differences, misquoted, statements, wording_differs
-from mlsub.commands.audit.verdict import BreakEven, ClaimVerdict, Difference, Judged, Near, Outcome, Variant
-from mlsub.commands.audit.wording import Interval, Stated, accepted, decimal, fits, truncated, understated
+from mlsub.commands.audit.verdict import HOLDING, BreakEven, ClaimVerdict, Difference, Judged, Near, Outcome, Variant
+from mlsub.commands.audit.wording import MINUTES, Interval, Stated, accepted, decimal, fits, truncated, understated
 from mlsub.commands.audit.words import compared_in, incomparable, undecided, unlike
 from mlsub.io.show import show
-
-#: From minutes, or from a part of one, to the unit that is stated.
-_UNITS = {"%": Fraction(100), "h": Fraction(1, 60), "s": Fraction(60)}
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +33,6 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     factor: Fraction
     turns: str | None
     stated: Stated
-    window: Interval | None
     bases: tuple[str, ...]
 
     def variant(self, world: World) -> Variant:
@@ -96,9 +92,9 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     def _outcome(self, basis: str, value: Band | bool | None) -> Outcome:
         decides, stated = basis in self.bases, self.stated
-        if isinstance(value, Band) and self.window is not None:
-            cut_off = truncated(stated)
-            cut = value.low not in self.window and cut_off is not None and value.low in cut_off
+        window, cut_off = accepted(stated), truncated(stated)
+        if isinstance(value, Band) and window is not None:
+            cut = value.low not in window and cut_off is not None and value.low in cut_off
             holds = fits(stated, value.low)
             return Outcome(basis=basis, value=value.low, holds=holds, decides=decides, truncated=cut)
         if isinstance(value, Band) or isinstance(stated.amount, Fraction):
@@ -107,7 +103,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     def _inside(self, spread: Band | bool | None) -> bool:
         """Return whether all that the inputs' uncertainty allows is accepted."""
-        if not isinstance(spread, Band) or self.window is None:
+        if not isinstance(spread, Band):
             return spread == self.stated.amount
         return all(fits(self.stated, end) for end in (spread.low, spread.high))
 
@@ -128,7 +124,6 @@ def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial
     stated = claim.figure
     if stated is None:
         return
-    window = accepted(stated)
     found = labels([reading.expr for reading in claim.judged], world)
     for reading, other in zip(claim.judged, found, strict=True):
         tree = parse(reading.expr)
@@ -143,10 +138,9 @@ def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial
                 expr=reading.expr,
                 label=", ".join(name for name in (reading.label or other, of_reading) if name) or None,
                 decides=stated.reading in (None, kind) or kind is None,
-                factor=_UNITS.get(stated.unit or "", Fraction(1)),
+                factor=Fraction(100) if stated.unit == "%" else 1 / MINUTES.get(stated.unit or "", Fraction(1)),
                 turns=own if kind != own else None,
                 stated=stated,
-                window=window,
                 bases=deciding([world.fact(name) for name in world.file.results_in(reading.expr)], asked),
             )
 
@@ -164,24 +158,8 @@ def verdict_of(variants: Collection[Variant]) -> tuple[ClaimVerdict, str | None]
     return (ClaimVerdict.DEPENDS if depends else ClaimVerdict.FAILS), None
 
 
-#: The worst first: a claim that states several figures is as good as the worst of them.
-_WORST = (
-    ClaimVerdict.NOT_CHECKED,
-    ClaimVerdict.CONTRADICTION,
-    ClaimVerdict.NOT_COMPARABLE,
-    ClaimVerdict.FAILS,
-    ClaimVerdict.DEPENDS,
-    ClaimVerdict.IN_PART,
-    ClaimVerdict.NOT_VERIFIABLE,
-    ClaimVerdict.ONLY_FOR,
-    ClaimVerdict.FRAGILE,
-    ClaimVerdict.HOLDS,
-)
-
-
-_HOLDING = frozenset(_WORST[-3:])
 #: Verdicts on figures that the logs give.
-_NUMBERS = frozenset((*_HOLDING, ClaimVerdict.FAILS, ClaimVerdict.DEPENDS))
+_NUMBERS = frozenset((*HOLDING, ClaimVerdict.FAILS, ClaimVerdict.DEPENDS))
 
 
 def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
@@ -197,7 +175,7 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
     """
     judged, *further = (_of_expression(one, world, claim.basis or asked) for one in claim.figures)
     said = statements(claim, world.file)
-    worst = min((judged, *further), key=lambda one: _WORST.index(one.verdict))
+    worst = max((judged, *further), key=lambda one: list(ClaimVerdict).index(one.verdict))
     verdict, reason = worst.verdict, worst.reason
     compared = compared_in(claim, world)
     others: tuple[Difference, ...] = ()
@@ -207,7 +185,7 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
         verdict, reason = ClaimVerdict.FAILS, "the words describe something other than the results"
     elif verdict in _NUMBERS and (why := incomparable(claim, world)) is not None:
         verdict, reason = ClaimVerdict.NOT_COMPARABLE, why
-    elif verdict in _HOLDING and (open_ := undecided(claim, world, compared)):
+    elif verdict in HOLDING and (open_ := undecided(claim, world, compared)):
         verdict, reason = ClaimVerdict.IN_PART, "; ".join(open_)
     if contradicts(said):
         verdict, reason = ClaimVerdict.CONTRADICTION, "its statements have no value in common"

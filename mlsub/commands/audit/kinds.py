@@ -19,7 +19,7 @@ from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import BASES
 from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Function, function_of
 from mlsub.commands.audit.given import choice_problem
-from mlsub.commands.audit.wording import Stated
+from mlsub.commands.audit.wording import MINUTES, Stated
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
 from mlsub.rules.arithmetic import ExpressionError
@@ -29,8 +29,6 @@ Powers = tuple[tuple[str, int], ...]
 
 #: More meanings than this an expression does not need; it is then compared with nothing.
 _MOST = 16
-#: Stated units that a value in minutes is converted to.
-_CONVERTED = ("min", "s", "h")
 _PLAIN = ("x", "%")
 _VERBS = {"+": "added to", "-": "subtracted from"}
 
@@ -111,9 +109,9 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
         return
     if not any(powers in due.choices or (due is RATIO and _cancels(powers)) for powers in unit.choices):
         raise ExpressionError(f"the expression is {_measured(unit)}, and what is stated in {stated.unit}")
-    scale = Fraction(1) if stated.unit in (*_PLAIN, *_CONVERTED) else due.scale or Fraction(1)
+    scale = Fraction(1) if stated.unit in (*_PLAIN, *MINUTES) else due.scale or Fraction(1)
     if unit.scale is not None and unit.scale != scale:
-        own = "minutes" if stated.unit in _CONVERTED else stated.unit
+        own = "minutes" if stated.unit in MINUTES else stated.unit
         raise ExpressionError(f"the expression is {_measured(unit)}; convert it to {own}: times {unit.scale / scale}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from mlsub.commands.audit.claims import Claim, ClaimsFile
+from mlsub.commands.audit.claims import ClaimsFile
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.facts import gather
 from mlsub.commands.audit.given import NoValueError
@@ -60,19 +60,17 @@ def read_world(claims: ClaimsFile, folders: Sequence[str], *, settings: Settings
 
 def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:
     """Return the verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
-    judged = tuple(_judged(claim, world, bases) for claim in world.file.claims)
+    judged: list[Judged] = []
+    for claim in world.file.claims:
+        try:
+            judged.append(judge(claim, world, bases))
+        except NoValueError as error:
+            raise FileProblemsError((Problem(world.file.file, claim.line, f"{claim.id}: {error}"),)) from error
     return Audit(
         file=world.file.file,
         source=world.file.source,
         bases=tuple(bases),
         results=tuple(facts.shown for facts in world.facts.values()),
         inputs=tuple(world.file.inputs.values()),
-        claims=judged,
+        claims=tuple(judged),
     )
-
-
-def _judged(claim: Claim, world: World, bases: Collection[str]) -> Judged:
-    try:
-        return judge(claim, world, bases)
-    except NoValueError as error:
-        raise FileProblemsError((Problem(world.file.file, claim.line, f"{claim.id}: {error}"),)) from error

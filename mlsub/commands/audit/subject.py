@@ -35,7 +35,7 @@ from mlsub.commands.audit.vocabulary import (
     squashed,
     vocabulary,
 )
-from mlsub.commands.audit.wording import accepted, step_of, usual
+from mlsub.commands.audit.wording import MINUTES, accepted, step_of, usual
 from mlsub.io.show import flat, spaced
 from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.rounds import normalise_round
@@ -47,7 +47,6 @@ _FIGURE = re.compile(
     r"(?<![\w.,/$€£-])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})(\.[0-9]{1,9})?[\s-]{0,2}"
     r"(%|per ?cent|minutes?|mins?|hours?|hrs?|seconds?|secs?|times|[x×](?!\w| ?(?:[A-Z]\w*[0-9]|[0-9])))"
 )
-_MINUTES = {"min": Fraction(1), "h": Fraction(60), "s": Fraction(1, 60)}
 
 
 def misquoted(claim: Claim) -> tuple[Difference, ...]:
@@ -74,7 +73,7 @@ def _said(text: str) -> Iterator[tuple[str, str, Fraction, Fraction]]:
     for match in _FIGURE.finditer(text):
         unit = usual(match[3]) or ""
         number = match[1].replace(",", "") + (match[2] or "")
-        scale = _MINUTES.get(unit, Fraction(1))
+        scale = MINUTES.get(unit, Fraction(1))
         yield match[0], _kind(unit), Fraction(number) * scale, step_of(number) * scale
 
 
@@ -85,13 +84,13 @@ def _stated(claim: Claim) -> dict[str, list[tuple[str, Fraction, Fraction]]]:
     for stated in (one for one in said if one is not None):
         kind = _kind(stated.unit or "")
         if kind and isinstance(stated.amount, Fraction) and not stated.from_words:
-            scale = _MINUTES.get(stated.unit or "", Fraction(1))
+            scale = MINUTES.get(stated.unit or "", Fraction(1))
             found.setdefault(kind, []).append((stated.words, stated.amount * scale, stated.step * scale))
     return found
 
 
 def _kind(unit: str) -> str:
-    return "time" if unit in _MINUTES else unit if unit in ("%", "x") else ""
+    return "time" if unit in MINUTES else unit if unit in ("%", "x") else ""
 
 
 #: Fields of a description that name accelerators.
@@ -172,22 +171,16 @@ def _as_written(said: str, text: str) -> str:
 
 def _noted(says: dict[str, Any]) -> Iterator[Named]:
     """Yield what the claims file notes that the sentence says."""
-
-    def texts(value: Any) -> tuple[str, ...]:
-        return () if value is None else (str(value),)
-
-    for value in texts(says.get("submitter")):
-        yield from organisations_in(spaced(value))
-    for value in texts(says.get("benchmark")):
-        yield from benchmarks_in(spaced(value), vague=True)
-    for value in texts(says.get("round")):
-        name = normalise_round(value)
-        known = Named(what="round", written=value, values=frozenset({name or ""}))
-        yield from [known] if name is not None else rounds_in(spaced(value), bare=True)
-    for value in texts(says.get("division")):
-        yield from divisions_in(spaced(value), bare=True)
-    for value in texts(says.get("system")):
-        yield from (one for one in named(value) if one.what in ("accelerator", *_COUNTS))
+    noted = {name: str(value) for name, value in says.items() if value is not None}
+    yield from organisations_in(spaced(noted.get("submitter", "")))
+    yield from benchmarks_in(spaced(noted.get("benchmark", "")), vague=True)
+    text = noted.get("round", "")
+    if (name := normalise_round(text)) is not None:
+        yield Named(what="round", written=text, values=frozenset({name}))
+    else:
+        yield from rounds_in(spaced(text), bare=True)
+    yield from divisions_in(spaced(noted.get("division", "")), bare=True)
+    yield from (one for one in named(noted.get("system", "")) if one.what in ("accelerator", *_COUNTS))
 
 
 def _fits(said: Named, called: str, subjects: Sequence[_Subject], *, per_node: bool) -> bool:

@@ -26,31 +26,24 @@ else:
 
 
 class ClaimVerdict(StrEnum):
-    """The verdict on a claim."""
+    """The verdict on a claim, the best first: one that states several figures is as good as the worst of them."""
 
     HOLDS = "holds"
     FRAGILE = "holds-fragile"
     ONLY_FOR = "holds-only-for"
-    FAILS = "fails"
-    DEPENDS = "depends-on-basis"
-    IN_PART = "holds-in-part"
-    NOT_COMPARABLE = "not-comparable"
     NOT_VERIFIABLE = "not-verifiable"
+    IN_PART = "holds-in-part"
+    DEPENDS = "depends-on-basis"
+    FAILS = "fails"
+    NOT_COMPARABLE = "not-comparable"
     CONTRADICTION = "contradiction"
     NOT_CHECKED = "not-checked"
 
 
-#: Verdicts that make the audit find something, and those that do so where it is strict.
-AGAINST = frozenset(
-    (
-        ClaimVerdict.FAILS,
-        ClaimVerdict.DEPENDS,
-        ClaimVerdict.IN_PART,
-        ClaimVerdict.NOT_COMPARABLE,
-        ClaimVerdict.CONTRADICTION,
-    )
-)
+HOLDING = frozenset((ClaimVerdict.HOLDS, ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR))
+#: Verdicts that make the audit find something where it is strict, and those that do so always.
 DOUBTFUL = frozenset((ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR, ClaimVerdict.NOT_VERIFIABLE))
+AGAINST = frozenset(ClaimVerdict) - DOUBTFUL - {ClaimVerdict.HOLDS, ClaimVerdict.NOT_CHECKED}
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,7 +156,7 @@ class Audit(Answer, frozen=True, kw_only=True):
     ``verdicts`` counts the claims that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 13
+    SCHEMA: ClassVar[int] = 14
 
     file: str
     source: Source

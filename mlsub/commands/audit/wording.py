@@ -144,6 +144,10 @@ _USUAL = {
 }
 
 
+#: Units of time that are converted, in minutes.
+MINUTES = {"min": Fraction(1), "h": Fraction(60), "s": Fraction(1, 60)}
+
+
 def usual(text: str | None) -> str | None:
     """A unit that is stated, as ``min``, ``h``, ``s``, ``%`` and ``x`` are written where people write it otherwise."""
     words = "" if text is None else text.strip().lower()

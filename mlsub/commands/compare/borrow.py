@@ -72,8 +72,7 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
         MlsubError: a side holds nothing to compare, or several entries could be the source.
     """
     before, after, lender = (read_timed(path, settings) for path in (old, new, source))
-    matched = match(before, after, forced)
-    pairs = matched.pairs
+    pairs = match(before, after, forced)
     findings: list[Finding] = []
     for one, other in pairs:
         if len(pairs) > 1 and _unchanged(one, other):
@@ -87,7 +86,7 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
         findings += [*_loan(loan), *_scale(loan)]
     if pairs and not findings and all(_unchanged(*pair) for pair in pairs):
         findings.append(finding("borrow.nothing", ".", "No hyperparameter differs from what was submitted"))
-    found = compare_sides(before, after, matched)
+    found = compare_sides(before, after, pairs)
     return msgspec.structs.replace(found, purpose="borrow", findings=tuple(dict.fromkeys(findings)))
 
 

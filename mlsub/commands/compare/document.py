@@ -216,7 +216,7 @@ def _range(side: EntrySide) -> str:
 
 def _phases(pair: PairComparison) -> doc.Section | None:
     sides = (pair.old, pair.new)
-    times = [{phase.name: phase.seconds for phase in side.phases} for side in sides]
+    times = [side.phases for side in sides]
     rows = tuple(
         (phase_words(name), *("not logged" if (s := known.get(name)) is None else f"{s:.3f}" for known in times))
         for name in times[0] | times[1]

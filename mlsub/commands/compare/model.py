@@ -128,13 +128,6 @@ class Convergence(msgspec.Struct, frozen=True, kw_only=True):
     minimum_accepted: float | None = None
 
 
-class PhaseTime(msgspec.Struct, frozen=True, kw_only=True):
-    """A phase in seconds, the mean over the runs that count; None where its intervals are not logged."""
-
-    name: str
-    seconds: float | None
-
-
 class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     """One side of a pair.
 
@@ -143,7 +136,8 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     runs are in it. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test.
     ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
     ``organisation_name``, ``benchmark_name`` and ``division_name`` are the names that are the same in every round,
-    for whatever the folders and the description say.
+    for whatever the folders and the description say. ``phases`` are in seconds, the mean over the runs that count; None
+    where the intervals of one are not logged.
     """
 
     organisation: str
@@ -173,7 +167,7 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     work: float | None
     throughput: float | None
     batch_size: float | None
-    phases: tuple[PhaseTime, ...]
+    phases: dict[str, float | None]
 
     @property
     def name(self) -> str:
@@ -228,7 +222,7 @@ class Comparison(Answer, frozen=True, kw_only=True):
     finding speaks against it. ``only_old`` and ``only_new`` are the entries without a counterpart.
     """
 
-    SCHEMA: ClassVar[int] = 7
+    SCHEMA: ClassVar[int] = 8
 
     purpose: Literal["compare", "borrow", "resubmit"]
     passed: bool = True

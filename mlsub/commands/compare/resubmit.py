@@ -30,6 +30,7 @@ from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import find
 from mlsub.submission.model import DECIDING
+from mlsub.submission.pairing import without
 from mlsub.submission.result import Result
 from mlsub.workspace import Settings
 
@@ -72,13 +73,13 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
             raise
         return nothing_left
     round_ = _later(before, after.report.usage, after.report.round)
-    matched = match(before, after, forced)
-    found = compare_sides(before, after, matched)
-    findings = [found for entry in matched.only_old for found in _benchmark(entry, round_)]
-    others = {entry.path for entry in matched.only_old}
-    for (one, other), compared in zip(matched.pairs, found.pairs, strict=True):
+    pairs = match(before, after, forced)
+    found, gone = compare_sides(before, after, pairs), without(before.results, pairs, 0)
+    findings = [found for entry in gone for found in _benchmark(entry, round_)]
+    others = {entry.path for entry in gone}
+    for (one, other), compared in zip(pairs, found.pairs, strict=True):
         findings += _check(one, other, round_, compared.fields, moved=before.place.path != after.place.path)
-    for entry in (entry for entry in matched.only_new if entry.path not in others):
+    for entry in (entry for entry in without(after.results, pairs, 1) if entry.path not in others):
         message, logs = "The entry was not in the earlier round", f"{entry.runs} logs"
         findings.append(finding("resubmit.logs", entry.path, message, actual=logs))
     return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))

@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from mlsub.commands.compare.decompose import TIMED, Phases, Training, decompose, phases_of
-from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, PairComparison, PhaseTime
+from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, PairComparison
 from mlsub.commands.compare.reading import Reading, comparable, entry_name, read_side, runs_of
 from mlsub.commands.compare.words import answer
 from mlsub.convergence.algorithm import unit_of_counts, unit_words
@@ -29,14 +29,6 @@ from mlsub.workspace import Settings
 #: A smaller number counts nothing.
 _LEAST = 1e-9
 T = TypeVar("T")
-
-
-class Matched(msgspec.Struct, frozen=True):
-    """The pairs, and what is left of either side."""
-
-    pairs: tuple[Pair, ...]
-    only_old: tuple[Result, ...]
-    only_new: tuple[Result, ...]
 
 
 def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
@@ -60,15 +52,15 @@ def read_timed(path: str, settings: Settings) -> Reading:
     return read_side(path, msgspec.structs.replace(settings, intervals=True))
 
 
-def compare_sides(before: Reading, after: Reading, matched: Matched) -> Comparison:
+def compare_sides(before: Reading, after: Reading, found: Sequence[Pair]) -> Comparison:
     """Return the same of two sides that have been read, and their entries paired."""
     return Comparison(
         purpose="compare",
         old=before.side,
         new=after.side,
-        pairs=tuple(_compare_entries(before, after, pair) for pair in matched.pairs),
-        only_old=tuple(map(entry_name, matched.only_old)),
-        only_new=tuple(map(entry_name, matched.only_new)),
+        pairs=tuple(_compare_entries(before, after, pair) for pair in found),
+        only_old=tuple(map(entry_name, without(before.results, found, 0))),
+        only_new=tuple(map(entry_name, without(after.results, found, 1))),
     )
 
 
@@ -103,7 +95,7 @@ def _compare_entries(before: Reading, after: Reading, pair: Pair) -> PairCompari
 # Which entry belongs to which
 
 
-def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> Matched:
+def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> list[Pair]:
     """Pair the entries: those that are forced, then by benchmark, division and organisation, then by system.
 
     Where each side has one organisation, or one entry, these belong together whatever they are.
@@ -125,14 +117,13 @@ def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> Matched:
         found += [(alike[0][0], alike[1][0])] if [*map(len, alike)] == [1, 1] else pairs(*alike)
     if len(ours) == len(theirs) == 1:
         found = [(ours[0], theirs[0])]
-    matched = Matched(tuple(found), tuple(without(ours, found, 0)), tuple(without(theirs, found, 1)))
     if not found:
-        one, other = (", ".join(map(entry_name, rest[:3])) for rest in (matched.only_old, matched.only_new))
+        one, other = (", ".join(map(entry_name, side[:3])) for side in (ours, theirs))
         raise MlsubError(
             f"No entry of {old.path} has a counterpart in {new.path}. --pair pairs what belongs together: "
             f"the first has {one}, the second {other}."
         )
-    return matched
+    return found
 
 
 def _group(result: Result, *, many: bool) -> tuple[str, ...]:
@@ -231,7 +222,7 @@ def _side(
         for factor in (score.scaling, score.expected_scaling)
     )
     phases = _phase_times(runs)
-    training = next((phase.seconds for phase in phases if phase.name == "training"), None)
+    training = phases.get("training")
     same = "organisation system benchmark division path usage round runs organisation_name benchmark_name"
     return EntrySide(
         **{name: getattr(result, name) for name in (*same.split(), "benchmark_title")},
@@ -270,14 +261,14 @@ def _convergence(result: Result, points: Sequence[float | None], unit: str) -> C
     )
 
 
-def _phase_times(runs: Sequence[Phases]) -> tuple[PhaseTime, ...]:
+def _phase_times(runs: Sequence[Phases]) -> dict[str, float | None]:
     """The mean of each phase over the runs; None where one of them does not log it."""
     names = ("init", *(name for name in TIMED if name != "undivided" or any(run.undivided is not None for run in runs)))
     times = {name: [time for run in runs if (time := getattr(run, name)) is not None] for name in names}
-    return tuple(
-        PhaseTime(name=name, seconds=sum(known) / len(known) / 1000 if known and len(known) == len(runs) else None)
+    return {
+        name: sum(known) / len(known) / 1000 if known and len(known) == len(runs) else None
         for name, known in times.items()
-    )
+    }
 
 
 def _points(result: Result, round_: Round) -> tuple[tuple[float | None, ...], str]:

@@ -69,7 +69,7 @@ def test_what_people_read(
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
     found = document(two[0].folder, two[1].folder)
-    assert (found["command"], found["schema"], found["purpose"], found["passed"]) == ("compare", 7, "compare", True)
+    assert (found["command"], found["schema"], found["purpose"], found["passed"]) == ("compare", 8, "compare", True)
     (pair,) = found["pairs"]
     assert sum(part["minutes"] for part in pair["parts"]) == pytest.approx(
         pair["new"]["minutes"] - pair["old"]["minutes"]
