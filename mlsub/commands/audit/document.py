@@ -240,16 +240,17 @@ def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
     """Yield the verdict on a claim as a finding, unless it holds."""
     if judged.verdict is ClaimVerdict.HOLDS:
         return
-    claim, rows = judged.claim, dict[str, list[str]]()
-    for label, text in _rows(judged, audit):
-        rows.setdefault(label, []).append(text)
-    found = [text for label in ("why", "differs", "computed", "said") for text in rows.get(label, ())]
+    claim, rows = judged.claim, list(_rows(judged, audit))
+
+    def texts(*labels: str) -> str:
+        return "; ".join(text for wanted in labels for label, text in rows if label == wanted)
+
     yield finding(
         f"claim.{judged.verdict}",
         audit.file,
         f"{claim.id} {headline(judged)}: {claim.text}",
         line=claim.line,
-        expected="; ".join(rows.get("stated", ())) or None,
-        actual="; ".join(found) or None,
-        source="; ".join(rows["source"]),
+        expected=texts("stated") or None,
+        actual=texts("why", "differs", "computed", "said") or None,
+        source=texts("source"),
     )

@@ -202,17 +202,18 @@ def _says_open(claim: Claim) -> bool:
 
 def compared_in(claim: Claim, world: World) -> list[Facts]:
     """Return the results of a claim, those of the round before that it asks for among them."""
-    found: dict[str, Facts] = {}
-    for reading in claim.readings:
-        for node in world.file.nodes_in(parse(reading.expr)):
-            if isinstance(node, Name) and node.name in world.facts and world.facts[node.name].found:
-                found[node.name] = world.facts[node.name]
-            elif isinstance(node, Call) and node.function == "previous":
-                try:
-                    found[f"previous {node}"] = world.result(node)
-                except NoValueError:
-                    continue
-    return list(found.values())
+    nodes = (node for reading in claim.readings for node in world.file.nodes_in(parse(reading.expr)))
+    return list({id(one): one for node in nodes for one in _result(node, world)}.values())
+
+
+def _result(node: Node, world: World) -> list[Facts]:
+    """Return the result that a node is, if it is one that is found."""
+    if isinstance(node, Name) and node.name in world.facts:
+        return [world.facts[node.name]] if world.facts[node.name].found else []
+    try:
+        return [world.result(node)] if isinstance(node, Call) and node.function == "previous" else []
+    except NoValueError:
+        return []
 
 
 def _by_facts(claim: Claim, compared: Sequence[Facts]) -> Iterator[str]:
@@ -281,13 +282,6 @@ def _scores(node: Node, world: World, values: Mapping[str, list[Facts]]) -> list
     match node:
         case Name(name) if name in values:
             return values[name]
-        case Name(name) if name in world.facts and world.facts[name].found:
-            return [world.facts[name]]
-        case Call("previous"):
-            try:
-                return [world.result(node)]
-            except NoValueError:
-                return []
         case Call("minutes" | "per_dollar" | "per_chip" | "energy", (of, *_)):
             return _scores(of, world, values)
         case Call("/" as sign, (left, right)):
@@ -296,7 +290,7 @@ def _scores(node: Node, world: World, values: Mapping[str, list[Facts]]) -> list
         case Call("best" | "max" | "min" | "+" | "-" | "*", arguments):
             found = {one.name: one for part in arguments for one in _scores(part, world, values)}
             return list(found.values())
-    return []
+    return _result(node, world)
 
 
 def _held(of: Facts) -> Held:

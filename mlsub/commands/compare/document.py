@@ -69,11 +69,6 @@ def value_words(value: object) -> str:
     return f"{value:.6f}" if isinstance(value, float) else str(value) or '""'
 
 
-def minutes_words(value: float | None) -> str:
-    """Return minutes; a dash for none."""
-    return _NONE if value is None else f"{value:.6f}"
-
-
 def marked(word: str) -> doc.Span:
     """Return a verdict or a kind of change in its colour."""
     return doc.Span(word, _MEANINGS.get(word, "plain"))
@@ -111,9 +106,7 @@ def _overview(found: Comparison) -> doc.Section | None:
         change = "" if pair.reduction is None else f"{_signless(-pair.reduction * 100, 2, '+')} %"
         largest = max(pair.parts, key=lambda part: abs(part.minutes), default=None)
         mostly = part_words(largest, pair.old, pair.new) if largest and abs(largest.minutes) >= _VISIBLE else ""
-        rows.append(
-            (" -> ".join(names), minutes_words(pair.old.minutes), minutes_words(pair.new.minutes), change, mostly)
-        )
+        rows.append((" -> ".join(names), value_words(pair.old.minutes), value_words(pair.new.minutes), change, mostly))
     warnings = doc.Items(tuple(warnings_of(found.pairs)))
     return doc.section(f"{len(rows)} pairs", doc.Table(_OVERVIEW, tuple(rows)), warnings)
 
@@ -190,13 +183,13 @@ def _facts(pair: PairComparison) -> doc.Section | None:
     rows: list[tuple[doc.Cell, ...]] = [
         ("verdict", *(side.official for side in sides)),
         ("runs (converged)", *(f"{side.runs} ({side.convergence.runs})" for side in sides)),
-        ("unscaled minutes", *(minutes_words(side.unscaled) for side in sides)),
+        ("unscaled minutes", *(value_words(side.unscaled) for side in sides)),
         ("scaling", *(f"{side.scaling:.6g}" for side in sides)),
-        ("minutes", *(minutes_words(side.minutes) for side in sides)),
-        *([("expected minutes", *(minutes_words(side.expected) for side in sides))] if other else []),
+        ("minutes", *(value_words(side.minutes) for side in sides)),
+        *([("expected minutes", *(value_words(side.expected) for side in sides))] if other else []),
         *ratio,
         ("accelerators", *(f"{s.accelerators} x {s.accelerator or '?'}" if s.accelerators else _NONE for s in sides)),
-        ("accelerator-minutes", *(minutes_words(side.accelerator_minutes) for side in sides)),
+        ("accelerator-minutes", *(value_words(side.accelerator_minutes) for side in sides)),
         ("global batch size", *(_NONE if side.batch_size is None else amount(side.batch_size) for side in sides)),
         ("trained to convergence", *map(_range, sides)),
         ("convergence test", *(f"{one.verdict}{factors.get(one.scaling, '')}" for one in tests)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from mlsub.commands.compare.document import marked, minutes_words, sides_of, value_words, warnings_of
+from mlsub.commands.compare.document import marked, sides_of, value_words, warnings_of
 from mlsub.commands.compare.model import EntryChange, PackageDiff
 from mlsub.commands.compare.words import TELLING, short_value
 from mlsub.io.show import first_few
@@ -116,8 +116,8 @@ def _entry_row(diff: PackageDiff, entry: EntryChange) -> tuple[doc.Cell, ...]:
         _entry_words(diff, entry),
         _pair(entry.value("division")),
         _pair(entry.value("runs")),
-        minutes_words(published.old),
-        minutes_words(published.new),
+        value_words(published.old),
+        value_words(published.new),
         "" if entry.percent is None else f"{entry.percent:+.2f} %",
         (marked(old), arrow, marked(new)),
     )
