@@ -95,15 +95,6 @@ class Facts(ResultFacts, frozen=True, kw_only=True):
         """The runs that reached the target."""
         return [log.run for log in self.logs if log.run.converged]
 
-    def hyperparameters(self, name: str) -> tuple[Any, ...]:
-        """Return the distinct values of a logged hyperparameter over the runs, in the order of the runs."""
-        distinct: dict[str, Any] = {}
-        for log in self.logs:
-            if name in log.run.hyperparameters:
-                value = log.run.hyperparameters[name]
-                distinct.setdefault(repr(value)[:1000], value)
-        return tuple(distinct.values())
-
 
 def score_words(basis: str) -> str:
     """Return a basis in words: the published score."""

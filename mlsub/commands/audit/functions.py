@@ -135,11 +135,11 @@ def _rcp(_: Any, of: Facts) -> Fraction:
 
 
 def _hyper(_: Any, of: Facts, name: str) -> Fraction | str | bool:
-    values = of.hyperparameters(name)
-    if len(values) != 1:
-        why = "no such hyperparameter" if not values else "several values of it"
+    logged = [log.run.hyperparameters[name] for log in of.logs if name in log.run.hyperparameters]
+    if len({repr(value)[:1000] for value in logged}) != 1:
+        why = "several values of it" if logged else "no such hyperparameter"
         raise NoValueError(f"the logs of {of.name} have {why}: {name[:60]}", UNSAID)
-    return _plain(values[0])
+    return _plain(logged[0])
 
 
 def _field(_: Any, of: Facts, name: str) -> Fraction | str | bool:

@@ -208,7 +208,7 @@ def _of_result(facts: Facts) -> _Subject:
     # The name of a family counts where no member is named.
     chips = _union([one for one in named_in if len(one) == 1] or named_in)
     makers = {maker for name in chips if name in all_chips() for maker in all_chips()[name].vendor}
-    submitters = _organisations((facts.submitter or "", str(facts.description.get("submitter", ""))[:200]))
+    submitters = _organisations_of((facts.submitter or "", str(facts.description.get("submitter", ""))[:200]))
     vendors = submitters | makers | _organisations_of([model])
     software = [*(said.get(field, "") for field in vocabulary()["frameworks"]["fields"]), system.replace("_", " ")]
     frameworks = _union(one.values for text in software for one in frameworks_in(spaced(text)))
@@ -259,13 +259,9 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset().union(*sets)
 
 
-def _organisations(folders: Iterable[str]) -> frozenset[str]:
-    # Folders run names together: Quanta_Cloud_Technology, smc-ac-power, Intel-HabanaLabs.
-    return _organisations_of(text.replace("+", " ") for text in folders)
-
-
 def _organisations_of(called: Iterable[str]) -> frozenset[str]:
-    return _union(one.values for text in called for one in organisations_in(spaced(text)))
+    # Folders run names together: Quanta_Cloud_Technology, smc-ac-power, Intel-HabanaLabs, Azure+HazyResearch.
+    return _union(one.values for text in called for one in organisations_in(spaced(text.replace("+", " "))))
 
 
 def _of_count(call: Call) -> _Subject:
@@ -276,7 +272,7 @@ def _of_count(call: Call) -> _Subject:
     rounds, round_ = rounds_meant(only["round"]), only.get("round")
     own: dict[str, Collection[str]] = {"suite": {"training"}, "round": rounds}
     if "submitter" in only:
-        own |= dict.fromkeys(("submitter", "vendor", "organisation"), _organisations([only["submitter"]]))
+        own |= dict.fromkeys(("submitter", "vendor", "organisation"), _organisations_of([only["submitter"]]))
     own |= {"division": {only["division"]}} if "division" in only else {}
     if "benchmark" in only:
         own["benchmark"] = {name for one in rounds for name in _folders("training", only["benchmark"], one)}

@@ -39,18 +39,15 @@ def answer(
     changes: tuple[Change, ...] = (),
 ) -> str:
     """Return how the times compare, the parts that matter, largest first, and what else changed; A is old, B is new."""
-    return f"{_times(old, new, parts, undivided)}{_changed(changes)}"
-
-
-def _times(old: EntrySide, new: EntrySide, parts: tuple[Part, ...], undivided: str | None) -> str:
     if old.minutes is None or new.minutes is None:
         without = " and ".join(name for name, side in (("A", old), ("B", new)) if side.minutes is None)
-        return f"{without} {'have' if ' ' in without else 'has'} no time to compare."
-    head = _head(old, new)
-    if undivided:
-        return f"{head}. Not divided: {undivided}."
-    because = _because(parts, max(old.minutes, new.minutes), old, new)
-    return f"{head}: {because}." if because else f"{head}."
+        times = f"{without} {'have' if ' ' in without else 'has'} no time to compare."
+    elif undivided:
+        times = f"{_head(old, new)}. Not divided: {undivided}."
+    else:
+        because = _because(parts, max(old.minutes, new.minutes), old, new)
+        times = f"{_head(old, new)}: {because}." if because else f"{_head(old, new)}."
+    return f"{times}{_changed(changes)}"
 
 
 def _head(old: EntrySide, new: EntrySide) -> str:

@@ -70,8 +70,8 @@ class Inserter:
         # DuckDB makes the types of the table of what Arrow takes the cells for.
         arrays = {}
         for column in self._columns[name]:
-            cell = _CELLS.get(str(column.type), _same)
-            cells = [None if (value := row.get(column.name)) is None else cell(value) for row in rows]
+            cell, values = _CELLS.get(str(column.type)), [row.get(column.name) for row in rows]
+            cells = [value if value is None or cell is None else cell(value) for value in values]
             arrays[column.name] = pa.array(cells, pa.timestamp("us") if column.type == "TIMESTAMP" else None)
         self._connection.register("incoming", pa.table(arrays))
         self._connection.execute(f"INSERT INTO {name} SELECT * FROM incoming")  # noqa: S608  (our own name)
@@ -122,10 +122,6 @@ def moment(time_ms: object) -> int | None:
     """Return the microseconds since the Unix epoch of a time in ms; None where no calendar has it."""
     found = number(time_ms) if not isinstance(time_ms, str) else None
     return None if found is None or abs(found) * 1000 >= _MAX_MICROSECONDS else round(found * 1000)
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 #: What makes a cell of a value, by the type of its column; others are taken as they are.

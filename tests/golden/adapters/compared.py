@@ -24,7 +24,8 @@ def comparison(answer: Answer) -> Facts:
         name = " / ".join(pair[side]["path"] for side in ("old", "new"))
         for side in ("old", "new"):
             facts[f"pair {name} {side}"] = _training(pair[side])
-            facts[f"pair {name} {side} phases"] = [[p["name"], rounded(p["seconds"])] for p in pair[side]["phases"]]
+            phases = pair[side]["phases"].items()
+            facts[f"pair {name} {side} phases"] = [[part, rounded(seconds)] for part, seconds in phases]
         facts[f"pair {name}"] = values(pair, "ratio", "reduction", "undivided", "same")
         facts[f"pair {name} parts"] = [values(part, "name", "old", "new", "unit", "minutes") for part in pair["parts"]]
         for part in ("hyperparameters", "fields"):
