@@ -28,11 +28,6 @@ from mlsub.present.ci import CiPart, CiReport, Outcome, part
 from mlsub.rules.catalogue import finding
 
 
-def title(audit: Audit) -> str:
-    """Return what is audited."""
-    return audit.source.words or PurePath(audit.file).name
-
-
 def figure(value: Fraction | bool | str | None) -> str:
     """Return a figure: six decimals, but no more than it has where these are up to three."""
     if value is None or isinstance(value, (bool, str)):
@@ -194,7 +189,7 @@ _NUMBERS = (*BASES.values(), "value", "+/-")
 def document_of(audit: Audit) -> doc.Document:
     """Return the document."""
     return doc.document(
-        f"Claims of {title(audit)}",
+        f"Claims of {audit.source.words or PurePath(audit.file).name}",
         *(_claim(judged, audit) for judged in audit.claims),
         doc.section("Results, in minutes", _results(audit)),
         doc.section("Inputs", _table(_INPUT, list(map(_input, audit.inputs)))),

@@ -244,15 +244,14 @@ OPERATIONS = {
 }
 
 
-def _number_of(what: Callable[[Given], object]) -> Callable[..., Fraction]:
-    """Return a function that counts how many different values results have."""
-    return lambda _, among, *__, **___: Fraction(len({what(one) for one in among}))
-
-
 def _over(unit: str, of: Callable[[Given], object], *without: str) -> Function:
-    """Return a function that counts something of the results of some rounds."""
+    """Return a function that counts how many different values the results of some rounds have."""
+
+    def how(_: Any, among: Sequence[Given], *__: object, **___: str) -> Fraction:
+        return Fraction(len({of(one) for one in among}))
+
     named = tuple(name for name in WHERE if name not in ("submitter", *without))
-    return Function("round ?submitter", unit, _number_of(of), named=named, over=submitted)
+    return Function("round ?submitter", unit, how, named=named, over=submitted)
 
 
 _RANKED = tuple(name for name in WHERE if name != "benchmark")

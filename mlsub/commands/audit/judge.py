@@ -108,22 +108,20 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         return all(fits(self.stated, end) for end in (spread.low, spread.high))
 
 
-def trials(claim: Claim, world: World, asked: Collection[str]) -> Iterator[Trial]:
+def trials(claim: Claim, stated: Stated, world: World, asked: Collection[str]) -> Iterator[Trial]:
     """Yield every reading of the first figure of a claim.
 
     A percentage of time has two, and both decide where the claim does not say which it is.
 
     Args:
-        claim: what is claimed; it states a value.
+        claim: what is claimed.
+        stated: its first figure.
         world: the facts it is checked against.
         asked: bases that decide in the place of the usual.
 
     Raises:
         NoValueError: a result is not among those given.
     """
-    stated = claim.figure
-    if stated is None:
-        return
     found = labels([reading.expr for reading in claim.judged], world)
     for reading, other in zip(claim.judged, found, strict=True):
         tree = parse(reading.expr)
@@ -217,7 +215,7 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
         reason = claim.unverifiable or "the statements agree, and nothing here decides which value is true"
         return msgspec.structs.replace(judged, reason=reason)
     try:
-        tried = [(trial, trial.variant(world)) for trial in trials(claim, world, asked)]
+        tried = [(trial, trial.variant(world)) for trial in trials(claim, stated, world, asked)]
     except NoValueError as error:
         if error.verdict is None:
             raise

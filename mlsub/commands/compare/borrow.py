@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -17,6 +16,7 @@ from mlsub.commands.compare.decompose import Training
 from mlsub.commands.compare.model import Comparison
 from mlsub.commands.compare.reading import Reading, entry_name, runs_of
 from mlsub.commands.compare.trainings import compare_sides, match, measure, read_timed
+from mlsub.commands.compare.words import short_value
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
@@ -191,12 +191,11 @@ def _system(loan: Loan) -> Iterator[Finding]:
     system = [change for change in changes if change.name not in (*SOFTWARE, *_SCALE, *_WORDS)]
     for rule, found, what in (("borrow.system", system, "system"), ("borrow.software", software, "software")):
         if found:
-            old, new = ([(change.name, getattr(change, side)) for change in found] for side in ("old", "new"))
-            yield loan.finding(rule, f"The {what} is not that of the entry as submitted", _fields(old), _fields(new))
-
-
-def _fields(values: Sequence[tuple[str, Any]]) -> str:
-    return first_few([f"{name}: {'-' if value is None else str(value)[:80]}" for name, value in values], _SHOWN)
+            shown = (
+                first_few([f"{one.name}: {short_value(getattr(one, side), 80)}" for one in found], _SHOWN)
+                for side in ("old", "new")
+            )
+            yield loan.finding(rule, f"The {what} is not that of the entry as submitted", *shown)
 
 
 def _scale(loan: Loan) -> Iterator[Finding]:

@@ -187,13 +187,10 @@ def _descriptions(read: Reading, organisations: Mapping[str, str]) -> dict[str, 
     """Descriptions by their system; among several organisations the name has both, with names to use for some."""
     many = read.place.target is Target.ORGANISATIONS
     return {
-        (f"{organisations.get(system.organisation, system.organisation)}/" if many else "") + _stem(system): system
+        (f"{organisations.get(system.organisation, system.organisation)}/" if many else "")
+        + Path(system.path).stem: system
         for system in read.report.systems
     }
-
-
-def _stem(system: SystemResult) -> str:
-    return Path(system.path).name.removesuffix(".json")
 
 
 # Findings

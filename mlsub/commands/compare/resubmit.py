@@ -19,6 +19,7 @@ from mlsub.commands.compare.borrow import SOFTWARE
 from mlsub.commands.compare.model import Comparison, Side
 from mlsub.commands.compare.reading import Reading, entry_name, runs_of
 from mlsub.commands.compare.trainings import compare_sides, match, read_timed
+from mlsub.commands.compare.words import short_value
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
@@ -181,13 +182,9 @@ def _fields(entry: Result, changes: Sequence[Change], round_: Round) -> Iterator
                 rule,
                 entry.path,
                 f"The system description differs in {first_few([change.name for change in found], _SHOWN)}",
-                expected="; ".join(_value(change.old) for change in found[:_SHOWN]),
-                actual="; ".join(_value(change.new) for change in found[:_SHOWN]),
+                expected="; ".join(short_value(change.old, 80) for change in found[:_SHOWN]),
+                actual="; ".join(short_value(change.new, 80) for change in found[:_SHOWN]),
             )
-
-
-def _value(value: object) -> str:
-    return "-" if value is None else str(value)[:80] or '""'
 
 
 def _logs(old: Result, new: Result) -> Iterator[Finding]:

@@ -75,10 +75,10 @@ def _changed(changes: tuple[Change, ...]) -> str:
     return f" Also different: {', '.join(words)}."
 
 
-def short_value(value: object) -> str:
-    """Return a value, shortened."""
-    text = "-" if value is None else str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def short_value(value: object, most: int = _LONGEST) -> str:
+    """Return a value, shortened to so many characters."""
+    text = "-" if value is None else str(value) or '""'
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySide) -> str:
