@@ -105,17 +105,20 @@ def _filled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
-def _look(form: _Form) -> Look:
-    left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
-    near, judge = tuple(word.encode() for word in form.near), _KINDS[form.kind] if form.kind else None
-    return Look(near, _filled(form.pattern), left, judge, unless)
+def _looks(forms: Iterable[_Form]) -> Iterator[Look]:
+    for form in forms:
+        left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
+        judge = _KINDS[form.kind] if form.kind else None
+        for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
+            pattern = _filled(form.pattern.replace("{near}", near[0]))
+            yield Look(tuple(word.encode() for word in near), pattern, left, judge, unless)
 
 
 @lru_cache(maxsize=1)
 def all_looks() -> tuple[tuple[Look, ...], tuple[Look, ...]]:
     """Return everything that is looked for within a line, and over several."""
     tokens = (_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes)
-    return (*tokens, *map(_look, LOOKS.forms)), tuple(map(_look, LOOKS.blocks))
+    return (*tokens, *_looks(LOOKS.forms)), tuple(_looks(LOOKS.blocks))
 
 
 def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[Candidate]:
