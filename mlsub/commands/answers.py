@@ -30,7 +30,6 @@ _ANSWERS = {
     "rules keys": "mlsub.commands.rules.keys.KeyList",
     "rules keys check": "mlsub.commands.rules.keys.KeyCheck",
     "rules list": "mlsub.commands.rules.table.Overview",
-    "rules list ids": "mlsub.commands.rules.table.RuleIds",
     "rules list every": "mlsub.commands.rules.table.EveryRule",
     "rules show": "mlsub.commands.rules.table.RuleTable",
     "score": "mlsub.present.entries.Reports",
@@ -59,7 +58,6 @@ _ASKED = {
     "rules diff submission": "rules diff ROUND ROUND --submission DIR",
     "rules keys check": "rules keys BENCHMARK --check FILE",
     "rules list every": "rules list --ids",
-    "rules list ids": "rules list --round ROUND --benchmark BENCHMARK",
     "score selection": "score PATH --window N",
 }
 

@@ -43,7 +43,6 @@ CALLS = {
         "Hyperparameters of digits, rehearsal 1.0, closed division",
     ),
     "rules list": ("", "Rounds and their benchmarks"),
-    "rules list ids": ("--round 1.0 --benchmark bert", "Rule ids of bert, training 1.0, closed division"),
     "rules list every": ("--ids", "Rules"),
     "rules show": ("bert --round 1.0", "Rules of bert, training 1.0, closed division"),
     "db build": ("v1.0", "Database of results"),

@@ -53,21 +53,6 @@ def test_the_rules_read_to_the_letter(name: str, expected_text: ExpectedText) ->
     expected_text(name, outcome.stdout)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("rules-list-ids.txt", "--benchmark dlrm"),
-        ("rules-list-ids.md", "--benchmark minigo --division open --format markdown"),
-    ],
-)
-def test_rule_ids_read_to_the_letter(name: str, arguments: str, expected_text: ExpectedText) -> None:
-    outcome = run("rules", "list", "--round", "1.0", *arguments.split())
-    about_keys, _, general = outcome.stdout.partition("Rules that are not about one key\n")
-    assert (outcome.status, outcome.stderr) == (0, "")
-    expected_text(name, about_keys)
-    assert "log.empty" in general and "check.no-logs" not in general
-
-
 def _ready(tmp_path: Path) -> Tree:
     return make_tree(tmp_path, benchmarks=["resnet", "bert"])
 
@@ -169,6 +154,7 @@ REFUSED = {
     "keys bert --round 6.0": "mlsub rules keys: training 6.0 has no bert; it was in 0.7 to 5.0",
     "list --round 9 --usage hpc": "mlsub rules list: no hpc round '9'; there are 1.0, 2.0, 3.0",
     "list --division open": "mlsub rules list: --division needs --round or --benchmark",
+    "list --round 1.0 --benchmark bert": "mlsub rules list: --round and --benchmark exclude each other; use ",
     "list --round 99.0": "mlsub rules list: no training round '99.0'; there are ",
     "diff 1.0 1.O": "mlsub rules diff: no training round '1.O'; there are ",
     "diff 1.0 1.1 --benchmark llama31_8b": "mlsub rules diff: neither training 1.0 nor 1.1 has llama31_8b",

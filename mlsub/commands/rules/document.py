@@ -14,8 +14,6 @@ from mlsub.commands.rules.table import (
     Overview,
     RoundLine,
     Row,
-    RuleIds,
-    RuleLine,
     RuleTable,
 )
 from mlsub.divisions import DIVISIONS
@@ -28,7 +26,6 @@ _ROUNDS = (
     doc.Column("benchmarks, with the runs of an entry"),
 )
 _NEEDS = (doc.Column("runs", number=True), doc.Column("may fail", number=True))
-_RULES = (doc.Column("rule", when_narrow="keep"), doc.Column("demand"))
 _ROWS = (doc.Column("key", when_narrow="keep"), doc.Column("occurs"), doc.Column("constraint"))
 _KEYS = (doc.Column("key", when_narrow="keep"), doc.Column("log it"), doc.Column("what"))
 
@@ -111,16 +108,6 @@ def _titled(what: str, answer: OfBenchmark) -> str:
     return f"{what} of {answer.benchmark}, {answer.usage} {answer.round}, {answer.division} division"
 
 
-def ids_document(ids: RuleIds) -> doc.Document:
-    """The rule ids that a log and its package may run into."""
-    return doc.document(
-        _titled("Rule ids", ids),
-        doc.section("Demands on the keys of a log", _rules(ids.rules)),
-        doc.section("Rules that are not about one key", _rules(ids.general)),
-        _more("mlsub explain RULE"),
-    )
-
-
 def every_document(every: EveryRule) -> doc.Document:
     """Every rule in a row."""
     columns = (
@@ -132,10 +119,6 @@ def every_document(every: EveryRule) -> doc.Document:
     )
     rows = ((name(of.rule), of.kind.value, of.severity.value, of.rounds or "", of.title) for of in every.rules)
     return doc.document("Rules", doc.Table(columns, tuple(rows)), _more("mlsub explain RULE"))
-
-
-def _rules(lines: Sequence[RuleLine]) -> doc.Table:
-    return doc.Table(_RULES, tuple((name(line.id), line.demand) for line in lines))
 
 
 def table_document(table: RuleTable) -> doc.Document:

@@ -22,15 +22,6 @@ def rounds(answer: Answer) -> Facts:
     return facts
 
 
-def rule_ids(answer: Answer) -> Facts:
-    """The rules of a benchmark in a round, and those of all."""
-    document = answer.document
-    names = values(document, "usage", "round", "division", "benchmark")
-    own, common = ({rule["id"]: numbers(rule["demand"]) for rule in document[part]} for part in ("rules", "general"))
-    rules = {f"rule {rule}": own[rule] for rule in own}
-    return {"about": names, **rules, **{f"general rule {rule}": "" for rule in sorted(common)}}
-
-
 def rule_rows(answer: Answer) -> Facts:
     """What a round demands, key by key: rules, figures and what is blocked."""
     document = answer.document
