@@ -26,11 +26,9 @@ _ANSWERS = {
     "review": "mlsub.commands.review.model.Review",
     "review rates": "mlsub.commands.review.model.Rates",
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",
-    "rules diff submission": "mlsub.commands.rules.submission.SubmissionDiff",
     "rules keys": "mlsub.commands.rules.keys.KeyList",
     "rules keys check": "mlsub.commands.rules.keys.KeyCheck",
     "rules list": "mlsub.commands.rules.table.Overview",
-    "rules list ids": "mlsub.commands.rules.table.RuleIds",
     "rules list every": "mlsub.commands.rules.table.EveryRule",
     "rules show": "mlsub.commands.rules.table.RuleTable",
     "score": "mlsub.present.entries.Reports",
@@ -56,10 +54,8 @@ _ASKED = {
     "compare packages": "compare OLD NEW --packages",
     "fix truncate": "fix PATH --truncate",
     "review rates": "review PATH --rates",
-    "rules diff submission": "rules diff ROUND ROUND --submission DIR",
     "rules keys check": "rules keys BENCHMARK --check FILE",
     "rules list every": "rules list --ids",
-    "rules list ids": "rules list --round ROUND --benchmark BENCHMARK",
     "score selection": "score PATH --window N",
 }
 

@@ -128,14 +128,13 @@ class KeyMark(msgspec.Struct, frozen=True, array_like=True):
 class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """What one log shows besides its run.
 
-    ``last_ms`` is the time of the latest record of the timed region before ``run_stop``; ``stated_s`` the length of the
-    run in seconds as ``run_stop`` itself states it (TTT), ``stated_as`` the field; ``rates`` are the throughputs that
-    the log states, in samples a second. ``jump`` is line and size (ms) of the largest step back in the timed region.
+    ``stated_s`` is the length of the run in seconds as ``run_stop`` itself states it (TTT), ``stated_as`` the field;
+    ``rates`` are the throughputs that the log states, in samples a second. ``jump`` is line and size (ms) of the
+    largest step back in the timed region.
     ``times`` is a fingerprint of when each record of the timed region was written, counted from ``run_start``;
     ``marks`` how many steps in it chance does not repeat. ``keys`` has the records of the whole log by their keys.
     """
 
-    last_ms: float | None = None
     stated_s: float | None = None
     stated_as: str = ""
     jump: tuple[int, float] | None = None
@@ -202,7 +201,7 @@ class TraceFold:
 
     def _begin(self, time_ms: float) -> None:
         """The timed region starts (again): what was collected before lies outside of it."""
-        self._last = self._latest = time_ms
+        self._last = time_ms
         self._before = "run_start"
         self._jump: tuple[int, float] | None = None
         self._gaps: dict[tuple[str, str, bool], Gap] = {}
@@ -281,7 +280,6 @@ class TraceFold:
                 self._gap(step, before, key, line)
             elif step < 0 and (self._jump is None or -step > self._jump[1]):
                 self._jump = (line, -step)
-            self._latest = max(self._latest, time_ms)
             last, before = time_ms, key
             edge = EDGES.get(key)
             if edge is not None:
@@ -319,7 +317,6 @@ class TraceFold:
         self._take()
         intervals = {name: Lengths(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
         return Trace(
-            last_ms=self._latest if self._stopped else None,
             stated_s=self._stated[0],
             stated_as=self._stated[1],
             jump=self._jump,

@@ -80,6 +80,7 @@ class Skeleton:
     def __init__(self, text: str, language: Language) -> None:
         if len(text) > language.max_length:
             raise ExpressionError(f"an expression of {len(text)} characters; {language.max_length} are the limit")
+        self._written = text
         self._tokens = (*_split(text, language), Token("end", "", len(text) + 1))
         _check_bounds(self._tokens, language)
         self._at: dict[int, Token] = {}
@@ -95,6 +96,11 @@ class Skeleton:
     def token(self, node: ast.expr | ast.keyword) -> Token:
         """The token that a node begins with: what a placeholder stands for."""
         return self._at[node.col_offset]
+
+    def text(self, node: ast.expr) -> str:
+        """What stands in the text for a node."""
+        last = [token for offset, token in self._at.items() if offset < (node.end_col_offset or 0)][-1]
+        return self._written[self.token(node).column - 1 : last.column - 1 + len(last.text)]
 
     def sign(self, left: ast.expr) -> Token:
         """The sign that follows the left side of an operation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mlsub.submission.result import Result
@@ -12,7 +13,10 @@ from mlsub.submission.result import Result
 MOST = 200
 
 
-def paired(entries: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
+Pair = tuple[Result, Result]
+
+
+def paired(entries: Sequence[Result]) -> Iterator[Pair]:
     """Yield each entry that goes on from one of the round before at hand, behind that one.
 
     Of more than :data:`MOST` entries of a benchmark and an organisation none is.
@@ -30,21 +34,29 @@ def paired(entries: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
                     break
 
 
-def pairs(ours: Sequence[Result], theirs: Sequence[Result]) -> list[tuple[Result, Result]]:
-    """Return the entries of one benchmark and organisation that belong together, each in one pair at most.
+def pairs(ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:
+    """Return the entries of one benchmark that belong together, each in one pair at most.
 
-    Of more than :data:`MOST` on a side none do.
+    First those of the same system, then those that are each other's partner: of more than :data:`MOST` on a side none.
     """
-    left, rest, found = list(ours), list(theirs), list[tuple[Result, Result]]()
-    if max(len(left), len(rest)) > MOST:
-        return []
-    while new := [
-        (one, other) for other in rest if (one := partner(other, left)) is not None and partner(one, rest) is other
-    ]:
+    names = [Counter((one.system, one.scaling_type) for one in side) for side in (ours, theirs)]
+    named = {(other.system, other.scaling_type): other for other in theirs}
+    once = {name for name in named if names[0][name] == names[1][name] == 1}
+    found = [(one, named[name]) for one in ours if (name := (one.system, one.scaling_type)) in once]
+    left, rest = without(ours, found, 0), without(theirs, found, 1)
+    while max(len(left), len(rest)) <= MOST and (
+        new := [
+            (one, other) for other in rest if (one := partner(other, left)) is not None and partner(one, rest) is other
+        ]
+    ):
         found += new
-        left = [one for one in left if all(one is not pair[0] for pair in new)]
-        rest = [one for one in rest if all(one is not pair[1] for pair in new)]
+        left, rest = without(left, new, 0), without(rest, new, 1)
     return found
+
+
+def without(entries: Sequence[Result], found: Sequence[Pair], side: int) -> list[Result]:
+    """Return the entries of a side that no pair has."""
+    return [one for one in entries if all(one is not pair[side] for pair in found)]
 
 
 def partner(entry: Result, others: Sequence[Result]) -> Result | None:

@@ -48,7 +48,7 @@ def test_the_facts_of_a_clean_run() -> None:
     trace = log.trace
     blocks = sum(record["key"] == "block_start" for record in made)
     assert log.run.duration_ms == made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
-    assert trace.last_ms == made[-2]["time_ms"]
+    assert log.run.latest_ms == made[-2]["time_ms"]
     assert len(trace.blocks.lengths) == len(trace.evals.lengths) == blocks
     assert all(60_000 <= length < 60_500 for length in trace.blocks.lengths)
     assert {(gap.before, gap.after, gap.idle) for gap in trace.gaps} == {
@@ -56,10 +56,6 @@ def test_the_facts_of_a_clean_run() -> None:
         ("eval_start", "eval_accuracy", False),
     }
     assert trace.jump is None
-
-
-def test_a_run_without_a_stop_has_no_last_record() -> None:
-    assert log_of(records(0)[:-1]).trace.last_ms is None
 
 
 def test_the_timed_region_starts_anew_with_run_start() -> None:
@@ -73,7 +69,7 @@ def test_the_timed_region_starts_anew_with_run_start() -> None:
 def test_what_follows_run_stop_is_no_part_of_the_region() -> None:
     made = records(0)
     late: list[dict[str, Any]] = [{"time_ms": 1e13, "key": "eval_accuracy", "value": 0.9, "metadata": None}]
-    assert log_of(made + late).trace.last_ms == log_of(made).trace.last_ms
+    assert log_of(made + late).run.latest_ms == log_of(made).run.latest_ms
 
 
 @given(st.lists(_events, max_size=40))
@@ -82,7 +78,6 @@ def test_no_record_breaks_the_fold_or_a_detector(events: list[Event]) -> None:
     run = RunFold(tally)
     push(events, run, fold, tally=tally)
     trace = fold.finish()
-    assert trace.last_ms is None or math.isfinite(trace.last_ms)
     assert all(math.isfinite(gap.longest_ms) for gap in trace.gaps)
     log = read_log("v1.1/ACME/results/rack1/bert/result_0.txt", run.finish(), trace)
     observe_runs([msgspec.structs.replace(CLEAN, logs=(log, *CLEAN.logs))])
@@ -131,5 +126,5 @@ def test_the_last_record_of_a_published_log() -> None:
     place = "v1.1/Graphcore/results/ipu-pod16-POPART-closed/bert/result_0.txt"
     report = report_on(CORPUS / place, "training", "1.1", place, trace=True)
     run, trace = report.run, report.trace
-    assert run.timeline.run_stop == (trace.last_ms or 0) + 181_959
+    assert run.timeline.run_stop == (run.latest_ms or 0) + 181_959
     assert trace.stated_as == "TTT"

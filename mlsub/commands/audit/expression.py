@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -42,7 +41,7 @@ class Name(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A function or the sign of an operation, its arguments, and the texts given by name.
+    """A function or the sign of an operation, its arguments, the texts given by name, and how it is ``written``.
 
     ``-`` and ``not`` with one argument stand before it; the other signs stand between two.
     """
@@ -51,6 +50,7 @@ class Call(msgspec.Struct, frozen=True):
     arguments: tuple[Node, ...]
     named: tuple[tuple[str, str], ...] = ()
     column: int = 1
+    written: str = ""
 
 
 Node = Constant | Name | Call
@@ -85,18 +85,19 @@ def _node(skeleton: Skeleton, node: ast.expr) -> Node:
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _node(skeleton, operand)
         case ast.UnaryOp(op=op, operand=operand):
-            return Call("not" if isinstance(op, ast.Not) else "-", (_node(skeleton, operand),))
+            sign = "not" if isinstance(op, ast.Not) else "-"
+            return Call(sign, (_node(skeleton, operand),), written=skeleton.text(node))
         case ast.BoolOp(values=values):
-            return _joined(skeleton, values)
+            return _joined(skeleton, node, values)
         case ast.Compare(comparators=[right, _, *_]):
             raise ExpressionError("comparisons cannot be chained; join two with 'and'", skeleton.sign(right).column)
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            return _joined(skeleton, [left, right])
+            return _joined(skeleton, node, [left, right])
         case ast.Call():
             name = skeleton.function(node)
             arguments = tuple(_node(skeleton, argument) for argument in node.args)
             named = tuple(_named(skeleton, name.text, argument) for argument in node.keywords)
-            return Call(name.text, arguments, named, name.column)
+            return Call(name.text, arguments, named, name.column, skeleton.text(node))
     raise skeleton.refusal(node)
 
 
@@ -108,11 +109,11 @@ def _operand(token: Token) -> Node:
     return Constant(token.text == "true") if token.text in ("true", "false") else Name(token.text, token.column)
 
 
-def _joined(skeleton: Skeleton, operands: list[ast.expr]) -> Node:
+def _joined(skeleton: Skeleton, whole: ast.expr, operands: list[ast.expr]) -> Node:
     tree = _node(skeleton, operands[0])
     for before, after in pairwise(operands):
         sign = skeleton.sign(before)
-        tree = Call(sign.text, (tree, _node(skeleton, after)), (), sign.column)
+        tree = Call(sign.text, (tree, _node(skeleton, after)), (), sign.column, skeleton.text(whole))
     return tree
 
 
@@ -121,40 +122,3 @@ def _named(skeleton: Skeleton, function: str, argument: ast.keyword) -> tuple[st
     if token.kind != "text" or not isinstance(argument.value, ast.Name):
         raise ExpressionError(f"{function}: what is given by name is text in quotes", token.column)
     return skeleton.token(argument).text, token.text[1:-1]
-
-
-#: How tightly each sign binds; what stands in brackets binds looser than what it is in.
-_BINDING = {
-    **{"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6},
-    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 4),
-}
-
-
-def spelled(node: Node) -> str:
-    """Return a tree as an expression that reads as the same tree."""
-    match node:
-        case Constant(bool() as value):
-            return str(value).lower()
-        case Constant(str() as value):
-            return f'"{value}"' if "'" in value else f"'{value}'"
-        case Constant(Fraction() as value):
-            with localcontext(prec=2 * MAX_LENGTH):
-                return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
-        case Name(name):
-            return name
-        case Call("not", (of,)):
-            return f"not {_within(of, _BINDING['not'])}"
-        case Call("-", (of,)):
-            return f"-{_within(of, _BINDING['*'] + 1)}"
-        case Call(sign, (left, right)) if sign in _BINDING:
-            return f"{_within(left, _BINDING[sign])} {sign} {_within(right, _BINDING[sign] + 1)}"
-        case Call(function, arguments, named):
-            given = [*map(spelled, arguments), *(f"{name}={spelled(Constant(value))}" for name, value in named)]
-            return f"{function}({', '.join(given)})"
-    raise TypeError(node)
-
-
-def _within(node: Node, binding: int) -> str:
-    """Return a part of an operation, in brackets where it binds looser."""
-    loose = isinstance(node, Call) and _BINDING.get(node.function, binding) < binding
-    return f"({spelled(node)})" if loose else spelled(node)

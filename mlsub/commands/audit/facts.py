@@ -24,11 +24,10 @@ from mlsub.commands.audit.claims import Result
 from mlsub.commands.audit.places import RoundFolder, chips_of, folder_of
 from mlsub.commands.audit.wording import fixed
 from mlsub.convergence.entry import USUAL
+from mlsub.convergence.statistics import cut_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
-from mlsub.review.runs.stretch import stretch_of_lengths
-from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark
+from mlsub.review.runs.stretch import lengths_of, stretch_of
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result as Entry
 from mlsub.systems.description import read_description
@@ -212,7 +211,8 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         converged=entry.converged,
         rcp=entry.rcp.verdict,
         rcp_factor=_rcp_factor(entry),
-        edit_factor=edit_factor([lengths_of(log.run) for log in entry.logs]),
+        # The decimals that somebody wrote down, not what binary makes of them.
+        edit_factor=Fraction(repr(stretch.factor)) if (stretch := stretch_of(entry)) else None,
         scaling_json=exact(entry.score.scaling) if entry.score.scaling_file else None,
         published_source=result.published.source if result.published else None,
         run_minutes=tuple(_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in entry.logs),
@@ -235,9 +235,8 @@ def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
         return {**dict.fromkeys(TITLES), "published": table}
     unscaled = mean
     if facts.edit_factor is not None:
-        round_ = get_round(entry.usage, entry.round)
-        before = [_minutes(lengths_of(log.run)[1]) if log.counts_in(round_) else None for log in entry.logs]
-        unscaled = _olympic_mean(entry, before) or mean
+        lengths = [lengths_of(log) if log.counts_in(entry.rules) else None for log in entry.logs]
+        unscaled = _olympic_mean(entry, [_minutes(of and of[1]) for of in lengths]) or mean
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
     published = table if table is not None else mean * (facts.scaling_json or 1)
     scores = published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (facts.rcp_factor or 1)
@@ -246,32 +245,11 @@ def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
 
 def _olympic_mean(entry: Entry, minutes: Sequence[Fraction | None]) -> Fraction | None:
     """Return the olympic mean as the official tool has it, but exact."""
-    if entry.score.unscaled is None:
-        return None
-    try:
-        dropped = benchmark(entry.usage, entry.round, entry.benchmark).forgiven
-    except KeyError:
-        return exact(entry.score.unscaled)
-    if entry.scaling_type == "weak":
-        return exact(entry.score.unscaled)
-    known = sorted(value for value in minutes if value is not None)
-    kept = known[dropped : len(minutes) - dropped]
+    unscaled, cut = entry.score.unscaled, cut_of(entry.benchmark)
+    if unscaled is None or entry.scaling_type == "weak":
+        return None if unscaled is None else exact(unscaled)
+    kept = sorted(value for value in minutes if value is not None)[cut : len(minutes) - cut]
     return sum(kept, Fraction(0)) / len(kept) if kept else None
-
-
-def edit_factor(lengths: Sequence[tuple[float, float]]) -> Fraction | None:
-    """Return the factor that all runs of these lengths were multiplied by, as ``mlsub review`` finds it, or None."""
-    stretch = stretch_of_lengths(lengths)
-    # The decimals that somebody wrote down, not what binary makes of them.
-    return None if stretch is None else Fraction(repr(stretch.factor))
-
-
-def lengths_of(run: Run) -> tuple[float, float]:
-    """Time (ms) from run_start to run_stop, and to the last event before that; 0 where the log does not say."""
-    start, stop, last = run.timeline.run_start, run.timeline.run_stop, run.latest_ms
-    if start is None or stop is None or last is None or not last > start:
-        return 0.0, 0.0
-    return stop - start, last - start
 
 
 def _rcp_factor(entry: Entry) -> Fraction | None:

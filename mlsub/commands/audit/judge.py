@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.commands.audit.claims import Claim, Reading
 from mlsub.commands.audit.evaluate import World, evaluate
-from mlsub.commands.audit.expression import Call, Constant, Node, parse, spelled
+from mlsub.commands.audit.expression import Call, Constant, Node, parse
 from mlsub.commands.audit.facts import TITLES, deciding, score_words
 from mlsub.commands.audit.functions import COMPARISONS, Band
 from mlsub.commands.audit.given import NoValueError, words_of
@@ -283,7 +283,8 @@ def _sides(part: Node, world: World, basis: str) -> Iterator[str]:
     for side in part.arguments if isinstance(part, Call) and compared else (part,):
         if not isinstance(side, Constant):
             value = evaluate(side, world, basis)
-            yield f"{spelled(side)} is {decimal(value.low) if isinstance(value, Band) else show(value)}"
+            name = side.written if isinstance(side, Call) else side.name
+            yield f"{name} is {decimal(value.low) if isinstance(value, Band) else show(value)}"
 
 
 #: No claim is about more inputs than this, and each costs a few evaluations.
@@ -354,10 +355,10 @@ def _notes(stated: Stated, best: Variant, variants: Collection[Variant]) -> Iter
 
 def _looked_at(claim: Claim, world: World) -> Iterator[str]:
     """Yield of which of all results given the functions over them speak."""
-    calls = {spelled(node): node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))}
-    for text, call in calls.items():
+    nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
+    for text, call in {node.written: node for node in nodes if isinstance(node, Call)}.items():
         try:
-            among = world.among(call, whole=True) if isinstance(call, Call) else None
+            among = world.among(call, whole=True)
         except NoValueError:
             continue
         if among is not None:

@@ -309,11 +309,11 @@ def _apart(one: Facts, other: Facts, claim: Claim, world: World) -> str | None:
         return why
     if {one.division, other.division} >= {OPEN.name, "closed"} and not _says_open(claim):
         return f"{one.name} is {one.division} and {other.name} {other.division}, which the sentence does not say"
-    said = next((text for text in vocabulary()["alike"] if re.search(rf"(?<!\w){text}(?!\w)", flat(claim.text))), None)
+    said = re.search(rf"(?<!\w)(?:{'|'.join(vocabulary()['alike'])})(?!\w)", flat(claim.text))
     if said is not None:
         systems = [_system(facts, world) for facts in (one, other)]
         if None not in systems and systems[0] != systems[1]:
-            return f"“{said}”: {one.name} has {systems[0]}, {other.name} {systems[1]}"
+            return f"“{said[0]}”: {one.name} has {systems[0]}, {other.name} {systems[1]}"
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from mlsub.io.look import content_digest
 from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.submission.find import Target
 from mlsub.submission.listing import Item, ItemKind, list_tree
-from mlsub.submission.pairing import pairs
+from mlsub.submission.pairing import pairs, without
 from mlsub.submission.report import SystemResult
 from mlsub.submission.result import Result
 from mlsub.workspace import Settings
@@ -51,7 +51,7 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
     for kind in (Target.ORGANISATIONS, Target.BENCHMARK):
         if (kinds[0] is kind) != (kinds[1] is kind):
             raise MlsubError(f"{old} is {_KINDS[kinds[0]]}, {new} is {_KINDS[kinds[1]]}. Name two of a kind.")
-    rows = list(_rows(before, after))
+    rows = _rows(before, after)
     return PackageDiff(
         old=before.side,
         new=after.side,
@@ -65,64 +65,50 @@ def compare(old: str, new: str, settings: Settings) -> PackageDiff:
 # Entries
 
 
-def _rows(before: Reading, after: Reading) -> Iterator[Row]:
-    """Each entry of either side once: those that belong together by their folders, then by system and accelerators."""
-    ours, theirs = _by_key(before, after)
-    if before.place.target is Target.BENCHMARK:
-        # Two benchmark folders are compared whatever their systems are called.
-        (key, one), (new, other) = *ours.items(), *theirs.items()
-        benchmark = key[2] if key[2] == new[2] else f"{key[2]} -> {new[2]}"
-        yield (key[0], new[1], benchmark, key[3]), one, other
-        return
-    was, now = {key[0] for key in ours}, {key[0] for key in theirs}
-    if was.isdisjoint(now) and len(was) == len(now) == 1:
-        # An organisation whose folder was renamed is still itself.
-        (name,) = now
-        ours = {(name, *key[1:]): entry for key, entry in ours.items()}
-    found: dict[Key, tuple[Result | None, Result | None]] = {key: (None, other) for key, other in theirs.items()}
-    found |= {key: (one, theirs.get(key)) for key, one in ours.items()}
-    for what in {(key[0], *key[2:]) for key in ours.keys() ^ theirs.keys()}:
-        gone, come = (
-            {one.path: key for key, one in side.items() if (key[0], *key[2:]) == what and key not in others}
-            for side, others in ((ours, theirs), (theirs, ours))
-        )
-        for one, other in pairs([ours[key] for key in gone.values()], [theirs[key] for key in come.values()]):
-            del found[gone[one.path]]
-            found[come[other.path]] = one, other
-    for key in sorted(found, key=lambda key: tuple(part or "" for part in key)):
-        yield key, *found[key]
+def _rows(before: Reading, after: Reading) -> list[Row]:
+    """Return each entry of either side once, beside the one that it belongs with, by its key."""
+    # Two benchmark folders are compared whatever their systems are called.
+    whole, names = before.place.target is Target.BENCHMARK, _same_organisations(before, after)
+    groups: dict[tuple[str | None, ...], tuple[list[Result], list[Result]]] = {}
+    for at, side in enumerate((before, after)):
+        for one in side.results:
+            what = (names.get(one.organisation, one.organisation), one.benchmark_name, one.scaling_type)
+            groups.setdefault(() if whole else what, ([], []))[at].append(one)
+    found: list[tuple[Result | None, Result | None]] = []
+    for ours, theirs in groups.values():
+        both = [(ours[0], theirs[0])] if whole else pairs(ours, theirs)
+        found += [*both, *((one, None) for one in without(ours, both, 0))]
+        found += [(None, other) for other in without(theirs, both, 1)]
+    benchmarks = _benchmarks(before, after)
+
+    def key(*entries: Result | None) -> Key:
+        *_, of = known = [entry for entry in entries if entry is not None]
+        called = " -> ".join(dict.fromkeys(benchmarks[entry.benchmark, entry.benchmark_name] for entry in known))
+        return names.get(of.organisation, of.organisation), of.system, called, of.scaling_type
+
+    rows = [(key(*entries), *entries) for entries in found]
+    return sorted(rows, key=lambda row: tuple(part or "" for part in row[0]))
 
 
-def _by_key(before: Reading, after: Reading) -> tuple[dict[Key, Result], dict[Key, Result]]:
-    """The entries of both by key: what is the same is called as on the new side, and what is not, otherwise."""
-    old, new = ({one.benchmark: one for one in side.results} for side in (before, after))
-    same = _counterparts(*({folder: one.benchmark_name for folder, one in side.items()} for side in (old, new)))
+def _benchmarks(before: Reading, after: Reading) -> dict[tuple[str, str], str]:
+    """Return what each benchmark is called, by its folder and its name: as on the new side, if it is there."""
+    known = {(one.benchmark, one.benchmark_name): one for side in (before, after) for one in side.results}
+    folders = {name: folder for folder, name in known}
     # A folder that holds one benchmark on this side and another one on that.
-    two = {folder for folder in old.keys() & new.keys() if old[folder].benchmark_name != new[folder].benchmark_name}
-    ours, theirs = (
-        {folder: f"{folder} ({one.benchmark_title})" if folder in two else folder for folder, one in side.items()}
-        for side in (old, new)
-    )
-    ours |= {folder: theirs[there] for folder, there in same.items()}
-    organisations = _same_organisations(before, after)
-
-    def key(one: Result, names: Mapping[str, str]) -> Key:
-        name = organisations.get(one.organisation, one.organisation)
-        return name, one.system, names[one.benchmark], one.scaling_type
-
-    return {key(one, ours): one for one in before.results}, {key(one, theirs): one for one in after.results}
+    held = Counter(folder for folder, _ in known)
+    return {
+        key: f"{key[0]} ({one.benchmark_title})" if held[key[0]] > 1 else folders[key[1]] for key, one in known.items()
+    }
 
 
 def _same_organisations(before: Reading, after: Reading) -> dict[str, str]:
-    """The folder on the new side of each organisation whose folder has another name there, such as krai of Krai."""
-    return _counterparts(*({one.organisation: one.organisation_name for one in s.results} for s in (before, after)))
-
-
-def _counterparts(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
-    """The folder on the other side that has the same name in every round, where exactly one has, and one here."""
-    here, there = Counter(ours.values()), Counter(theirs.values())
-    by_name = {name: folder for folder, name in theirs.items()}
-    return {folder: by_name[name] for folder, name in ours.items() if here[name] == there[name] == 1}
+    """Return what each organisation of the old side is called on the new one: krai is Krai."""
+    folders = {one.organisation_name: one.organisation for one in after.results}
+    ours = {one.organisation: one.organisation_name for one in before.results}
+    if len(set(ours.values())) == len(folders) == 1:
+        # An organisation whose folder was renamed is still itself.
+        return dict.fromkeys(ours, *folders.values())
+    return {folder: folders.get(name, folder) for folder, name in ours.items()}
 
 
 def _entry(key: Key, one: Result | None, other: Result | None) -> EntryChange:

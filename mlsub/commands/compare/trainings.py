@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher, get_close_matches
+from difflib import get_close_matches
 from typing import TypeVar
 
 import msgspec
@@ -22,17 +22,12 @@ from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 from mlsub.submission.model import LogReport
+from mlsub.submission.pairing import Pair, pairs, without
 from mlsub.submission.result import Result
 from mlsub.workspace import Settings
 
 #: A smaller number counts nothing.
 _LEAST = 1e-9
-#: Names less alike than this are two systems.
-_ALIKE = 0.7
-#: Entries of one benchmark compared each with each by their names.
-_MANY = 200
-
-Pair = tuple[Result, Result]
 T = TypeVar("T")
 
 
@@ -109,9 +104,9 @@ def _compare_entries(before: Reading, after: Reading, pair: Pair) -> PairCompari
 
 
 def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> Matched:
-    """Pair the entries: those that are forced, then by benchmark and division, name and number of accelerators.
+    """Pair the entries: those that are forced, then by benchmark, division and organisation, then by system.
 
-    Where each side has one entry alone, the two are a pair whatever they are.
+    Where each side has one organisation, or one entry, these belong together whatever they are.
 
     Args:
         old: one side.
@@ -122,15 +117,17 @@ def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> Matched:
         MlsubError: a forced pair names no entry, or several; or there is no pair at all.
     """
     ours, theirs = old.results, new.results
-    pairs = _forced(forced, ours, theirs)
-    ours, theirs = _left(ours, pairs, 0), _left(theirs, pairs, 1)
-    if len(ours) == len(theirs) == 1 and not pairs:
-        return Matched(((ours[0], theirs[0]),), (), ())
-    for group in sorted({_group(one) for one in ours}):
-        pairs += _paired(*([one for one in side if _group(one) == group] for side in (ours, theirs)))
-    matched = Matched(tuple(pairs), _left(ours, pairs, 0), _left(theirs, pairs, 1))
-    if not pairs:
-        one, other = (", ".join(map(entry_name, left[:3])) for left in (matched.only_old, matched.only_new))
+    found = _forced(forced, ours, theirs)
+    left = without(ours, found, 0), without(theirs, found, 1)
+    many = any(len({one.organisation_name for one in side}) > 1 for side in (ours, theirs))
+    for group in sorted({_group(one, many=many) for one in left[0]}):
+        alike = [[one for one in side if _group(one, many=many) == group] for side in left]
+        found += [(alike[0][0], alike[1][0])] if [*map(len, alike)] == [1, 1] else pairs(*alike)
+    if len(ours) == len(theirs) == 1:
+        found = [(ours[0], theirs[0])]
+    matched = Matched(tuple(found), tuple(without(ours, found, 0)), tuple(without(theirs, found, 1)))
+    if not found:
+        one, other = (", ".join(map(entry_name, rest[:3])) for rest in (matched.only_old, matched.only_new))
         raise MlsubError(
             f"No entry of {old.path} has a counterpart in {new.path}. --pair pairs what belongs together: "
             f"the first has {one}, the second {other}."
@@ -138,57 +135,14 @@ def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> Matched:
     return matched
 
 
-def _left(results: Sequence[Result], pairs: Sequence[Pair], side: int) -> tuple[Result, ...]:
-    """The entries of a side that no pair has."""
-    return tuple(one for one in results if all(one is not pair[side] for pair in pairs))
-
-
-def _group(result: Result) -> tuple[str, str, str]:
-    return result.benchmark_name, _division(result) or "", result.scaling_type or ""
+def _group(result: Result, *, many: bool) -> tuple[str, ...]:
+    names = result.benchmark_name, _division(result) or "", result.scaling_type or ""
+    return (*names, result.organisation_name) if many else names
 
 
 def _division(result: Result) -> str | None:
     """The division that the description means; as written where that is none."""
     return result.division_name or result.division
-
-
-def _paired(ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:
-    """Pairs within a benchmark and division: the same name first, then the most alike."""
-    if len(ours) == len(theirs) == 1:
-        return [(ours[0], theirs[0])]
-    pairs: list[Pair] = []
-    for one in ours:
-        named = [other for other in theirs if other.system == one.system]
-        same = [other for other in named if other.organisation_name == one.organisation_name] or named
-        if len(same) == 1 and all(same[0] is not pair[1] for pair in pairs):
-            pairs.append((one, same[0]))
-    candidates = [
-        (_likeness(one, other), one, other)
-        for one in ours[:_MANY]
-        for other in theirs[:_MANY]
-        if _as_many(one, other) and _named_alike(one, other) >= _ALIKE
-    ]
-    for _, one, other in sorted(candidates, key=lambda c: (c[0], c[1].path, c[2].path), reverse=True):
-        if all(one is not pair[0] and other is not pair[1] for pair in pairs):
-            pairs.append((one, other))
-    return sorted(pairs, key=lambda pair: pair[0].path)
-
-
-def _likeness(one: Result, other: Result) -> tuple[bool, bool, float]:
-    """The same organisation counts most, then the same accelerator, then the name."""
-    known = one.accelerator_model_name
-    same = known is not None and known == other.accelerator_model_name
-    return one.organisation_name == other.organisation_name, same, _named_alike(one, other)
-
-
-def _named_alike(one: Result, other: Result) -> float:
-    return SequenceMatcher(None, one.system[:200], other.system[:200], autojunk=False).ratio()
-
-
-def _as_many(one: Result, other: Result) -> bool:
-    """Whether both have as many accelerators, as far as that is known: names of large and small systems are alike."""
-    counts = one.accelerators_count or None, other.accelerators_count or None
-    return None in counts or counts[0] == counts[1]
 
 
 def _forced(forced: Sequence[str], ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:

@@ -72,9 +72,9 @@ def command() -> None:
 
 @command.command("list", example="mlsub rules list --round 5.1")
 @click.option("--round", "round_", metavar="ROUND", help="List the benchmarks of this round.")
-@click.option("--benchmark", metavar="BENCHMARK", help="List the rounds of this benchmark; with --round, its rule ids.")
+@click.option("--benchmark", metavar="BENCHMARK", help="List the rounds of this benchmark.")
 @click.option("--ids", is_flag=True, help="List every rule with its kind, severity and rounds.")
-@_division(help="Show the targets or ids of closed (the default) or open.")
+@_division(help="Show the targets of closed (the default) or open.")
 @_usage_and_rules
 @output_options("rules list")
 def list_(
@@ -86,30 +86,25 @@ def list_(
     overlay: str | None,
     target: Target,
 ) -> None:
-    """List rounds and benchmarks; with --round and --benchmark together the rule ids, with --ids every rule.
+    """List rounds and benchmarks; with --ids every rule.
 
     Exit status: 0, or 2 for an unknown name.
     """
-    from mlsub.commands.rules.document import every_document, ids_document, overview_document
-    from mlsub.commands.rules.table import every_rule, overview, rule_ids_of
-    from mlsub.rounds import find_benchmark
+    from mlsub.commands.rules.document import every_document, overview_document
+    from mlsub.commands.rules.table import every_rule, overview
 
     if division and not (round_ or benchmark):
         raise MlsubError("--division needs --round or --benchmark")
+    if round_ and benchmark:
+        raise MlsubError("--round and --benchmark exclude each other; use mlsub rules show BENCHMARK --round ROUND")
     if ids and (round_ or benchmark or usage or overlay):
         raise MlsubError("--ids lists the rules of every round: leave out --round, --benchmark, --usage and --rules")
     if ids:
         every = every_rule()
         target.write(every, lambda: every_document(every), "every")
         return
-    of = division or "closed"
-    if benchmark and round_:
-        found, name = find_benchmark(benchmark, round_, usage, overlay)
-        listed = rule_ids_of(found, of, name)
-        target.write(listed, lambda: ids_document(listed), "ids")
-    else:
-        answer = overview(of, round_, benchmark, usage, overlay)
-        target.write(answer, lambda: overview_document(answer))
+    answer = overview(division or "closed", round_, benchmark, usage, overlay)
+    target.write(answer, lambda: overview_document(answer))
 
 
 @command.command("show", example="mlsub rules show llama31_8b --round 5.1")
@@ -161,7 +156,6 @@ def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
 @click.argument("new", metavar="NEW")
 @click.option("--benchmark", metavar="BENCHMARK", help="Compare only this benchmark.")
 @_division(help="Compare only this division.")
-@click.option("--submission", type=click.Path(), metavar="PATH", help="Also check the logs of PATH by both rounds.")
 @_usage_and_rules
 @output_options("rules diff")
 def diff(
@@ -169,27 +163,16 @@ def diff(
     new: str,
     benchmark: str | None,
     division: str | None,
-    submission: str | None,
     usage: str | None,
     overlay: str | None,
     target: Target,
 ) -> None:
-    """Show what changes from round OLD to round NEW; with --submission, what a submission has to change.
+    """Show what changes from round OLD to round NEW; mlsub check --round NEW says what a submission has to change.
 
-    Exit status: 0; with --submission 1 if something must be changed before NEW accepts it; 2 for an unknown name, or a
-    submission that could not be checked.
+    Exit status: 0, or 2 for an unknown name.
     """
     from mlsub.commands.rules.diff import compared, round_diff
-    from mlsub.commands.rules.document import round_document, submission_document
-    from mlsub.commands.rules.submission import submission_diff
-    from mlsub.present.terminal import progress_bar
+    from mlsub.commands.rules.document import round_document
 
-    asked = compared(old, new, benchmark, division, usage, overlay)
-    if submission is None:
-        answer = round_diff(*asked)
-        target.write(answer, lambda: round_document(answer))
-        return
-    with progress_bar() as progress:
-        judged = submission_diff(submission, *asked, progress=progress)
-    target.write(judged, lambda: submission_document(judged), "submission")
-    sys.exit(1 if judged.must_change else 0)
+    answer = round_diff(*compared(old, new, benchmark, division, usage, overlay))
+    target.write(answer, lambda: round_document(answer))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import msgspec
@@ -14,8 +14,7 @@ from mlsub.present.explanation import explanation
 from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, spans, usages
 from mlsub.rules.aspects import ASPECTS, aspects_of
 from mlsub.rules.aspects.base import Part
-from mlsub.rules.aspects.records import AnyOf, Count, Repeated
-from mlsub.rules.catalogue import catalogue
+from mlsub.rules.aspects.records import Count, Repeated
 from mlsub.rules.explain import all_demands, rule_ids
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule, Occurs
@@ -211,22 +210,6 @@ class Overview(Answer, frozen=True, kw_only=True):
     rounds: tuple[RoundLine, ...]
 
 
-class RuleLine(msgspec.Struct, frozen=True):
-    """A rule id and what it demands."""
-
-    id: str
-    demand: str
-
-
-class RuleIds(OfBenchmark, frozen=True, kw_only=True):
-    """The rule ids of one benchmark's logs, and those that are not about one key."""
-
-    SCHEMA: ClassVar[int] = 3
-
-    rules: tuple[RuleLine, ...]
-    general: tuple[RuleLine, ...]
-
-
 class RuleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A rule in one line; ``rounds`` are those that have it, null where it is of no round."""
 
@@ -330,22 +313,3 @@ def package_facts(round_: Round) -> dict[str, str]:
         "status in system descriptions": statuses,
         "result folders": f"results/{scaling}",
     }
-
-
-def rule_ids_of(round_: Round, division: str, name: str) -> RuleIds:
-    """Every rule id that a log of this benchmark, or the package around it, may run into."""
-    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    lines = [line for rule in rules.every for line in _lines(rule, division)]
-    lines += [RuleLine(rule_id(group[0], AnyOf.name), AnyOf.words_of(group)) for group in rules.alternatives]
-    general = [RuleLine(info.id, info.title) for info in catalogue().values() if not info.id.startswith("check.")]
-    return RuleIds(**about(round_, division, name), rules=tuple(lines), general=tuple(general))
-
-
-def _lines(rule: KeyRule, division: str) -> Iterator[RuleLine]:
-    """One line an aspect of a key."""
-    where = condition_of(rule)
-    condition = f"{where.words()}: " if where else ""
-    for aspect in aspects_of(rule):
-        words = aspect.phrase(part.words for part in aspect.parts(division))
-        warning = " (only a warning)" if aspect.name in rule.warn_only else ""
-        yield RuleLine(rule_id(rule.key, aspect.name), f"{condition}{words}{warning}")

@@ -11,7 +11,7 @@ from typing import ClassVar
 from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
-from mlsub.commands.site.page import RESULTS_SCRIPT, count_text
+from mlsub.commands.site.page import RESULTS_SCRIPT, Picture, count_text
 from mlsub.commands.site.preview import draw_png
 from mlsub.commands.site.render import Frame, write_page, write_static
 from mlsub.commands.site.result_page import result_page
@@ -128,11 +128,10 @@ def build_site(
                 (folder / path).write_bytes(content)
             for page in pages:
                 write_page(folder, frame, page)
-                if page.preview.picture is not None:
-                    (folder / page.picture_path).write_bytes(draw_png(page.preview.picture))
             done, count = len(pages), len(pages) + len(site.results)
-            write = partial(_write_results, folder, frame, own)
-            for written in run_here(write, list(_chunks(site.results)), settings, len(site.results) * _WEIGHT):
+            pictures = [(page.picture_path, it) for page in pages if (it := page.preview.picture) is not None]
+            write, parts = partial(_write_part, folder, frame, own), [*pictures, *_chunks(site.results)]
+            for written in run_here(write, parts, settings, len(site.results) * _WEIGHT):
                 done += written
                 if settings.progress is not None:
                     settings.progress(done, count)
@@ -159,15 +158,19 @@ def _chunks(results: Results) -> Iterator[Results]:
         yield from (Results(some[start : start + _AT_ONCE]) for start in range(0, len(some), _AT_ONCE))
 
 
-def _write_results(folder: Path, frame: Frame, reference: str | None, results: Results) -> int:
-    """Write the pages of results, and return how many.
+def _write_part(folder: Path, frame: Frame, reference: str | None, part: Results | tuple[str, Picture]) -> int:
+    """Write the pages of results, or a picture where it lies, and return how many pages.
 
     Raises:
         OSError: they cannot be written.
     """
-    for result in results:
+    if not isinstance(part, Results):
+        path, picture = part
+        (folder / path).write_bytes(draw_png(picture))
+        return 0
+    for result in part:
         write_page(folder, frame, result_page(result, reference))
-    return len(results)
+    return len(part)
 
 
 def _unwritable(output: Path, error: Exception) -> MlsubError:

@@ -120,7 +120,7 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
         preview=Preview(f"All {suite_of(site.results)} results as one table", about),
         lead=(MINUTES,),
         sections=(
-            Section(key="table", title="All results", words=(without,)),
+            Section(key="all", title="All results", words=(without,)),
             Section(key="files", title="Files and rounds", tables=(files_table(files), rounds_table(site.rounds))),
         ),
         scripts=(RESULTS_SCRIPT,),

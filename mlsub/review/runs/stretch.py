@@ -28,14 +28,9 @@ class Stretch(msgspec.Struct, frozen=True):
 
 def stretch_of(entry: Result) -> Stretch | None:
     """Return the constant multiple that all runs of an entry were stretched by; None where there is none."""
-    lengths = [pair for log in entry.logs if (pair := _lengths(log)) is not None]
-    return stretch_of_lengths(lengths) if len(lengths) == len(entry.logs) else None
-
-
-def stretch_of_lengths(lengths: Sequence[tuple[float, float]]) -> Stretch | None:
-    """Return the same of runs whose times (ms) from run_start to run_stop, and to the record before it, are known."""
+    lengths = [pair for log in entry.logs if (pair := lengths_of(log)) is not None]
     limits = thresholds()
-    if len(lengths) < limits.stretch_runs or any(part <= 0 for _, part in lengths):
+    if len(lengths) < max(limits.stretch_runs, len(entry.logs)):
         return None
     # Timestamps are rounded: the longest run shows the factor best.
     factor = max((part, whole / part) for whole, part in lengths)[1]
@@ -58,9 +53,9 @@ def _fits(factor: float, lengths: Sequence[tuple[float, float]]) -> bool:
     return all(abs(whole - factor * part) <= thresholds().stretch_slack_ms for whole, part in lengths)
 
 
-def _lengths(log: LogReport) -> tuple[float, float] | None:
-    """Time (ms) from run_start to run_stop, and to the last record before it."""
-    start, last, whole = log.run.timeline.run_start, log.trace.last_ms, log.run.duration_ms
+def lengths_of(log: LogReport) -> tuple[float, float] | None:
+    """Return the time (ms) from run_start to run_stop and to the last record before it; None without both."""
+    start, last, whole = log.run.timeline.run_start, log.run.latest_ms, log.run.duration_ms
     if start is None or last is None or whole is None or last <= start:
         return None
     return whole, last - start
@@ -72,7 +67,7 @@ def find_stretch(entry: Result) -> Iterator[Observation]:
     if stretch is None:
         return
     undone = with_times(
-        entry, "to the last record", {t.path: of[1] / 60_000 for t in entry.logs if (of := _lengths(t)) is not None}
+        entry, "to the last record", {t.path: of[1] / 60_000 for t in entry.logs if (of := lengths_of(t)) is not None}
     )
     yield observe(
         "inspect.stretched",

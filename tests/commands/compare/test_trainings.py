@@ -139,6 +139,7 @@ def test_entries_belong_together_by_name_division_and_number_of_accelerators(tmp
     new = entries(Tree(tmp_path / "v1.1" / "ACME"), "pod16-TF1-closed", "third")
     entries(new, "pod64-TF1", accelerators=32)
     entries(new, "pod16-TF1-open", division="open")
+    new.describe("third", accelerator_model_name="GPU 2")
     assert pairs(old.folder, new.folder) == [("pod16-TF1", "pod16-TF1-closed")]
     found = document(old.folder, new.folder)
     assert (found["only_old"], found["only_new"]) == (
@@ -153,8 +154,8 @@ def test_entries_belong_together_by_name_division_and_number_of_accelerators(tmp
 
 def test_in_a_whole_round_the_organisation_comes_first(tmp_path: Path) -> None:
     for org in ("ACME", "Zeta"):
-        entries(Tree(tmp_path / "v1.0" / org), "a100_ngc21", "spare_system")
-        entries(Tree(tmp_path / "v1.1" / org), "a100_ngc22", "and_another")
+        entries(Tree(tmp_path / "v1.0" / org), "a100_ngc21.05", "spare_system")
+        entries(Tree(tmp_path / "v1.1" / org), "a100_ngc21.09", "and_another")
     # Each organisation changed to the accelerator that the other one had.
     for folder, models in (("v1.0", ("GPU 1", "GPU 2")), ("v1.1", ("GPU 2", "GPU 1"))):
         for org, model_name in zip(("ACME", "Zeta"), models, strict=True):
@@ -263,7 +264,7 @@ def test_the_phases_of_all_published_pairs_add_up_to_their_scores() -> None:
             compared += 1
             difference = pair["new"]["minutes"] - pair["old"]["minutes"]
             assert sum(part["minutes"] for part in pair["parts"]) == pytest.approx(difference, rel=1e-9, abs=1e-9)
-    assert compared >= effort(10, 40)
+    assert compared >= effort(7, 25)
 
 
 def test_published_minutes_are_compared_and_expected_ones_stand_beside(tmp_path: Path) -> None:

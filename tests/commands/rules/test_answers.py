@@ -11,14 +11,13 @@ import pytest
 from mlsub.commands.rules.diff import round_diff
 from mlsub.commands.rules.document import (
     every_document,
-    ids_document,
     keys_document,
     overview_document,
     round_document,
     table_document,
 )
 from mlsub.commands.rules.keys import key_list
-from mlsub.commands.rules.table import Overview, every_rule, overview, rule_ids_of, rule_table
+from mlsub.commands.rules.table import Overview, every_rule, overview, rule_table
 from mlsub.divisions import DIVISIONS
 from mlsub.present import markdown, text
 from mlsub.present.document import Document
@@ -60,20 +59,16 @@ def test_every_benchmark(usage: str) -> None:
                 valid("keys", keys)
                 readable(table_document(table), [row.key for row in table.rows])
                 readable(keys_document(keys), [line.key for line in keys.keys])
-            valid("list ids", rule_ids_of(round_, "closed", name))
 
 
 @pytest.mark.parametrize("usage", usages())
-def test_rounds_rule_ids_and_changes(usage: str) -> None:
+def test_rounds_and_changes(usage: str) -> None:
     rounds, every = all_rounds(usage), overview("closed", None, None, usage, None)
     valid("list", every)
     readable(overview_document(every), [], quoted=True)
     for line in every.rounds:
         names = [of.name for of in line.benchmarks]
         readable(overview_document(Overview(view="round", division="open", rounds=(line,))), names, quoted=True)
-    for name in rounds[-1].benchmarks:
-        ids = rule_ids_of(rounds[-1], "closed", name)
-        readable(ids_document(ids), [line.id for line in (*ids.rules, *ids.general)])
     for old, new in pairwise(rounds):
         changes = round_diff(old, new)
         valid("diff", changes)

@@ -44,7 +44,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    const place = document.querySelector("#table p")?.parentElement;
+    const place = document.getElementById("all");
     if (!place || !window.mlsubResults) return;
     const rows = window.mlsub.results();
     const columns = window.mlsubResults.columns.filter(({ key }) => key !== "href");
