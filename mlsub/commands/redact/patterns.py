@@ -33,7 +33,6 @@ class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern: str
     left: str | None = None
     unless: str | None = None
-    way: int = 84
     kind: str | None = None
 
 
@@ -62,8 +61,12 @@ Judge = Callable[[bytes], tuple[PrivateSpan, ...]]
 Candidate = tuple[int, int, Judge]
 
 
+#: How far before a match is looked for what is part of it, and what must not stand there.
+_WAY, _NEAR = 400, 84
+
+
 class Look(NamedTuple):
-    """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
+    """A compiled form: hints of which one has to be there, the pattern, and what stands before it.
 
     ``unless`` is what must not stand before what is private. Without a judge the groups have theirs.
     """
@@ -73,7 +76,6 @@ class Look(NamedTuple):
     left: re.Pattern[bytes] | None
     judge: Judge | None
     unless: re.Pattern[bytes] | None = None
-    way: int = 84
 
 
 def shape(text: str) -> str:
@@ -89,12 +91,10 @@ def shape(text: str) -> str:
 
 def _token_look(token: _Token, prefix: str) -> Look:
     """How a token looks in a sketch; its judge knows upper case and digits."""
-    near, bound, behind = prefix.encode().translate(SKETCH), r"(?<![\w-])", r"(?![\w-])"
-    before, after = shape(token.before), shape(token.shape)
+    near, before, after = prefix.encode().translate(SKETCH), shape(token.before), shape(token.shape)
     exact = re.compile(f"{before}{re.escape(prefix)}{after}".encode())
-    begin = re.escape(near.decode())
-    pattern = re.compile(f"{begin if before else f'{begin}{bound[:-1]}{begin})'}{after.lower()}{behind}".encode())
-    left = re.compile(rf"{bound}{before.lower()}\Z".encode()) if before else None
+    pattern = re.compile(re.escape(near) + rf"{after}(?![\w-])".lower().encode())
+    left = re.compile(rf"(?<![\w-]){before}".lower().encode() + rb"\Z")
     return Look((near,), pattern, left, partial(_exact, exact, _KINDS["random" if token.mixed else "token"]))
 
 
@@ -105,17 +105,20 @@ def _filled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
-def _look(form: _Form) -> Look:
-    left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
-    near, judge = tuple(word.encode() for word in form.near), _KINDS[form.kind] if form.kind else None
-    return Look(near, _filled(form.pattern), left, judge, unless, form.way)
+def _looks(forms: Iterable[_Form]) -> Iterator[Look]:
+    for form in forms:
+        left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
+        judge = _KINDS[form.kind] if form.kind else None
+        for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
+            pattern = _filled(form.pattern.replace("{near}", near[0]))
+            yield Look(tuple(word.encode() for word in near), pattern, left, judge, unless)
 
 
 @lru_cache(maxsize=1)
 def all_looks() -> tuple[tuple[Look, ...], tuple[Look, ...]]:
     """Return everything that is looked for within a line, and over several."""
     tokens = (_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes)
-    return (*tokens, *map(_look, LOOKS.forms)), tuple(map(_look, LOOKS.blocks))
+    return (*tokens, *_looks(LOOKS.forms)), tuple(_looks(LOOKS.blocks))
 
 
 def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[Candidate]:
@@ -126,16 +129,15 @@ def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[C
         words: the words in it.
         looks: what is looked for.
     """
-    there = {word: word in words for word in {word for look in looks for word in look.near}}
     for look in looks:
-        if any(there[word] for word in look.near):
+        if any(word in words for word in look.near):
             for match in look.pattern.finditer(sketch):
                 yield from _matched(sketch, look, match)
 
 
 def _matched(sketch: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Candidate]:
     start, end = match.span()
-    left = look.left and look.left.search(sketch, max(0, start - look.way), start)
+    left = look.left and look.left.search(sketch, max(0, start - _WAY), start)
     if look.left and not left:
         return
     if look.judge:
@@ -144,7 +146,7 @@ def _matched(sketch: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Cand
         matches = (match, left) if left else (match,)
         parts = [(*one.span(name), _KINDS[name]) for one in matches for name in one.re.groupindex]
     for start, end, judge in parts:
-        if start >= 0 and not (look.unless and look.unless.search(sketch, max(0, start - 84), start)):
+        if start >= 0 and not (look.unless and look.unless.search(sketch, max(0, start - _NEAR), start)):
             yield start, end, judge
 
 
