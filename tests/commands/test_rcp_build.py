@@ -11,7 +11,6 @@ import pytest
 from tests.commands.runner import run
 from tests.make_tree import Log, Tree, make_tree
 
-DAY = "2021-06-16"
 TEXT = """\
 FILE: resnet, epochs to converge
 
