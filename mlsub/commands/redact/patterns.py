@@ -14,6 +14,9 @@ from mlsub.commands.redact.document import Kind, PrivateSpan
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
 
+#: How far before something private is looked for what must not stand there.
+_NEAR = 84
+
 
 class _Token(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of token: see tokens.yaml."""
@@ -33,6 +36,7 @@ class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern: str
     left: str | None = None
     unless: str | None = None
+    way: int = _NEAR
     kind: str | None = None
 
 
@@ -51,9 +55,7 @@ class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 LOOKS = shipped(__file__, "looks.yaml", _Looks)
 TOKENS = shipped(__file__, "tokens.yaml", tuple[_Token, ...])
 #: In lower case, with one kind of line end and 0 for every digit: what lines that differ in numbers have in common.
-SKETCH = bytes(
-    10 if code == 13 else 48 if 49 <= code <= 57 else code + 32 if 65 <= code <= 90 else code for code in range(256)
-)
+SKETCH = bytes(range(256)).lower().translate(bytes.maketrans(b"\r123456789", b"\n000000000"))
 
 #: Says what of a value is private, with places counted from its beginning.
 Judge = Callable[[bytes], tuple[PrivateSpan, ...]]
@@ -61,12 +63,8 @@ Judge = Callable[[bytes], tuple[PrivateSpan, ...]]
 Candidate = tuple[int, int, Judge]
 
 
-#: How far before a match is looked for what is part of it, and what must not stand there.
-_WAY, _NEAR = 400, 84
-
-
 class Look(NamedTuple):
-    """A compiled form: hints of which one has to be there, the pattern, and what stands before it.
+    """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
 
     ``unless`` is what must not stand before what is private. Without a judge the groups have theirs.
     """
@@ -76,6 +74,7 @@ class Look(NamedTuple):
     left: re.Pattern[bytes] | None
     judge: Judge | None
     unless: re.Pattern[bytes] | None = None
+    way: int = _NEAR
 
 
 def shape(text: str) -> str:
@@ -95,7 +94,8 @@ def _token_look(token: _Token, prefix: str) -> Look:
     exact = re.compile(f"{before}{re.escape(prefix)}{after}".encode())
     pattern = re.compile(re.escape(near) + rf"{after}(?![\w-])".lower().encode())
     left = re.compile(rf"(?<![\w-]){before}".lower().encode() + rb"\Z")
-    return Look((near,), pattern, left, partial(_exact, exact, _KINDS["random" if token.mixed else "token"]))
+    judge = _KINDS["random" if token.mixed else "token"]
+    return Look((near,), pattern, left, lambda value: judge(value) if exact.fullmatch(value) else ())
 
 
 def _filled(pattern: str) -> re.Pattern[bytes]:
@@ -111,7 +111,7 @@ def _looks(forms: Iterable[_Form]) -> Iterator[Look]:
         judge = _KINDS[form.kind] if form.kind else None
         for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
             pattern = _filled(form.pattern.replace("{near}", near[0]))
-            yield Look(tuple(word.encode() for word in near), pattern, left, judge, unless)
+            yield Look(tuple(word.encode() for word in near), pattern, left, judge, unless, form.way)
 
 
 @lru_cache(maxsize=1)
@@ -137,7 +137,7 @@ def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[C
 
 def _matched(sketch: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Candidate]:
     start, end = match.span()
-    left = look.left and look.left.search(sketch, max(0, start - _WAY), start)
+    left = look.left and look.left.search(sketch, max(0, start - look.way), start)
     if look.left and not left:
         return
     if look.judge:
@@ -154,10 +154,6 @@ Spans = tuple[PrivateSpan, ...]
 #: What a value is not, matched from its beginning.
 _CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
-
-
-def _exact(token: re.Pattern[bytes], judge: Judge, value: bytes) -> Spans:
-    return judge(value) if token.fullmatch(value) else ()
 
 
 def _whole(kind: Kind, value: bytes) -> Spans:
