@@ -246,15 +246,11 @@ def _address(value: bytes) -> Spans:
 
 def _groups_of_hex(value: bytes) -> Spans:
     """An address of IPv6 or of a network card."""
-    digits = value.replace(b":", b"")
-    is_none = digits.isdigit() or not digits.strip(b"0") or not digits.strip(b"fF")
-    is_none = is_none or (b"::" in value and not _CHECKS["network"].match(value.lower()))
-    return () if is_none else _whole(Kind.ADDRESS, value)
+    return () if _CHECKS["not_hex"].match(value.lower()) else _whole(Kind.ADDRESS, value)
 
 
 def _email(value: bytes) -> Spans:
-    is_none = value.startswith(b"git@") or _CHECKS["no_domain"].match(value.lower().partition(b"@")[2])
-    return () if is_none else _whole(Kind.EMAIL, value)
+    return () if _CHECKS["not_email"].match(value.lower()) else _whole(Kind.EMAIL, value)
 
 
 #: Each value of a kind is judged once, but for keys of many lines.

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mlsub.commands.redact.patterns import LOOKS, TOKENS, shape
+from mlsub.commands.redact.patterns import LOOKS, TOKENS, all_looks, shape
 from mlsub.commands.redact.redactor import Redactor
 from tests.commands.fix.test_redact import redact
 from tests.counted import growth
@@ -110,6 +110,14 @@ def test_every_token_is_found_by_its_form(tmp_path: Path) -> None:
 def test_each_kind_of_token_has_a_source() -> None:
     assert f"{len(TOKENS)} kinds of tokens by their form" in LOOKS.looked_for
     assert all(token.source.startswith("https://") and re.compile(shape(token.shape)) for token in TOKENS)
+
+
+def test_no_form_tells_digits_apart() -> None:
+    """Lines that differ only in digits are searched once, with 0 for every digit."""
+    for look in (look for looks in all_looks() for look in looks):
+        patterns = [one.pattern for one in (look.pattern, look.left, look.unless) if one is not None]
+        without = re.sub(rb"\\[d0]|0-9|\{\d+(?:,\d*)?\}", b"", b"\n".join([*patterns, *look.near]))
+        assert not re.search(rb"[1-9A-Y]", re.sub(rb"\\[AZSDW]", b"", without).replace(b"(?P<", b"")), look.near
 
 
 def test_the_cost_grows_with_the_lines(tmp_path: Path) -> None:
