@@ -307,67 +307,48 @@ def check_rule_names(prefixes: Sequence[str]) -> None:
         raise click.UsageError(hint)
 
 
-_RULES_OPTIONS = (
+_CHOICE_OPTIONS = (
     setting("--select", multiple=True, metavar="RULE", help="Show only this rule or prefix; repeatable."),
     setting("--ignore", multiple=True, metavar="RULE", help="Hide this rule or prefix; repeatable."),
-)
-
-
-_SEVERITY = click.option(
-    "--severity",
-    type=click.Choice(["error", "warning", "note"]),
-    default="note",
-    help="Show only findings that are at least so severe.",
-)
-
-
-_ONLY = click.option(
-    "--only",
-    type=click.Choice(["official", "house", "review"]),
-    help="Show only official findings, those of your own rules (house), or review findings.",
-)
-_BRIEF_OPTIONS = (
+    click.option(
+        "--only",
+        type=click.Choice(["official", "house", "review"]),
+        help="Show only official findings, those of your own rules (house), or review findings.",
+    ),
+    click.option(
+        "--severity",
+        type=click.Choice(["error", "warning", "note"]),
+        default="note",
+        help="Show only findings that are at least so severe.",
+    ),
     click.option("-q", "--quiet", "detail", flag_value="quiet", help="Show only the last line, the verdict."),
     click.option("--summary", "detail", flag_value="summary", help="Show tables and counts, no findings."),
+    click.option("-v", "--verbose", "detail", flag_value="full", help="Show all findings in full."),
 )
-_VERBOSE = click.option("-v", "--verbose", "detail", flag_value="full", help="Show all findings in full.")
 
 
-def choice_options(
-    *, kinds: bool = True, check_rules: bool = True
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def choice_options(function: Callable[..., None]) -> Callable[..., None]:
     """--select, --ignore, --only, --severity, --quiet, --summary and --verbose.
 
     The function gets them as ``choice`` (:class:`mlsub.submission.report.Choice`) and ``detail``
-    (:data:`mlsub.submission.report.Detail`, None if nothing was asked for).
-
-    Args:
-        kinds: there are official and review findings, so with --only and --verbose.
-        check_rules: refuse names that no rule has; otherwise the command does so itself.
+    (:data:`mlsub.submission.report.Detail`, None if nothing was asked for); it calls :func:`check_rule_names` itself.
     """
-    verbose = (_VERBOSE,) if kinds else ()
-    options = [*_RULES_OPTIONS, *((_ONLY,) if kinds else ()), _SEVERITY, *_BRIEF_OPTIONS, *verbose]
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def called(
-            select: tuple[str, ...],
-            ignore: tuple[str, ...],
-            severity: str,
-            detail: str | None,
-            only: str | None = None,
-            **others: Any,
-        ) -> None:
-            from mlsub.findings import Kind, Severity
-            from mlsub.submission.report import Choice
+    @wraps(function)
+    def called(
+        select: tuple[str, ...],
+        ignore: tuple[str, ...],
+        only: str | None,
+        severity: str,
+        detail: str | None,
+        **others: Any,
+    ) -> None:
+        from mlsub.findings import Kind, Severity
+        from mlsub.submission.report import Choice
 
-            if check_rules:
-                check_rule_names((*select, *ignore))
-            kind = None if only is None else Kind(only)
-            choice = Choice(select=select, ignore=ignore, only=kind, severity=Severity(severity))
-            # What a settings file selects for every day is not what somebody wants to read now.
-            function(choice=choice, detail=detail or ("full" if on_command_line("select") else None), **others)
+        kind = None if only is None else Kind(only)
+        choice = Choice(select=select, ignore=ignore, only=kind, severity=Severity(severity))
+        # What a settings file selects for every day is not what somebody wants to read now.
+        function(choice=choice, detail=detail or ("full" if on_command_line("select") else None), **others)
 
-        return _with_options(called, options)
-
-    return decorate
+    return _with_options(called, _CHOICE_OPTIONS)

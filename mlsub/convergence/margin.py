@@ -97,7 +97,6 @@ def margins_of(
     report: Report,
     overlay: str | None = None,
     bootstrap: Bootstrap = USUAL,
-    further: int | None = None,
     own: str | None = None,
 ) -> PackageMargins:
     """How the entries of a report stand.
@@ -106,7 +105,6 @@ def margins_of(
         report: with a usage and a round.
         overlay: the user's own rule file.
         bootstrap: how chances are computed.
-        further: of how many further runs the chance is; None for as many as an entry has.
         own: a file of reference points in place of the installed ones.
     """
     of = get_round(str(report.usage), str(report.round), overlay)
@@ -116,10 +114,7 @@ def margins_of(
         round=str(report.round),
         round_from=report.round_from,
         root=report.root,
-        entries=tuple(
-            margin_of(entry, benchmark_held(report, entry, of), of, bootstrap, further=further, own=own)
-            for entry in tested
-        ),
+        entries=tuple(margin_of(entry, benchmark_held(report, entry, of), of, bootstrap, own=own) for entry in tested),
         untested=tuple(
             Untested(
                 path=entry.path,
@@ -159,7 +154,6 @@ def margin_of(
     round_: Round,
     bootstrap: Bootstrap = USUAL,
     *,
-    further: int | None = None,
     own: str | None = None,
 ) -> Margin:
     """How an entry that is tested stands.
@@ -169,7 +163,6 @@ def margin_of(
         name: the benchmark it is tested as, see :func:`benchmark_held`.
         round_: whose reference applies.
         bootstrap: how the chance is computed.
-        further: of how many further runs the chance is; None for as many as an entry has.
         own: a file of reference points in place of the installed ones.
     """
     rcp, needed = entry.rcp, benchmark(round_.usage, round_.name, name, round_.overlay).runs
@@ -181,9 +174,9 @@ def margin_of(
     if mean is None and verdict == "open" and converged and usable:
         mean = mean_of(converged)
     distance = None if mean is None or rcp.minimum is None else mean - rcp.minimum
-    runs = needed if further is None else further
-    testable = usable and rcp.minimum is not None and rcp.how not in _UNKNOWN
-    chance = chance_of(rcp.points, rcp.minimum, runs, name, bootstrap) if testable and rcp.minimum is not None else None
+    chance = None
+    if usable and rcp.minimum is not None and rcp.how not in _UNKNOWN:
+        chance = chance_of(rcp.points, rcp.minimum, needed, name, bootstrap)
     completion = None
     if verdict == "open" and chance is not None and rcp.minimum is not None:
         completion = completion_of(rcp.points, rcp.minimum, needed, name, bootstrap)
@@ -213,7 +206,7 @@ def margin_of(
         expected_scaling=entry.score.expected_scaling,
         chance=chance,
         completion=completion,
-        notes=tuple(_notes(entry, rcp, name, needed, runs, verdict, chance)),
+        notes=tuple(_notes(entry, rcp, name, needed, verdict, chance)),
     )
 
 
@@ -242,7 +235,7 @@ def verdict_of(entry: EntryResult, name: str, needed: int) -> str:
 
 
 def _notes(
-    entry: EntryResult, rcp: RcpResult, name: str, needed: int, runs: int, verdict: str, chance: Chance | None
+    entry: EntryResult, rcp: RcpResult, name: str, needed: int, verdict: str, chance: Chance | None
 ) -> Iterator[str]:
     if verdict == "open":
         yield f"{entry.runs} of {needed} runs are present, so there is no verdict yet; the limit is for all {needed}"
@@ -260,22 +253,20 @@ def _notes(
     if rcp.also is not None and (rcp.also.verdict, rcp.also.mean) != (rcp.verdict, rcp.mean):
         mean = rcp.also.incomparable or f"the mean is {number(rcp.also.mean)}"
         yield f"counted by {rcp.also.counted}: {rcp.also.verdict} ({mean})"
-    yield from _about_chance(rcp, name, runs, chance)
+    yield from _about_chance(rcp, chance)
 
 
 #: Answers that leave the points of the runs unknown.
 _UNKNOWN = ("no-point", "crash")
 
 
-def _about_chance(rcp: RcpResult, name: str, runs: int, chance: Chance | None) -> Iterator[str]:
+def _about_chance(rcp: RcpResult, chance: Chance | None) -> Iterator[str]:
     if rcp.minimum is None or rcp.how in _UNKNOWN or rcp.logs_unit is not None:
         return
     converged = [point for point in rcp.points if point is not None]
     distinct = len(set(rcp.points))
     if any(abs(point) >= BEYOND for point in converged):
         yield "a convergence point is beyond any real one, so no chance can be computed"
-    elif runs <= 2 * cut_of(name):
-        yield f"no chance: an olympic mean of {name} needs {2 * cut_of(name) + 1} runs or more"
     elif chance is None:
         yield f"no chance: {LEAST_RUNS} or more runs have to converge to estimate the spread, not {len(converged)}"
     elif distinct == 1:

@@ -259,7 +259,7 @@ class RunFold:
             self._named.append(event)
             if self.status_line is None:
                 self._latest = self._tally.latest
-            self.status = _get(event.metadata, "status")
+            self.status = event.metadata.get("status") if isinstance(event.metadata, dict) else None
             self.status_line = event.line
             self.last_block = self._block
 
@@ -317,10 +317,6 @@ _HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
     "eval_stop": RunFold._eval_stop,
     "seed": RunFold._seed,
 }
-
-
-def _get(metadata: Any, name: str) -> Any:
-    return metadata.get(name) if isinstance(metadata, dict) else None
 
 
 def _nothing(_name: str) -> None:

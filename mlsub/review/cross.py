@@ -92,12 +92,9 @@ def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
     )
 
 
-def audit_same_runs(logs: Iterable[LogReport], known: Container[str] = ()) -> Iterator[Finding]:
-    """Yield logs whose records agree in number and times: copies, with or without another seed written in.
-
-    ``known`` are paths of copies that have a finding already.
-    """
-    return audit_same_prints(prints_of(logs), known)
+def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
+    """Yield logs whose records agree in number and times: copies, with or without another seed written in."""
+    return audit_same_prints(prints_of(logs))
 
 
 def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> Iterator[Finding]:

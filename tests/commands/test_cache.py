@@ -43,7 +43,7 @@ CALLS = {
     "compare packages": "compare v1.0/ACME v1.0/Other --packages",
     "rcp margin": "rcp margin v1.0/ACME",
     "status": "status v1.0/ACME",
-    "watch": "watch v1.0/ACME/results/rack1/resnet --format jsonl --until stop",
+    "watch": "watch v1.0/ACME/results/rack1/resnet --format jsonl",
     "fix": "fix v1.0/ACME",
     "pack": "pack manifest.yaml -o new/ACME",
     "status of a manifest": "status manifest.yaml",

@@ -218,7 +218,6 @@ PROGRESS = {
     "rcp build": "reading logs",
     "rcp margin": "reading logs",
     "redact": "reading logs",
-    "rules diff": "reading logs",
     "score": "reading logs",
     "score --window 5": "reading logs",
     "seal": "sealing",
@@ -227,10 +226,6 @@ PROGRESS = {
     "system capture": "asking the tools of this host",
     "unseal": "opening",
     "verify": "comparing",
-}
-#: Where a call of the tables above is not the one that takes long.
-_LONGER = {
-    "rules diff": "1.0 1.1 --submission v1.0/ACME",
 }
 
 
@@ -241,7 +236,7 @@ def long_work(command: str, place: Path, tmp_path: Path) -> list[str]:
             shutil.copytree(place / "v1.0" / "ACME", tmp_path / name / "ACME")
         words = f"{tmp_path}/a/ACME {tmp_path}/b/ACME -o {{new}}/ACME --round 1.0"
     else:
-        words = _LONGER.get(command) or {**CALLS, **FORMATS}[command]
+        words = {**CALLS, **FORMATS}[command]
     return [*command.split(), *shlex.split(words.format(new=tmp_path / "new"))]
 
 

@@ -36,7 +36,6 @@ CALLS = {
     "compare": ("v1.0/ACME b/v1.0/ACME --trainings", "Comparison of two trainings"),
     "compare packages": ("v1.0/ACME b/v1.0/ACME", "Comparison of two packages"),
     "rules diff": ("1.0 1.1", "Changes from training 1.0 to 1.1"),
-    "rules diff submission": ("1.0 1.1 --submission v1.0/ACME", "Changes from training 1.0 to 1.1, closed division"),
     "rules keys": ("bert --round 1.0", "Keys of bert, training 1.0, closed division"),
     "rules keys check": (
         "digits --check hyperparameters.yaml",

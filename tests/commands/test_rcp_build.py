@@ -47,12 +47,17 @@ def build(tree: Tree, file: Path, *more: object, round_name: str = "1.0") -> Any
 def test_records_are_built_and_told(tmp_path: Path) -> None:
     tree, file = reference_runs(tmp_path), tmp_path / "rcps_resnet.json"
     tree.edit(lambda log: log.put("lars_opt_learning_rate_warmup_epochs", value=3), 3, system="large")
-    outcome = build(tree, file, "--creator", "ACME", "--when", "before v1.2")
+    outcome = build(tree, file)
     assert (outcome.status, outcome.stderr) == (0, "")
     assert outcome.stdout.replace(str(file), "FILE") == TEXT
     small, large = json.loads(file.read_text()).values()
     assert list(small) == ["Benchmark", "Creator", "When", "Platform", "BS", "Hyperparams", "Epochs to converge"]
-    assert (small["Benchmark"], small["Creator"], small["When"], small["BS"]) == ("resnet", "ACME", "before v1.2", 3200)
+    assert (small["Benchmark"], small["Creator"], small["When"], small["BS"]) == (
+        "resnet",
+        "Reference",
+        "2021-06-16",
+        3200,
+    )
     assert small["Epochs to converge"] == list(range(37, 47))
     assert small["Hyperparams"]["lars_opt_base_learning_rate"] == 10.5
     assert small["Hyperparams"]["opt_name"] == "lars"

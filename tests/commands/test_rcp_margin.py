@@ -67,15 +67,6 @@ def test_the_document_says_the_same(tmp_path: Path) -> None:
     assert document["reports"][0]["untested"] == []
 
 
-def test_more_further_runs_are_surer_of_what_they_average(tmp_path: Path) -> None:
-    entry = resnet(tmp_path, 39, 40, 41, 40, 43)
-    few, many = (
-        entries(margin(entry, "--round", "1.0", "--format", "json", "--runs", runs))[0]["chance"] for runs in (3, 60)
-    )
-    assert (few["runs"], many["runs"]) == (3, 60)
-    assert few["value"] < many["value"]
-
-
 @pytest.mark.parametrize(
     ("points", "size", "status", "line"),
     [

@@ -47,8 +47,8 @@ Not redacted, because it is inside a record, and records must not be altered
 LOOKED_FOR = """\
 Looked for: private keys in PEM, OpenSSH, PGP, PuTTY and age form; 44 kinds of tokens by their form; passwords, keys and
 tokens that are named as such; credentials in URLs, headers and commands; e-mail addresses; home folders and shared file
-systems; hosts, network addresses and users in lines of NCCL, SLURM, MPI, torchrun, ssh, shells and system logs. No
-search knows all that is private: read what you publish.
+systems; hosts, network addresses and users in lines of NCCL, SLURM, PBS, MPI, Kubernetes, torchrun, ssh, shells and
+system logs. No search knows all that is private: read what you publish.
 """
 
 

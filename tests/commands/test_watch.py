@@ -66,8 +66,8 @@ def test_exit_status_of_a_good_log_a_bad_one_and_none(log: Path, tmp_path: Path)
     assert (good.exit_code, good.stdout.splitlines()[-1]) == (0, "accepted: 1 of 1 logs compliant")
     log.write_bytes(b"".join(lines_of()[1:]))
     assert watch(log, "--round", "v1.0").exit_code == 1
-    assert watch(tmp_path / "result_9.txt", "--round", "1.0", "--until", "idle:0.1").exit_code == 2
-    both = watch(log, tmp_path / "result_9.txt", "--round", "1.0", "--until", "idle 0.1")
+    assert watch(tmp_path / "result_9.txt", "--round", "1.0", "--idle", "0.1").exit_code == 2
+    both = watch(log, tmp_path / "result_9.txt", "--round", "1.0", "--idle", "0.1")
     assert both.exit_code == 2
 
 
@@ -80,8 +80,7 @@ def test_exit_status_of_a_good_log_a_bad_one_and_none(log: Path, tmp_path: Path)
         (["-", "--round", "1.0", "--usage", "trainin"], "Did you mean training?"),
         (["a.gz", "--round", "1.0"], "a.gz is compressed, so it cannot be followed. Use mlsub check."),
         (["a", "--round", "1.0", "--rules", "nowhere.yaml"], "mlsub watch: nowhere.yaml"),
-        (["a", "--round", "1.0", "--until", "forever"], "neither stop nor idle:SECONDS"),
-        (["a", "--round", "1.0", "--until", "idle:soon"], "neither stop nor idle:SECONDS"),
+        (["a", "--round", "1.0", "--idle", "soon"], "'soon' is not a valid float"),
         (["a", "--round", "1.0", "--format", "xml"], "'xml' is not one of"),
         ([], "Missing argument 'PATH...'"),
     ],

@@ -111,7 +111,7 @@ def _force() -> bool:
 @click.command("check", cls=CheckCommand, example="mlsub check v5.1/ACME", shows_settings=True)
 @asks(rules=True, convergence=True, required=False)
 @fail_on_options
-@choice_options(check_rules=False)
+@choice_options
 @baseline_options
 @click.option("--show-settings", is_flag=True, help="Show each setting, its value and its source; check nothing.")
 @check_output_options("check")

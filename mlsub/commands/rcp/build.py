@@ -38,15 +38,11 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller wants of the records.
 
     ``name`` stands in the name of each before its batch size; ``hyperparameters`` are logged keys to write besides the
-    usual ones. ``creator``, ``when`` and ``platform`` say who ran the reference, when and on what; None to read it off
-    the logs.
+    usual ones.
     """
 
     name: str | None = None
     hyperparameters: tuple[str, ...] = ()
-    creator: str | None = None
-    when: str | None = None
-    platform: str | None = None
 
 
 _USUAL = Choice()
@@ -67,7 +63,7 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
         logs: judged logs of one benchmark, each a run of the reference implementation.
         name: the benchmark.
         round_: whose rules apply.
-        choice: names and hyperparameters, and what the caller knows better than the logs.
+        choice: names and hyperparameters.
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay)
@@ -87,7 +83,7 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
         notes += [f"batch size {show(size)}: {why}, which is left out" for why in left_out]
         records[f"{choice.name or f'{name}_ref'}_{show(size)}"] = {
             "Benchmark": name,
-            **_provenance(runs, choice),
+            **_provenance(runs),
             "BS": size,
             "Hyperparams": hyperparameters,
             points_name(name): [point for log in runs if (point := _point(log, name, round_)) is not None],
@@ -186,13 +182,13 @@ def _text(value: Any) -> str | None:
     return text if len(text) <= _MAX_VALUE else None
 
 
-def _provenance(runs: Sequence[LogReport], choice: Choice) -> dict[str, str]:
+def _provenance(runs: Sequence[LogReport]) -> dict[str, str]:
     started = min((log.run.timeline.run_start or 0 for log in runs), default=0)
     day = datetime.fromtimestamp(started / 1000, UTC).date().isoformat() if 0 < started < 1e14 else "unknown"
     return {
-        "Creator": choice.creator or _agreed(runs, "submission_org"),
-        "When": choice.when or day,
-        "Platform": choice.platform or _agreed(runs, "submission_platform"),
+        "Creator": _agreed(runs, "submission_org"),
+        "When": day,
+        "Platform": _agreed(runs, "submission_platform"),
     }
 
 

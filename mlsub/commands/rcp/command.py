@@ -90,15 +90,14 @@ def plan(
     short_help="Show how near the limit existing runs are.",
 )
 @asks(rules=True, convergence=True)
-@click.option("--runs", type=click.IntRange(1, 200), metavar="N", help="Compute the chance that N further runs pass.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Set the seed of the bootstrap.")
 @output_options("rcp margin")
-def margin(asked: Settings, runs: int | None, seed: int, target: Target) -> None:
+def margin(asked: Settings, seed: int, target: Target) -> None:
     """Show how near the limit of the convergence test existing results are.
 
     For each Closed entry: the distance of its mean to the least that is accepted, what the scaling costs, and the
-    chance that N further runs (by default as many as an entry has) from the same distribution pass, with an interval
-    that shows how little so few runs can say. A folder of only the first runs is enough.
+    chance that as many further runs as an entry has, from the same distribution, pass, with an interval that shows how
+    little so few runs can say. A folder of only the first runs is enough.
 
     Exit status: 0 all pass, 1 an entry fails or has no reference, 2 no entry could be compared with a reference. An
     entry with fewer runs than it needs counts as it stands so far.
@@ -110,7 +109,7 @@ def margin(asked: Settings, runs: int | None, seed: int, target: Target) -> None
 
     reports, overlay, bootstrap = check(asked), check_own_rules(asked.overlay), Bootstrap(seed)
     own = asked.convergence.reference
-    found = (margins_of(report, overlay, bootstrap, runs, own) for report in reports if report.entries)
+    found = (margins_of(report, overlay, bootstrap, own) for report in reports if report.entries)
     margins = Margins(bootstrap=bootstrap, reports=tuple(found))
     if margins.reports or target.format == "json":
         target.write(margins, lambda: margins_document(margins))
@@ -132,9 +131,6 @@ def margin(asked: Settings, runs: int | None, seed: int, target: Target) -> None
     "--output", "-o", metavar="FILE", required=True, type=click.Path(), help="Write to FILE: rcps_<benchmark>.json."
 )
 @click.option("--name", metavar="NAME", help="Name records NAME_<batch size>; otherwise <benchmark>_ref_<batch size>.")
-@click.option("--creator", metavar="TEXT", help="Name who ran the reference; otherwise submission_org of the logs.")
-@click.option("--when", metavar="TEXT", help="Set the date; otherwise the day of the first run.")
-@click.option("--platform", metavar="TEXT", help="Name the platform; otherwise submission_platform of the logs.")
 @click.option(
     "--hyperparameter",
     "hyperparameters",
@@ -149,9 +145,6 @@ def build(
     asked: Settings,
     output: str,
     name: str | None,
-    creator: str | None,
-    when: str | None,
-    platform: str | None,
     hyperparameters: tuple[str, ...],
     append: str | None,
     force: bool,
@@ -183,7 +176,7 @@ def build(
     if len(names) > 1:
         _refuse([f"the runs are of {len(names)} benchmarks ({', '.join(names[:5])}); name those of one"])
     benchmark = one_benchmark(logs, found)
-    choice = Choice(name=name, hyperparameters=hyperparameters, creator=creator, when=when, platform=platform)
+    choice = Choice(name=name, hyperparameters=hyperparameters)
     built = build_records(logs, benchmark, found, choice)
     problems = problems_of(built, known)
     if problems:

@@ -14,6 +14,9 @@ from mlsub.commands.redact.document import Kind, PrivateSpan
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
 
+#: How far before something private is looked for what must not stand there.
+_NEAR = 84
+
 
 class _Token(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of token: see tokens.yaml."""
@@ -33,7 +36,7 @@ class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern: str
     left: str | None = None
     unless: str | None = None
-    way: int = 84
+    way: int = _NEAR
     kind: str | None = None
 
 
@@ -52,9 +55,7 @@ class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 LOOKS = shipped(__file__, "looks.yaml", _Looks)
 TOKENS = shipped(__file__, "tokens.yaml", tuple[_Token, ...])
 #: In lower case, with one kind of line end and 0 for every digit: what lines that differ in numbers have in common.
-SKETCH = bytes(
-    10 if code == 13 else 48 if 49 <= code <= 57 else code + 32 if 65 <= code <= 90 else code for code in range(256)
-)
+SKETCH = bytes(range(256)).lower().translate(bytes.maketrans(b"\r123456789", b"\n000000000"))
 
 #: Says what of a value is private, with places counted from its beginning.
 Judge = Callable[[bytes], tuple[PrivateSpan, ...]]
@@ -73,7 +74,7 @@ class Look(NamedTuple):
     left: re.Pattern[bytes] | None
     judge: Judge | None
     unless: re.Pattern[bytes] | None = None
-    way: int = 84
+    way: int = _NEAR
 
 
 def shape(text: str) -> str:
@@ -89,13 +90,12 @@ def shape(text: str) -> str:
 
 def _token_look(token: _Token, prefix: str) -> Look:
     """How a token looks in a sketch; its judge knows upper case and digits."""
-    near, bound, behind = prefix.encode().translate(SKETCH), r"(?<![\w-])", r"(?![\w-])"
-    before, after = shape(token.before), shape(token.shape)
+    near, before, after = prefix.encode().translate(SKETCH), shape(token.before), shape(token.shape)
     exact = re.compile(f"{before}{re.escape(prefix)}{after}".encode())
-    begin = re.escape(near.decode())
-    pattern = re.compile(f"{begin if before else f'{begin}{bound[:-1]}{begin})'}{after.lower()}{behind}".encode())
-    left = re.compile(rf"{bound}{before.lower()}\Z".encode()) if before else None
-    return Look((near,), pattern, left, partial(_exact, exact, _KINDS["random" if token.mixed else "token"]))
+    pattern = re.compile(re.escape(near) + rf"{after}(?![\w-])".lower().encode())
+    left = re.compile(rf"(?<![\w-]){before}".lower().encode() + rb"\Z")
+    judge = _KINDS["random" if token.mixed else "token"]
+    return Look((near,), pattern, left, lambda value: judge(value) if exact.fullmatch(value) else ())
 
 
 def _filled(pattern: str) -> re.Pattern[bytes]:
@@ -105,17 +105,20 @@ def _filled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
-def _look(form: _Form) -> Look:
-    left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
-    near, judge = tuple(word.encode() for word in form.near), _KINDS[form.kind] if form.kind else None
-    return Look(near, _filled(form.pattern), left, judge, unless, form.way)
+def _looks(forms: Iterable[_Form]) -> Iterator[Look]:
+    for form in forms:
+        left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
+        judge = _KINDS[form.kind] if form.kind else None
+        for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
+            pattern = _filled(form.pattern.replace("{near}", near[0]))
+            yield Look(tuple(word.encode() for word in near), pattern, left, judge, unless, form.way)
 
 
 @lru_cache(maxsize=1)
 def all_looks() -> tuple[tuple[Look, ...], tuple[Look, ...]]:
     """Return everything that is looked for within a line, and over several."""
     tokens = (_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes)
-    return (*tokens, *map(_look, LOOKS.forms)), tuple(map(_look, LOOKS.blocks))
+    return (*tokens, *_looks(LOOKS.forms)), tuple(_looks(LOOKS.blocks))
 
 
 def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[Candidate]:
@@ -126,9 +129,8 @@ def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[C
         words: the words in it.
         looks: what is looked for.
     """
-    there = {word: word in words for word in {word for look in looks for word in look.near}}
     for look in looks:
-        if any(there[word] for word in look.near):
+        if any(word in words for word in look.near):
             for match in look.pattern.finditer(sketch):
                 yield from _matched(sketch, look, match)
 
@@ -144,7 +146,7 @@ def _matched(sketch: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Cand
         matches = (match, left) if left else (match,)
         parts = [(*one.span(name), _KINDS[name]) for one in matches for name in one.re.groupindex]
     for start, end, judge in parts:
-        if start >= 0 and not (look.unless and look.unless.search(sketch, max(0, start - 84), start)):
+        if start >= 0 and not (look.unless and look.unless.search(sketch, max(0, start - _NEAR), start)):
             yield start, end, judge
 
 
@@ -152,10 +154,6 @@ Spans = tuple[PrivateSpan, ...]
 #: What a value is not, matched from its beginning.
 _CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
-
-
-def _exact(token: re.Pattern[bytes], judge: Judge, value: bytes) -> Spans:
-    return judge(value) if token.fullmatch(value) else ()
 
 
 def _whole(kind: Kind, value: bytes) -> Spans:
@@ -244,15 +242,11 @@ def _address(value: bytes) -> Spans:
 
 def _groups_of_hex(value: bytes) -> Spans:
     """An address of IPv6 or of a network card."""
-    digits = value.replace(b":", b"")
-    is_none = digits.isdigit() or not digits.strip(b"0") or not digits.strip(b"fF")
-    is_none = is_none or (b"::" in value and not _CHECKS["network"].match(value.lower()))
-    return () if is_none else _whole(Kind.ADDRESS, value)
+    return () if _CHECKS["not_hex"].match(value.lower()) else _whole(Kind.ADDRESS, value)
 
 
 def _email(value: bytes) -> Spans:
-    is_none = value.startswith(b"git@") or _CHECKS["no_domain"].match(value.lower().partition(b"@")[2])
-    return () if is_none else _whole(Kind.EMAIL, value)
+    return () if _CHECKS["not_email"].match(value.lower()) else _whole(Kind.EMAIL, value)
 
 
 #: Each value of a kind is judged once, but for keys of many lines.

@@ -213,14 +213,10 @@ class Redactor:
                 self._secrets[key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
-            item = self.items[thing] = Private(kind, _shown(kind, key), self._placeholder(kind))
+            self._numbers[kind] = number = self._numbers.get(kind, 0) + 1
+            placeholder = "<env>" if kind is Kind.ENV else f"<{kind}-{number}>"
+            item = self.items[thing] = Private(kind, _shown(kind, key), placeholder)
         return item
-
-    def _placeholder(self, kind: Kind) -> str:
-        if kind is Kind.ENV:
-            return "<env>"
-        self._numbers[kind] = number = self._numbers.get(kind, 0) + 1
-        return f"<{kind}-{number}>"
 
     def write(self, file: Path, target: Path | None = None) -> None:
         """Redact a log in place, or into another file, once its records are proven the same, each on its line.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--against", metavar="PATH", multiple=True, help="Compare with these runs too, but report only on PATH; repeatable."
 )
 @click.option("--table", metavar="FILE", help="Compare the round's results table with the logs: CSV or XLSX.")
-@choice_options(check_rules=False)
+@choice_options
 @click.option("--rates", is_flag=True, help="Show how often each rule that compares runs applies instead.")
 @check_output_options("review")
 def command(

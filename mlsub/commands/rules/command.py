@@ -156,7 +156,6 @@ def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
 @click.argument("new", metavar="NEW")
 @click.option("--benchmark", metavar="BENCHMARK", help="Compare only this benchmark.")
 @_division(help="Compare only this division.")
-@click.option("--submission", type=click.Path(), metavar="PATH", help="Also check the logs of PATH by both rounds.")
 @_usage_and_rules
 @output_options("rules diff")
 def diff(
@@ -164,27 +163,16 @@ def diff(
     new: str,
     benchmark: str | None,
     division: str | None,
-    submission: str | None,
     usage: str | None,
     overlay: str | None,
     target: Target,
 ) -> None:
-    """Show what changes from round OLD to round NEW; with --submission, what a submission has to change.
+    """Show what changes from round OLD to round NEW; mlsub check --round NEW says what a submission has to change.
 
-    Exit status: 0; with --submission 1 if something must be changed before NEW accepts it; 2 for an unknown name, or a
-    submission that could not be checked.
+    Exit status: 0, or 2 for an unknown name.
     """
     from mlsub.commands.rules.diff import compared, round_diff
-    from mlsub.commands.rules.document import round_document, submission_document
-    from mlsub.commands.rules.submission import submission_diff
-    from mlsub.present.terminal import progress_bar
+    from mlsub.commands.rules.document import round_document
 
-    asked = compared(old, new, benchmark, division, usage, overlay)
-    if submission is None:
-        answer = round_diff(*asked)
-        target.write(answer, lambda: round_document(answer))
-        return
-    with progress_bar() as progress:
-        judged = submission_diff(submission, *asked, progress=progress)
-    target.write(judged, lambda: submission_document(judged), "submission")
-    sys.exit(1 if judged.must_change else 0)
+    answer = round_diff(*compared(old, new, benchmark, division, usage, overlay))
+    target.write(answer, lambda: round_document(answer))

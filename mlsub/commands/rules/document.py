@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mlsub.commands.rules.diff import BenchmarkDiff, Fact, KeyChange, RoundDiff
 from mlsub.commands.rules.keys import KeyCheck, KeyLine, KeyList
-from mlsub.commands.rules.submission import SubmissionDiff, Unmet
 from mlsub.commands.rules.table import (
     BenchmarkLine,
     EveryRule,
@@ -230,34 +229,11 @@ _ADDED = (
     doc.Column("runs", number=True),
     doc.Column("quality target (closed)"),
 )
-_UNMET = (doc.Column("", when_narrow="keep"), doc.Column(""))
 
 
 def round_document(diff: RoundDiff) -> doc.Document:
     """What changes from one round to another."""
     return doc.document(_title(diff), *diff_blocks(diff))
-
-
-def submission_document(diff: SubmissionDiff) -> doc.Document:
-    """The same, then what must be changed in a submission; the last line sums it up."""
-    rules = diff.rules
-    checked = f"{plural(diff.logs, 'log')} checked by {rules.old} and by {rules.new}"
-    return doc.document(
-        _title(rules),
-        *diff_blocks(rules),
-        doc.Facts(
-            (("submission", doc.Span(diff.root, "path")), ("compared", checked if diff.logs else "no log to check"))
-        ),
-        doc.Items(
-            tuple(
-                f"{name} is not a benchmark of {rules.usage} {rules.new}; its logs were not compared"
-                for name in diff.gone
-            )
-        ),
-        doc.section(f"To be changed for {rules.new}", _unmet(diff.unmet, diff.logs)),
-        doc.section(f"Not met in {rules.old} either", _unmet(diff.unmet_before, diff.logs)),
-        doc.Text(doc.Span(_summary(diff), "bad" if diff.must_change else "good")),
-    )
 
 
 def _title(diff: RoundDiff) -> str:
@@ -302,29 +278,3 @@ def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tu
         where = (change.where.words(),) if change.where else ()
         rows.append((_MARKS[change.change], (name(change.key), only), doc.Lines((*where, *change.lines))))
     return doc.Table(_CHANGES, tuple(rows), key=1)
-
-
-def _unmet(found: Iterable[Unmet], logs: int) -> doc.Table:
-    rows: list[tuple[doc.Cell, ...]] = []
-    for unmet in found:
-        where = f"{unmet.logs} of {plural(logs, 'log')}" if unmet.logs else plural(unmet.places, "place")
-        said: list[str | tuple[str | doc.Span, ...]] = [(f"{unmet.message} ", doc.Span(f"[{unmet.rule}]", "code"))]
-        if unmet.expected:
-            said.append(f"expected: {unmet.expected}")
-        if not unmet.logs:
-            said.append((f"{'in' if unmet.places == 1 else 'for example in'}: ", doc.Span(unmet.example, "path")))
-        if unmet.fix:
-            said.append(f"fix: {unmet.fix}")
-        rows.append((where, doc.Lines(tuple(said))))
-    return doc.Table(_UNMET, tuple(rows))
-
-
-def _summary(diff: SubmissionDiff) -> str:
-    found = []
-    if diff.unmet:
-        found.append(f"{plural(len(diff.unmet), 'demand')} of {diff.rules.new} not met yet")
-    if diff.unmet_before and not diff.accepted:
-        found.append(f"{plural(len(diff.unmet_before), 'demand')} met in neither round")
-    if diff.gone:
-        found.append(f"{plural(len(diff.gone), 'benchmark')} gone")
-    return "; ".join(found) or f"nothing has to change for {diff.rules.new}"

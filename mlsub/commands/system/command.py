@@ -179,7 +179,7 @@ def _put(draft: Draft, output: str | None, *, force: bool) -> None:
 )
 @setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
 @fail_on_options
-@choice_options(check_rules=False)
+@choice_options
 @check_output_options("system check")
 def check(
     files: tuple[str, ...],

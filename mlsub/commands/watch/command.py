@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -16,18 +15,6 @@ from mlsub.commands.options import asks, ready
 if TYPE_CHECKING:
     from mlsub.commands.watch.document import Outlet
     from mlsub.workspace.places import Settings
-
-_IDLE = re.compile(r"idle[ :=]\s*(\d+(?:\.\d+)?)")
-
-
-def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
-    """``stop``, or ``idle:SECONDS``: None or the seconds."""
-    match = _IDLE.fullmatch(value.strip())
-    if match is not None:
-        return float(match[1])
-    if value != "stop":
-        raise click.BadParameter(f"{value!r} is neither stop nor idle:SECONDS, such as idle:600.")
-    return None
 
 
 @click.command("watch", cls=Command, example="mlsub watch runs/ --round 5.1")
@@ -48,19 +35,13 @@ def _until(_: click.Context, __: click.Parameter, value: str) -> float | None:
     metavar="S",
     help="Read the logs every S seconds.",
 )
-@click.option(
-    "--until",
-    callback=_until,
-    default="stop",
-    metavar="stop|idle:S",
-    help="Also end after S seconds without a new line.",
-)
+@click.option("--idle", type=click.FloatRange(min=0), metavar="S", help="Also end after S seconds without a new line.")
 @click.option("--logs", type=click.IntRange(1, 256), default=1, metavar="N", help="Wait until N logs have ended.")
 def command(
     asked: Settings,
     format_: str,
     interval: float,
-    until: float | None,
+    idle: float | None,
     logs: int,
 ) -> None:
     """Follow growing logs: phase, evaluations against the target, and findings as soon as they are certain.
@@ -71,7 +52,7 @@ def command(
     \b
       ssh host tail -n +1 -f result_0.txt | mlsub watch - --round 5.1
 
-    The watch ends when all runs have stopped, at Ctrl-C, or as --until says, with the verdict of mlsub check on each
+    The watch ends when all runs have stopped, at Ctrl-C, or as --idle says, with the verdict of mlsub check on each
     log. To act on what happens, pipe --format jsonl into a program.
 
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
@@ -79,7 +60,7 @@ def command(
     from mlsub.commands.watch.run import Clock, Watch
 
     clock = Clock()
-    watch = Watch(asked.paths, ready(asked), clock, _outlet(format_), interval_s=interval, idle_s=until, logs=logs)
+    watch = Watch(asked.paths, ready(asked), clock, _outlet(format_), interval_s=interval, idle_s=idle, logs=logs)
     status = watch.run()
     sys.exit(INTERRUPTED if clock.signal is signal.SIGINT else status)
 

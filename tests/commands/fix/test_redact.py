@@ -52,6 +52,8 @@ CASES = [
     ("HF_TOKEN='hf_" + "a" * 34 + "'", "HF_TOKEN='<secret-1>'"),
     ("Authorization: Bearer abcdef.ghijkl", "Authorization: Bearer <secret-1>"),
     ("git clone https://bob:hunter22@git.acme.com/x", "git clone https://bob:<secret-1>@git.acme.com/x"),
+    ("to 127.0.0.1:80\nto 172.0.0.1:80\nto 300.0.0.1:80", "to 127.0.0.1:80\nto <address-1>:80\nto 300.0.0.1:80"),
+    (f"key {KEY.lower()}\nkey {KEY}", f"key {KEY.lower()}\nkey <secret-1>"),
 ]
 #: Lines in which nothing is private.
 HARMLESS = [
@@ -168,6 +170,18 @@ def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: 
             again = Redactor(env=env)
             again.survey([file])
             assert [item for item in again.items.values() if Where.FREE in item.counts] == []
+
+
+def test_what_is_kept_of_lines_is_bounded(tmp_path: Path) -> None:
+    text = b"".join(b"%s is at 10.1.2.3\n" % (b"x" * width) for width in range(100))
+    redactor = Redactor()
+    with (
+        patch("mlsub.commands.redact.known._MAX_KEPT", 0),
+        patch("mlsub.commands.redact.redactor._AT_ONCE", 1),
+        patch.object(reader, "CHUNK", 64),
+    ):
+        assert redact(tmp_path, text, redactor) == text.replace(b"10.1.2.3", b"<address-1>")
+    assert len(redactor._known._lines) < 10
 
 
 def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None:

@@ -43,9 +43,8 @@ def rule_rows(answer: Answer) -> Facts:
 
 
 def rules_differ(answer: Answer) -> Facts:
-    """What changes from one round to another, and what that means for a package."""
-    document = answer.document
-    rules = document.get("rules", document)
+    """What changes from one round to another."""
+    rules = answer.document
     facts: Facts = {
         "about": values(rules, "usage", "old", "new"),
         "benchmarks": [sorted(added["name"] for added in rules["benchmarks_added"]), rules["benchmarks_removed"]],
@@ -55,11 +54,6 @@ def rules_differ(answer: Answer) -> Facts:
             name = f"{benchmark['name']} {row['where'] or ''} {row['key']} {' '.join(row['divisions'])}"
             facts[name] = [row["change"], numbers(row["old"]), numbers(row["new"])]
         facts[f"{benchmark['name']} facts"] = len(benchmark["facts"])
-    for part in ("unmet", "unmet_before"):
-        for row in document.get(part, ()):
-            facts[f"{part.replace('_', ' ')} {row['rule']}"] = values(row, "benchmarks", "logs", "places", "example")
-    if "accepted" in document:
-        facts["package"] = values(document, "logs", "logs_gone", "met_now", "accepted")
     return facts
 
 
