@@ -56,7 +56,6 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         spreads = [self._spread(world, outcome.basis) for outcome in counted]
         holds = counted[0].holds if len({outcome.holds for outcome in counted}) == 1 else None
         uncertain = spreads[0] if isinstance(spreads[0], Band) and not spreads[0].certain else None
-        inputs = [one.name for one in world.file.inputs_in(self.expr) if one.spread]
         return Variant(
             expr=self.expr,
             label=self.label,
@@ -65,7 +64,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
             fragile=bool(holds) and not all(map(self._inside, spreads)),
             low=uncertain.low if uncertain else None,
             high=uncertain.high if uncertain else None,
-            inputs=tuple(inputs),
+            inputs=tuple(one.name for one in world.file.inputs_in(self.expr) if one.spread),
             bases=tuple(distinct.values()),
         )
 

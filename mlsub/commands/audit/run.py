@@ -36,8 +36,7 @@ def audit(
         FileProblemsError: the file cannot be used, or an expression of it has no value.
         MlsubError: a folder holds no results.
     """
-    world = read_world(read_claims(file), folders, settings=settings)
-    return audit_of(world, bases=bases)
+    return audit_of(read_world(read_claims(file), folders, settings=settings), bases=bases)
 
 
 def read_world(claims: ClaimsFile, folders: Sequence[str], *, settings: Settings = AS_FOUND) -> World:
