@@ -50,7 +50,9 @@ def _install(folder: Path) -> None:
             else:
                 shutil.copyfile(source, copy)
         words = ["--python", str(python), "install", "--quiet", "--disable-pip-version-check", "--no-deps", scratch]
-        offline = ["--no-build-isolation"] if find_spec("setuptools") else []
+        # Older ones need a package that a new environment does not have.
+        builds = find_spec("setuptools") and find_spec("setuptools.command.bdist_wheel")
+        offline = ["--no-build-isolation"] if builds else []
         subprocess.run([sys.executable, "-m", "pip", *words, *offline], check=True)
 
 

@@ -163,6 +163,20 @@ def read_description(
     return SystemDescription(name=name, path=path, content=content, findings=tuple(placed))
 
 
+def read_content(file: Path, round_: Round | None = None) -> dict[str, Any] | None:
+    """Return what a system description says, without judging it; None where it cannot be read.
+
+    Args:
+        file: where it is.
+        round_: the round that it is of, for the forms of v0.6.
+    """
+    try:
+        content, _, problem = _parse(_read(file), "", older=round_ is not None and round_.log_format == "mll")
+    except OSError:
+        return None
+    return content if problem is None else None
+
+
 _TEXT = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"|\n')
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mlsub.systems import description as module
-from mlsub.systems.description import first_lines, read_description
+from mlsub.systems.description import first_lines, read_content, read_description
 from mlsub.systems.fields import fields
 from tests.commands.runner import check
 from tests.make_tree import SYSTEM, make_description, make_tree
@@ -165,6 +165,15 @@ def test_a_misspelt_division_gets_a_did_you_mean(written: str, meant: str | None
     (finding,) = read_description(file, "x").findings
     assert finding.fix is not None
     assert (f"Write {meant}," in finding.fix) if meant else ("Write closed or open" in finding.fix)
+
+
+def test_what_a_description_says_is_read_without_judging_it(tmp_path: Path) -> None:
+    file = tmp_path / "rack1.json"
+    assert read_content(file) is None
+    file.write_text(json.dumps(make_description(division="clsoed")))
+    assert read_content(file) == read_description(file, file.name).content
+    file.write_text("[]")
+    assert read_content(file) is None
 
 
 def test_the_last_of_two_equal_keys_counts(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from mlsub.log.run import Run
 from mlsub.review.runs.stretch import lengths_of, stretch_of
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result as Entry
-from mlsub.systems.description import read_description
+from mlsub.systems.description import read_content
 from mlsub.systems.fields import category
 from mlsub.workspace import AS_FOUND, Settings, check_with_logs
 
@@ -178,7 +178,7 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         reason = f"the file says division {result.division}, the system description {division}"
         return _missing(result, entry.folder, reason)
     file = entry.folder.parents[3 if entry.scaling_type else 2] / "systems" / f"{entry.system}.json"
-    content = read_description(file, file.name, round_).content or {}
+    content = read_content(file, round_) or {}
     text = {name: value for name, value in content.items() if isinstance(value, str)}
     found = Facts(
         **_named(result, entry.folder),

@@ -17,7 +17,7 @@ from mlsub.rounds.benchmarks import Compatible, Held
 from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import EntryResult, Report, SystemResult
 from mlsub.submission.result import Result
-from mlsub.systems.description import read_description
+from mlsub.systems.description import read_content
 from mlsub.workspace import Settings, check_with_logs
 
 
@@ -49,7 +49,7 @@ class Reading(msgspec.Struct, frozen=True):
         if path is None:
             return None
         round_ = get_round(report.usage, report.round) if report.usage and report.round else None
-        return read_description(Path(report.root, path), path, round_).content
+        return read_content(Path(report.root, path), round_)
 
 
 def read_side(path: str, settings: Settings) -> Reading:

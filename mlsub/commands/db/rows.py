@@ -21,7 +21,7 @@ from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import SystemResult
 from mlsub.submission.result import Result, round_key
-from mlsub.systems.description import read_description
+from mlsub.systems.description import read_content
 from mlsub.systems.fields import SystemFacts, category
 from mlsub.systems.names import chip_of
 from mlsub.workspace import Checked
@@ -217,7 +217,7 @@ def _file(file: Path) -> Row:
 
 def _system(folder: Path, round_: Round, system: SystemResult) -> Row:
     facts = system.facts or SystemFacts()
-    content = read_description(folder / system.path, system.path, round_).content
+    content = read_content(folder / system.path, round_)
     nodes, per_node = facts.number_of_nodes, facts.accelerators_per_node
     name, model = system.path.rpartition("/")[2].removesuffix(".json"), facts.accelerator_model_name or ""
     division = (content or {}).get("division")

@@ -166,10 +166,9 @@ def _charts(
     """
     quality = clean(measure, 40) if measure else "quality"
     for field, across, unit in axes:
-        lines = [line for curve in curves if (line := _line(curve, measure, field))]
-        if not lines:
+        if not any(_points(curve, measure, field) for curve in curves):
             continue
-        goal = _goal(lines, bounds)
+        goal = _goal(bounds, curves, measure, field)
         yield Chart(
             kind="runs",
             title=f"{quality if measure else quality.capitalize()} over {unit}",
@@ -182,13 +181,13 @@ def _charts(
         )
 
 
-def _line(curve: Curve, measure: str | None, field: str) -> Line:
+def _points(curve: Curve, measure: str | None, field: str) -> Line:
+    """Return the places of a run and its values there, as the log has them."""
     found = ((getattr(one, field), one.values.get(measure)) for one in curve)
-    # Some benchmarks are evaluated after the run, in any order: the table keeps that of the log.
-    return sorted((x, y) for x, y in found if x is not None and y is not None)
+    return [(x, y) for x, y in found if x is not None and y is not None]
 
 
-def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
+def _goal(bounds: Band | None, curves: Sequence[Curve], measure: str | None, field: str) -> Goal | None:
     """Return the target: of two bounds the one that evaluations lie beyond, else the one that the last are nearer to.
 
     FID is to be from 0 to 90 and CLIP from 0.15 to 1, and nothing says which of the bounds is the target.
@@ -197,6 +196,8 @@ def _goal(lines: Sequence[Line], bounds: Band | None) -> Goal | None:
         return None
     if bounds.low is None or bounds.high is None:
         return Goal(bounds.low, up=True) if bounds.low is not None else Goal(bounds.high or 0.0, up=False)
+    # Some benchmarks are evaluated after the run, in any order.
+    lines = [line for curve in curves if (line := sorted(_points(curve, measure, field)))]
     values = [point[1] for line in lines for point in line]
     above, below = max(values) > bounds.high, min(values) < bounds.low
     last = statistics.median(line[-1][1] for line in lines)

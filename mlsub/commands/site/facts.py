@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from mlsub.io.show import first_few, show
 from mlsub.present.document import Findings, lines_of
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.submission.model import LogReport
-from mlsub.systems.description import read_description
+from mlsub.systems.description import read_content
 from mlsub.systems.fields import fields, is_empty
 
 #: Rows of a table that are shown; published results stay below a hundred. What is left out is said.
@@ -85,7 +85,8 @@ def run_name(log: LogReport) -> str:
 def hyperparameters_section(logs: Sequence[LogReport]) -> Section:
     """Return the hyperparameters of an entry; where its runs differ, the values with the runs that have them."""
     keys = sorted({key for log in logs for key in log.run.hyperparameters})
-    rows = [(clean(key, 100), _value_cell(_logged(key, logs), "runs")) for key in keys[:MAX_ROWS]]
+    named = [(run_name(log), log.run.hyperparameters) for log in logs]
+    rows = [(clean(key, 100), _value_cell(_logged(key, named), "runs")) for key in keys[:MAX_ROWS]]
     differing = sum(value.badge is not None for _, value in rows)
     words = (f"The first {MAX_ROWS} of {len(keys):,} keys are shown.",) if len(keys) > MAX_ROWS else ()
     words = words if rows else ("The logs contain none.",)
@@ -95,11 +96,10 @@ def hyperparameters_section(logs: Sequence[LogReport]) -> Section:
     return Section(key="hyperparameters", title="Hyperparameters", words=words, tables=tables)
 
 
-def _logged(key: str, logs: Sequence[LogReport]) -> Iterator[tuple[str, str]]:
+def _logged(key: str, runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
     """Yield what each run logs of a key, by its name."""
-    for log in logs:
-        values = log.run.hyperparameters
-        yield run_name(log), show(values[key], 200) if key in values else "not logged"
+    for name, values in runs:
+        yield name, show(values[key], 200) if key in values else "not logged"
 
 
 def _value_cell(values: Iterable[tuple[str, str]], kind: str) -> Cell:
@@ -139,7 +139,7 @@ def system_section(results: Iterable[SiteResult]) -> Section:
 def _description(result: SiteResult) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name of the description of a result, by round and folder, and what it says; nothing of none."""
     path = result.description_path
-    content = read_description(Path(result.root, path), path, result.rules).content if path is not None else None
+    content = read_content(Path(result.root, path), result.rules) if path is not None else None
     if path is not None and content is not None:
         yield f"{result.round_key} {clean(path.rpartition('/')[2], 300)}", content
 
