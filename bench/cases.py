@@ -59,7 +59,7 @@ COMMANDS = {
     **{f"recorder, {kind}": f"{_RECORDER} {kind} {{records}} {{out}}" for kind in ("event", "block", "eval")},
 }
 #: Words of what they are compared with.
-FLOOR, LOCAL = "floor", "--executor local:2"
+FLOOR, LOCAL = "floor", "--jobs 2"
 OTHERS = {
     FLOOR: "python {bench}/floor.py {tree}",
     LOCAL: f"mlsub check {{tree}} {LOCAL} --no-cache",

@@ -80,10 +80,11 @@ def measured(case: Case, scratch: Path, options: argparse.Namespace) -> Line:
         if case.cache == "warm":
             cost(ours)
         used = memory(ours)
+        # The others make the same place anew.
+        written = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / MB
         costs, *theirs = in_turn([ours, *others], options.pairs)
     if failed := [one.status for one in costs if one.status not in (0, 1)]:
         raise SystemExit(f"{case.name}: {' '.join(ours.words)} ended with {failed[0]}")
-    written = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / MB
     size = (0, RECORDS) if "{records}" in words[0] else _size(tree)
     return Line(case.name, *size, costs, dict(zip(against, theirs, strict=True)), used, written)
 
