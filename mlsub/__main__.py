@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 
 from mlsub.io import VERSION
 
@@ -43,14 +44,17 @@ def _printed(text: str) -> bool:
 def _leave(status: object) -> None:
     """End the process at once, as mypy does: freeing every object by itself would be a tenth of a small check.
 
-    What was printed is flushed by then. Whatever was to be done at exit is done; where a thread still runs, or a
-    profiler, Python ends the process.
+    The answer is flushed by then. Whatever was to be done at exit is done, and what it prints is flushed too; where a
+    thread still runs, or a profiler, Python ends the process.
     """
     import atexit
     import threading
 
     if isinstance(status, int) and threading.active_count() == 1 and sys.getprofile() is None:
         atexit._run_exitfuncs()
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            with suppress(OSError, ValueError):
+                stream.flush()
         os._exit(status)
 
 

@@ -150,7 +150,8 @@ def test_a_process_ends_with_the_status_and_all_that_was_printed(end: str, tmp_p
 
 def test_what_was_to_be_done_at_exit_is_done() -> None:
     script = "import atexit; atexit.register(print, 'done'); from mlsub.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", script, "rules", "list"], capture_output=True, text=True, check=True)
+    call, buffered = [sys.executable, "-c", script, "rules", "list"], {**os.environ, "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(call, capture_output=True, text=True, check=True, env=buffered)
     assert done.stdout.endswith("\ndone\n")
 
 
