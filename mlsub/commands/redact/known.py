@@ -61,16 +61,16 @@ class Known:
         lines = sketch.split(b"\n")
         different = dict.fromkeys(lines)
         self._search([line for line in different if line not in self._lines])
-        places = list(candidates(sketch, b"\n".join(different), all_looks()[1]))
+        found: list[PrivateSpan] = []
         at = 0
         for line in lines:
             for start, end, judge in self._lines[line]:
-                places.append((at + start, at + end, judge))
+                begin = at + start
+                for first, last, thing in judge(text[begin : at + end]):
+                    found.append((begin + first, begin + last, thing))
             at += len(line) + 1
-        found = []
-        for begin, end, judge in places:
-            for start, stop, thing in judge(text[begin:end]):
-                found.append((begin + start, begin + stop, thing))
+        for start, end, judge in candidates(sketch, b"\n".join(different), all_looks()[1]):
+            found += ((start + first, start + last, thing) for first, last, thing in judge(text[start:end]))
         return found
 
     def _search(self, lines: Sequence[bytes]) -> None:

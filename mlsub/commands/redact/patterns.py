@@ -255,7 +255,10 @@ _KINDS: dict[str, Judge] = {
     **{"path": _path, "place": _place, "machine": _machine, "address": _address, "hex": _groups_of_hex},
     "email": _email,
 }
-_KINDS = {kind: lru_cache(maxsize=1 << 14)(judge) for kind, judge in _KINDS.items()} | {"block": _block}
+#: Addresses are short, and there are 65,536 in a network of two numbers.
+_KEPT = {"machine": 1 << 16, "address": 1 << 16}
+_KINDS = {kind: lru_cache(maxsize=_KEPT.get(kind, 1 << 14))(judge) for kind, judge in _KINDS.items()}
+_KINDS["block"] = _block
 
 #: Hosts that one list is taken apart into at most.
 MAX_MEMBERS = 4096

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
@@ -76,7 +76,7 @@ class Redactor:
         #: The highest numbers of placeholders that stand in the logs already.
         self._taken: dict[str, int] = {}
         self._root = Path()
-        self.items: dict[Thing, Private] = {}
+        self._items: dict[Thing, Private] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -84,7 +84,18 @@ class Redactor:
         self._begun_with = len(self._names), len(self._secrets), self._taken.copy()
         self._known = known.Known(self._names, self._secrets)
         self._numbers = self._taken.copy()
-        self.items.clear()
+        self._items.clear()
+        #: How often each thing stands in which kind of place, and those with as many places as are listed.
+        self._counts: defaultdict[Where, Counter[Thing]] = defaultdict(Counter)
+        self._placed: defaultdict[Where, set[Thing]] = defaultdict(set)
+
+    @property
+    def items(self) -> dict[Thing, Private]:
+        """All that was listed so far."""
+        for where, counts in self._counts.items():
+            for thing, times in counts.items():
+                self._items[thing].counts[where] = times
+        return self._items
 
     def survey(
         self, files: Sequence[Path], progress: Progress | None = None, root: Path | None = None
@@ -153,24 +164,25 @@ class Redactor:
         text = _joined(piece for _, piece in pieces)
         starts = list(accumulate((len(piece) + 1 for _, piece in pieces), initial=1))
         spans = self.spans(text)
-        new: dict[Thing, list[Spot]] = {}
-        for thing, times in Counter(thing for _, _, thing in spans).items():
-            if where is Where.FREE or thing[0] is not Kind.ENV:
-                item = self._item(thing)
-                item.counts[where] = item.counts.get(where, 0) + times
-                new[thing] = item.places.setdefault(where, [])
+        if where is not Where.FREE:
+            spans = [span for span in spans if span[2][0] is not Kind.ENV]
+        self._counts[where].update(thing for _, _, thing in spans)
+        placed = self._placed[where]
         at = line = number = 0
         for start, _, thing in spans:
-            places = new.get(thing)
-            if places is not None and len(places) < MAX_PLACES:
-                if start >= starts[number]:
-                    number = bisect(starts, start)
-                    at, line = starts[number - 1], pieces[number - 1][0]
-                line += text.count(b"\n", at, start)
-                at = start
-                found = _RECORD_KEY.search(pieces[number - 1][1]) if where is Where.RECORD else None
-                spot = Spot(name, line, plain(found[1].decode("latin-1")) if found else "")
-                places += [spot] if spot not in places else []
+            if thing in placed:
+                continue
+            if start >= starts[number]:
+                number = bisect(starts, start)
+                at, line = starts[number - 1], pieces[number - 1][0]
+            line += text.count(b"\n", at, start)
+            at = start
+            found = _RECORD_KEY.search(pieces[number - 1][1]) if where is Where.RECORD else None
+            spot = Spot(name, line, plain(found[1].decode("latin-1")) if found else "")
+            places = self._item(thing).places.setdefault(where, [])
+            places += [spot] if spot not in places else []
+            if len(places) == MAX_PLACES:
+                placed.add(thing)
 
     def spans(self, text: bytes) -> list[PrivateSpan]:
         """Return what is replaced in a text that begins with a line end, in order."""
@@ -206,16 +218,16 @@ class Redactor:
         return found
 
     def _item(self, thing: Thing) -> Private:
-        item = self.items.get(thing)
+        item = self._items.get(thing)
         if item is None:
             kind, key = thing
             if kind is Kind.SECRET and known.anchor(key):
                 self._secrets[key] = None
-            if len(self.items) >= MAX_ITEMS:
+            if len(self._items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
             self._numbers[kind] = number = self._numbers.get(kind, 0) + 1
             placeholder = "<env>" if kind is Kind.ENV else f"<{kind}-{number}>"
-            item = self.items[thing] = Private(kind, _shown(kind, key), placeholder)
+            item = self._items[thing] = Private(kind, _shown(kind, key), placeholder)
         return item
 
     def write(self, file: Path, target: Path | None = None) -> None:
