@@ -93,8 +93,9 @@ class Redactor:
     def items(self) -> dict[Thing, Private]:
         """All that was listed so far."""
         for where, counts in self._counts.items():
-            for thing, times in counts.items():
-                self._items[thing].counts[where] = times
+            for thing, item in self._items.items():
+                if times := counts[thing]:
+                    item.counts[where] = times
         return self._items
 
     def survey(
