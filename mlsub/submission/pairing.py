@@ -56,7 +56,8 @@ def pairs(ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:
 
 def without(entries: Sequence[Result], found: Sequence[Pair], side: int) -> list[Result]:
     """Return the entries of a side that no pair has."""
-    return [one for one in entries if all(one is not pair[side] for pair in found)]
+    taken = {id(pair[side]) for pair in found}
+    return [one for one in entries if id(one) not in taken]
 
 
 def partner(entry: Result, others: Sequence[Result]) -> Result | None:

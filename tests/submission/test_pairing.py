@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from mlsub.submission.pairing import MOST, paired, pairs
+from mlsub.submission.pairing import MOST, paired, pairs, without
 from mlsub.submission.result import Result
 from tests.commands.site.many import result
 
@@ -23,3 +23,9 @@ def test_more_entries_than_anyone_submits_are_not_held_against_each_other() -> N
     assert pairs(entries("4.0", MOST + 1), entries("4.1", 1)) == []
     assert len(list(paired([*entries("4.0", 20), *entries("4.1", 20)]))) == 20
     assert list(paired([*entries("4.0", MOST), *entries("4.1", 1)])) == []
+
+
+def test_entries_that_are_alike_are_still_two() -> None:
+    first, second = (replace(one) for one in entries("4.0", 1) * 2)
+    assert first == second
+    assert [one is second for one in without([first, second], [(first, first)], 0)] == [True]

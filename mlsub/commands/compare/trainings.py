@@ -110,18 +110,22 @@ def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> list[Pair]:
     """
     ours, theirs = old.results, new.results
     found = _forced(forced, ours, theirs)
-    left = without(ours, found, 0), without(theirs, found, 1)
     many = any(len({one.organisation_name for one in side}) > 1 for side in (ours, theirs))
-    for group in sorted({_group(one, many=many) for one in left[0]}):
-        alike = [[one for one in side if _group(one, many=many) == group] for side in left]
-        found += [(alike[0][0], alike[1][0])] if [*map(len, alike)] == [1, 1] else pairs(*alike)
+    groups: dict[tuple[str, ...], tuple[list[Result], list[Result]]] = {}
+    for at, side in enumerate((ours, theirs)):
+        for one in without(side, found, at):
+            groups.setdefault(_group(one, many=many), ([], []))[at].append(one)
+    for name in sorted(groups):
+        old_ones, new_ones = groups[name]
+        alone = len(old_ones) == len(new_ones) == 1
+        found += [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
     if len(ours) == len(theirs) == 1:
         found = [(ours[0], theirs[0])]
     if not found:
-        one, other = (", ".join(map(entry_name, side[:3])) for side in (ours, theirs))
+        first, second = (", ".join(map(entry_name, side[:3])) for side in (ours, theirs))
         raise MlsubError(
             f"No entry of {old.path} has a counterpart in {new.path}. --pair pairs what belongs together: "
-            f"the first has {one}, the second {other}."
+            f"the first has {first}, the second {second}."
         )
     return found
 
