@@ -118,21 +118,21 @@ def _value_cell(values: Iterable[tuple[str, str]], kind: str) -> Cell:
 def system_section(results: Iterable[SiteResult]) -> Section:
     """Return the system descriptions of results as they lie in their packages; where they differ, with their names."""
     files = {(one.root, one.description_path): one for one in results}
-    found = {name: content for one in files.values() for name, content in _description(one)}
+    found = [described for one in files.values() for described in _description(one)]
     section = Section(key="system", title="System description")
     if not found:
         return replace(section, words=("There is no system description that can be read.",))
     known = fields().fields
-    stated = dict.fromkeys(name for content in found.values() for name in content)
+    stated = dict.fromkeys(name for _, content in found for name in content)
     names = [*(name for name in known if name in stated), *(name for name in stated if name not in known)][:MAX_ROWS]
-    empty = [name for name in names if all(is_empty(content.get(name)) for content in found.values())]
+    empty = [name for name in names if all(is_empty(content.get(name)) for _, content in found)]
     titles = {name: known[name].title if name in known else clean(name, 100) for name in names}
-    said = {name: [(of, _text_of(content.get(name))) for of, content in found.items()] for name in names}
+    said = {name: [(of, _text_of(content.get(name))) for of, content in found] for name in names}
     rows = [(titles[name], _value_cell(said[name], "descriptions")) for name in names if name not in empty]
     if empty:
         rows.append(("Empty", Cell(", ".join(titles[name] for name in empty))))
     left = (f"The first {MAX_ROWS} of {len(stated):,} fields are shown.",) if len(stated) > MAX_ROWS else ()
-    caption = f"Fields of {first_few(found, 8)}"
+    caption = f"Fields of {first_few((name for name, _ in found), 8)}"
     return replace(section, words=left, tables=(plain_table(caption, ("field", "value"), rows),))
 
 

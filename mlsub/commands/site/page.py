@@ -77,7 +77,7 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Series(msgspec.Struct, frozen=True):
-    """Data of a chart that belong together: x and y of each point, or of spans from, to, and the number of the row.
+    """Data of a chart that belong together: x and y of each point.
 
     ``style`` is how ``static/series.js`` draws them; ``colour`` is a number in the palette.
     """

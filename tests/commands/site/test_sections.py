@@ -211,6 +211,19 @@ def test_the_system_is_shown_as_described_and_unknown_fields_come_last(tree: Tre
     assert words == ("There is no system description that can be read.",)
 
 
+def test_descriptions_of_one_system_stand_together_where_they_say_the_same(tmp_path: Path) -> None:
+    """Two folders of an organisation may spell it differently and have files of one name."""
+    described = [make_tree(tmp_path / name, "v1.0", name) for name in ("ACME", "acme")]
+    described[1].describe(framework="other 2.0")
+    section = system_section([result(tree) for tree in described])
+    told = dict(cells(section.tables[0]))
+    assert told["Number of nodes"] == "1"
+    assert (
+        told["Framework"].endswith("; other 2.0 (v1.0 rack1.json)")
+        and told["Framework"].count("(v1.0 rack1.json)") == 2
+    )
+
+
 def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> None:
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
     found = result(tree)
