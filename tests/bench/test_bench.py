@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,7 @@ from bench.installed import installed
 from bench.measure import Command, Cost, Memory, cost, in_turn, memory
 from bench.official import organisations
 from bench.results import Line
-from bench.run import place
+from bench.run import measured, place
 from mlsub.findings import Verdict
 
 LOGS = 24
@@ -54,6 +55,17 @@ def test_organisations_are_repeated_under_other_names(small: Path, tmp_path: Pat
     assert [path.name for path in sorted((found / above.name).iterdir())][:3] == [
         "Organisation1", "Organisation1-1", "Organisation1-2",
     ]  # fmt: skip
+
+
+def test_the_size_of_a_site_is_that_of_what_was_written(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands beside it make their place anew: after them nothing was left to be measured."""
+    monkeypatch.setattr("bench.run.installed", lambda _: Path(sys.executable).parent)
+    monkeypatch.setattr("bench.run.place", lambda *_: (small, ""))
+    [case] = [case for case in CASES if any(target.figure == "out_mb" for target in case.targets)]
+    found = measured(case, tmp_path, Namespace(published=small, no_official=True, pairs=1))
+    assert found.out_mb > 0.5
 
 
 @pytest.mark.long
