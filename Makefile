@@ -113,7 +113,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m tests.imports
+	$(BIN)/python -m tools.imports
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
@@ -134,7 +134,7 @@ docs: $(DOCS)
 dist: $(STAMP)
 	$(EXTRA) '.[release]'
 	rm -rf dist build/wheel
-	$(BIN)/python -m tests.supply.build dist
+	$(BIN)/python -m tools.supply.build dist
 	$(BIN)/twine check --strict dist/*
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
@@ -149,7 +149,7 @@ lock: $(STAMP)
 
 # For a quiet machine: half an hour.
 bench: $(STAMP)
-	$(BIN)/python bench/run.py $(BENCH)
+	$(BIN)/python tools/tools/bench/run.py $(BENCH)
 
 parity: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) tests/differential/test_corpus.py tests/differential/test_mutants.py
@@ -162,32 +162,32 @@ long: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) --hypothesis-seed=$(SEED)
 
 fuzz: $(STAMP)
-	$(BIN)/python -m tests.campaigns.fuzz --seconds 600 --seed $(SEED)
+	$(BIN)/python -m tools.campaigns.fuzz --seconds 600 --seed $(SEED)
 
 faults: $(STAMP)
-	$(BIN)/python -m tests.campaigns.faults --kills 200
+	$(BIN)/python -m tools.campaigns.faults --kills 200
 
 limits: $(STAMP)
-	$(BIN)/python -m tests.campaigns.limits
-	$(BIN)/python -m pytest tests/campaigns/limits/measured_*.py
+	$(BIN)/python -m tools.campaigns.limits
+	$(BIN)/python -m pytest tools/campaigns/limits/measured_*.py
 
 long-parity: $(STAMP)
-	$(BIN)/python -m tests.campaigns.parity --seed $(SEED)
+	$(BIN)/python -m tools.campaigns.parity --seed $(SEED)
 
 supply: $(or $(PART),licences sbom audit)
 
 licences: $(STAMP)
 	$(EXTRA) '.[supply]'
-	$(BIN)/python -m tests.supply.licences --write
+	$(BIN)/python -m tools.supply.licences --write
 
 sbom: $(STAMP)
 	$(EXTRA) '.[supply]'
-	$(BIN)/python -m tests.supply.sbom build/mlsub.cdx.json
+	$(BIN)/python -m tools.supply.sbom build/mlsub.cdx.json
 
 # Exit status 2 where the index has no advisories.
 audit: $(STAMP)
 	$(EXTRA) '.[supply]'
-	$(BIN)/python -m tests.supply.audit
+	$(BIN)/python -m tools.supply.audit
 
 clean:
 	rm -rf $(VENV) build demo dist *.egg-info

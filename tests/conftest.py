@@ -12,8 +12,8 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.effort import FAST, LONG, effort
-from tests.once import once
+from tools.support.effort import FAST, LONG, effort
+from tools.support.once import once
 
 # Networks as small as the rehearsal's cost twice as much on several threads, which wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -94,7 +94,7 @@ def expected_text(request: pytest.FixtureRequest) -> ExpectedText:
 
 
 def _rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tests.commands.runner import run
+    from tools.support.runner import run
 
     def train(folder: Path) -> None:
         manifest = Path(__file__).parents[1] / "submissions" / "rehearsal" / "training.yaml"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlsub.submission.templates import templates
-from tests.make_tree import RUNS, Tree, make_tree
-from tests.score.energy.folders import node_log, switch_log
+from tools.support.make_tree import RUNS, Tree, make_tree
+from tools.support.power_folders import node_log, switch_log
 
 
 def make_many(above: Path, round_folder: str = "v4.0", benchmark: str = "resnet", runs: int | None = None) -> Tree:

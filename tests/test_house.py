@@ -54,7 +54,7 @@ MEASURES = re.compile(
     r"process_time|perf_counter|thread_time|getrusage|RUSAGE|maxrss|tracemalloc|timeit|VmHWM|VmRSS|os\.times|time\.time\(|deadline=\d"
 )
 #: A program that no test of `make test` decides by.
-MEASURING = "tests/campaigns/limits/__main__.py"
+MEASURING = "tools/campaigns/limits/__main__.py"
 
 
 def test_no_test_measures_time_or_memory() -> None:

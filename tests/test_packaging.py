@@ -90,7 +90,7 @@ def test_the_smoke_tests_of_a_release_pass_here(tmp_path: Path) -> None:
     """What of them needs no installation: a submission on its way through the commands."""
     script = (
         "from tests import smoke\n"
-        "from tests.commands.runner import run\n"
+        "from tools.support.runner import run\n"
         "smoke.mlsub = lambda *words: run(*words).stdout\n"
         "smoke.goes_through()\n"
     )

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from mlsub.cli import main
 from tests.commands.tree import every
-from tests.make_tree import make_log, make_tree
+from tools.support.make_tree import make_log, make_tree
 
 CASES = [
     (["--help"], {"msgspec", "yaml", "rich", "jsonschema", "mlperf_logging", "sklearn", "numpy"}),

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.workspace import Settings
-from tests.commands.runner import answer_schema, call, run
 from tests.conftest import ExpectedText
-from tests.make_tree import make_tree, snapshot
+from tools.support.make_tree import make_tree, snapshot
+from tools.support.runner import answer_schema, call, run
 
 CLAIMS = r"""claims_version: 1
 source: {title: A post, publisher: ACME, date: 2021-06-30}

@@ -20,10 +20,10 @@ from mlsub.workspace import cache as caches
 from mlsub.workspace.logs import package_job
 from mlsub.workspace.schedule import Checked
 from mlsub.workspace.schedule import run as run_jobs
-from tests.commands.runner import answer_schema, run
-from tests.effort import HUNG
-from tests.make_tree import Tree, make_tree
 from tests.workspace.changes import touched_back
+from tools.support.effort import HUNG
+from tools.support.make_tree import Tree, make_tree
+from tools.support.runner import answer_schema, run
 
 REPOSITORY = Path(__file__).parents[2]
 #: Commands that read logs, with what they are asked; CACHE is named by the test.

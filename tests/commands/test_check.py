@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import call, check, run
-from tests.make_tree import SYSTEM, make_tree, snapshot, spoil
+from tools.support.make_tree import SYSTEM, make_tree, snapshot, spoil
+from tools.support.runner import call, check, run
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import run
-from tests.make_tree import make_tree, spoil
+from tools.support.make_tree import make_tree, spoil
+from tools.support.runner import run
 
 #: Reads logs of the second round only once a file is there.
 WAITING = """

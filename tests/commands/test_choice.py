@@ -9,9 +9,9 @@ import click
 import pytest
 
 from mlsub.findings import Kind, Severity
-from tests.commands.runner import Outcome, check, run
 from tests.commands.tree import leaves
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.make_tree import Tree, make_tree, spoil
+from tools.support.runner import Outcome, check, run
 
 #: A rule of each kind and severity that :func:`tree` breaks.
 OFFICIAL, WARNING, REVIEW, NOTE = (

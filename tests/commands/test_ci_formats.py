@@ -15,13 +15,13 @@ import pytest
 from mlsub.present import CI_FORMATS, FORMATS, terminal
 from mlsub.present.document import Document, Text
 from tests.ci_formats import counted, github, gitlab, junit, sarif
-from tests.commands.runner import Outcome, run
 from tests.commands.test_review import stretched
-from tests.corpus import CORPUS
-from tests.effort import LONG
-from tests.emit.digits import HYPERPARAMETERS
-from tests.make_tree import HOUSE, Log, make_log, make_tree, spoil
 from tests.review.runs.build import write_tree
+from tools.support.corpus import CORPUS
+from tools.support.digits import HYPERPARAMETERS
+from tools.support.effort import LONG
+from tools.support.make_tree import HOUSE, Log, make_log, make_tree, spoil
+from tools.support.runner import Outcome, run
 
 ALL = (*FORMATS, *CI_FORMATS)
 CLAIMS = """claims_version: 1

@@ -9,8 +9,8 @@ import pytest
 
 from mlsub.cli import main
 from mlsub.present.terminal import colours, console
-from tests.commands.runner import Stream, run
 from tests.commands.tree import every
+from tools.support.runner import Stream, run
 
 LIST = ("rules", "list", "--round", "5.1")
 

@@ -12,7 +12,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from mlsub.cli import main
-from tests.commands.runner import REPOSITORY, run
+from tools.support.runner import REPOSITORY, run
 
 #: A command line, and what completes its last word: all of it, or some where it starts with ``...``.
 CASES = {

@@ -13,8 +13,8 @@ from mlsub.commands.output import Target
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import Place
-from tests.commands.runner import Stream, call, run
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
+from tools.support.runner import Stream, call, run
 
 
 @pytest.fixture

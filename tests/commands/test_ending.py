@@ -19,14 +19,14 @@ import pytest
 
 from mlsub.cli import main
 from mlsub.commands.lazy import Command
-from tests.commands.runner import REPOSITORY, Stream, check, run
 from tests.commands.test_rcp_build import reference_runs
 from tests.commands.tree import leaves
-from tests.corpus import CORPUS
-from tests.effort import HUNG
 from tests.golden import places
 from tests.golden.ask import line_of
-from tests.make_tree import make_tree
+from tools.support.corpus import CORPUS
+from tools.support.effort import HUNG
+from tools.support.make_tree import make_tree
+from tools.support.runner import REPOSITORY, Stream, check, run
 
 FULL = Path("/dev/full")
 MLSUB = [sys.executable, "-m", "mlsub"]

@@ -15,8 +15,8 @@ import pytest
 
 import mlsub.commands.fix.run as run_module
 from mlsub.io.errors import MlsubError
-from tests.commands.runner import run
-from tests.make_tree import Log, Tree, make_tree, snapshot
+from tools.support.make_tree import Log, Tree, make_tree, snapshot
+from tools.support.runner import run
 
 
 @pytest.fixture

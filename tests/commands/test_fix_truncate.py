@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.commands.runner import answer_schema, run
-from tests.make_tree import snapshot
+from tools.support.make_tree import snapshot
+from tools.support.runner import answer_schema, run
 
 RECORD = ':::MLLOG {"time_ms": 1, "key": "a", "value": null, "metadata": {}}\n'
 LINE = "step of the training, told at length so that a log becomes too large soon\n"

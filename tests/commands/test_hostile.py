@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from tests.commands.runner import call, check, run
-from tests.make_tree import Tree, make_tree
+from tools.support.make_tree import Tree, make_tree
+from tools.support.runner import call, check, run
 
 HOSTILE = {
     "colour": "\x1b[31mred\x1b[0m",

@@ -12,8 +12,8 @@ import pytest
 from jsonschema import ValidationError
 
 import mlsub
-from tests.commands.runner import answer_schema, check, run
-from tests.make_tree import SYSTEM, Log, Tree, make_log, make_tree, spoil
+from tools.support.make_tree import SYSTEM, Log, Tree, make_log, make_tree, spoil
+from tools.support.runner import answer_schema, check, run
 
 TOP_LEVEL = {"schema", "mlsub", "command", "reports", "settings"}
 REPORT = {"usage", "round", "root", "official", "logs", "entries", "systems", "findings", "hidden"}

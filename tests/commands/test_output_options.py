@@ -12,10 +12,10 @@ import pytest
 
 from mlsub.commands.answers import answer_type, commands
 from mlsub.present import FORMATS
-from tests.commands.pack.workplace import Workplace
-from tests.commands.runner import answer_schema, call, run
 from tests.commands.test_rcp_build import reference_runs
-from tests.make_tree import make_tree, snapshot
+from tools.support.make_tree import make_tree, snapshot
+from tools.support.runner import answer_schema, call, run
+from tools.support.workplace import Workplace
 
 CLAIMS = """claims_version: 1
 source: {title: A post}

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from mlsub.cli import main
 from mlsub.packing.read import manifest_schema
-from tests.commands.pack.workplace import Workplace
-from tests.commands.runner import Outcome, answer_schema, run
 from tests.conftest import ExpectedText
-from tests.make_tree import Log, make_tree, snapshot
+from tools.support.make_tree import Log, make_tree, snapshot
+from tools.support.runner import Outcome, answer_schema, run
+from tools.support.workplace import Workplace
 
 
 @pytest.fixture

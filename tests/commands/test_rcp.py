@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.commands.runner import run
+from tools.support.runner import run
 
 RESNET = """\
 resnet, training 2.0: epochs to converge, 5 runs an entry

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import run
-from tests.make_tree import Log, Tree, make_tree
+from tools.support.make_tree import Log, Tree, make_tree
+from tools.support.runner import run
 
 TEXT = """\
 FILE: resnet, epochs to converge

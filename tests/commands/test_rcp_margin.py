@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import Outcome, run
 from tests.commands.test_hostile import HOSTILE
 from tests.conftest import ExpectedText
-from tests.convergence.logs import log_of, write_logs
-from tests.differential.shared import ABSENT, folder, present
-from tests.make_tree import make_tree
+from tools.oracle.shared import ABSENT, folder, present
+from tools.support.entry_logs import log_of, write_logs
+from tools.support.make_tree import make_tree
+from tools.support.runner import Outcome, run
 
 #: ResNet in v1.0 at batch size 4096: mean 39.875 epochs, accepted from 38.906.
 SIZE = 4096

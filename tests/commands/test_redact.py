@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import answer_schema, run
-from tests.make_tree import snapshot
+from tools.support.make_tree import snapshot
+from tools.support.runner import answer_schema, run
 
 RECORD = ':::MLLOG {"time_ms": 1, "key": "a", "value": null, "metadata": {"file": "/home/alice/t.py"}}\n'
 

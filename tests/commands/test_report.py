@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.convergence.reference import reference_file
-from tests.commands.runner import call, run
 from tests.commands.site.sites import Html, two_rounds
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
+from tools.support.runner import call, run
 
 pytest.importorskip("jinja2")
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import REPOSITORY, Outcome, answer_schema, run
 from tests.conftest import ExpectedText
-from tests.corpus import CORPUS
-from tests.make_tree import make_tree, snapshot, spoil
 from tests.review.runs.build import Record, at, delay, write_tree
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import make_tree, snapshot, spoil
+from tools.support.runner import REPOSITORY, Outcome, answer_schema, run
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 

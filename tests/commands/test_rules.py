@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import run
 from tests.conftest import ExpectedText
+from tools.support.runner import run
 
 #: Name of the expected text: the call.
 TEXTS = {

@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 
 from mlsub.commands.answers import commands, schema
 from mlsub.commands.schema.command import documents
-from tests.commands.runner import run
 from tests.commands.tree import leaves
+from tools.support.runner import run
 
 NAMES = (*documents(), *commands())
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mlsub.present.tables import ColumnKind, columns
-from tests.commands.runner import answer_schema, run
-from tests.differential import shared
+from tools.oracle import shared
+from tools.support.runner import answer_schema, run
 
 pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
 

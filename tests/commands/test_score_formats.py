@@ -20,8 +20,8 @@ from pyarrow import parquet
 
 from mlsub.commands.score.command import command
 from mlsub.commands.score.formats import FORMATS, format_of_file
-from tests.commands.runner import REPOSITORY, call, check, run
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.make_tree import Tree, make_tree, spoil
+from tools.support.runner import REPOSITORY, call, check, run
 
 ROWS = ("csv", "markdown", "html", "parquet", "xlsx")
 MISSING = "pip install '.[tables]'"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import run
-from tests.make_tree import Tree, make_tree, snapshot
+from tools.support.make_tree import Tree, make_tree, snapshot
+from tools.support.runner import run
 
 
 def tree_with(tmp_path: Path, epochs: int) -> Tree:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import run
 from tests.conftest import ExpectedText
-from tests.differential.shared import ABSENT, CORPUS, present, recorded_entries
-from tests.make_tree import Log, Tree, make_tree, spoil
+from tools.oracle.shared import ABSENT, CORPUS, present, recorded_entries
+from tools.support.make_tree import Log, Tree, make_tree, spoil
+from tools.support.runner import run
 
 
 def loose(tmp_path: Path, count: int = 7) -> Tree:

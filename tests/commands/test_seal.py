@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import Outcome, call, run
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import plant, snapshot
-from tests.make_tree import Tree, make_tree
-from tests.make_tree import snapshot as states
+from tools.support.make_tree import Tree, make_tree
+from tools.support.make_tree import snapshot as states
+from tools.support.runner import Outcome, call, run
 
 pytest.importorskip("pyrage")
 #: What is sealed here has all that can be sealed, and is no package that would be accepted.

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from pyrage import x25519
 
-from tests.commands.pack.workplace import Workplace
-from tests.commands.runner import Outcome, answer_schema, run
 from tests.conftest import ExpectedText
-from tests.make_tree import Log, make_description, make_log, make_tree, snapshot, spoil
+from tools.support.make_tree import Log, make_description, make_log, make_tree, snapshot, spoil
+from tools.support.runner import Outcome, answer_schema, run
+from tools.support.workplace import Workplace
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ from mlsub.rounds import get_round
 from mlsub.systems.capture import capture_here
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
-from tests.commands.runner import answer_schema, call, run
 from tests.conftest import ExpectedText
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.make_tree import make_description
 from tests.systems.machine import Machine
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.make_tree import make_description
+from tools.support.runner import answer_schema, call, run
 
 
 def accepted(file: Path) -> list[str]:

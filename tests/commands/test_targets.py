@@ -10,8 +10,8 @@ import pytest
 
 from mlsub.commands.output import targets
 from tests.ci_formats import sarif
-from tests.commands.runner import run
-from tests.make_tree import Tree, make_tree, snapshot, spoil
+from tools.support.make_tree import Tree, make_tree, snapshot, spoil
+from tools.support.runner import run
 
 #: What is given, what standard output gets, and what each file gets.
 GIVEN = [

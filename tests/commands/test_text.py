@@ -13,9 +13,9 @@ import pytest
 
 from mlsub.cli import main
 from mlsub.rules.explain import rule_ids
-from tests.commands.runner import run
 from tests.conftest import ExpectedText
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.make_tree import Tree, make_tree, spoil
+from tools.support.runner import run
 
 
 def _accepted(tmp_path: Path) -> Path:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import run
-from tests.make_tree import RUNS, Log, Tree, make_tree
+from tools.support.make_tree import RUNS, Log, Tree, make_tree
+from tools.support.runner import run
 
 #: What the logs count, and what a page must not call it.
 EPOCHS = 1.375

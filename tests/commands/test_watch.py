@@ -19,9 +19,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mlsub.cli import main
-from tests.commands.runner import REPOSITORY
-from tests.commands.watch.scene import lines_of, read_events
-from tests.effort import HUNG
+from tools.support.effort import HUNG
+from tools.support.runner import REPOSITORY
+from tools.support.scene import lines_of, read_events
 
 CALL = [sys.executable, "-c", "from mlsub.cli import main; main(prog_name='mlsub')", "watch"]
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": str(REPOSITORY)}

@@ -20,9 +20,9 @@ from mlsub.present import text as present_text
 from mlsub.present.document import Column
 from mlsub.present.width import LEAST, LEAST_NAME, Layout, cells, layout, shorten
 from tests.commands.tree import leaves
-from tests.corpus import CORPUS, REPOSITORY
 from tests.golden import places
 from tests.golden.ask import line_of
+from tools.support.corpus import CORPUS, REPOSITORY
 
 WIDTHS = (60, 80, 120)
 #: So wide that nothing has to give way.

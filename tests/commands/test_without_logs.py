@@ -11,9 +11,9 @@ import mlsub
 from mlsub.commands.db.build import Built, build
 from mlsub.submission.report import EmptyFolder
 from mlsub.workspace import Settings
-from tests.commands.runner import run
 from tests.commands.site.sites import Html
-from tests.make_tree import SYSTEM, Tree, make_tree
+from tools.support.make_tree import SYSTEM, Tree, make_tree
+from tools.support.runner import run
 
 WORDS = (
     "1 benchmark folder without result logs (results/rack2/resnet): the best of resnet is the best of the results given"

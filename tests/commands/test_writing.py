@@ -14,10 +14,10 @@ from typing import NamedTuple
 import click
 import pytest
 
-from tests.commands.pack.workplace import Workplace
-from tests.commands.runner import REPOSITORY, Outcome, run
 from tests.commands.tree import leaves
-from tests.make_tree import make_tree, snapshot
+from tools.support.make_tree import make_tree, snapshot
+from tools.support.runner import REPOSITORY, Outcome, run
+from tools.support.workplace import Workplace
 
 #: What somebody wrote; it must be somewhere after each command.
 MINE = b"written by hand, and the only copy\n"

@@ -14,7 +14,7 @@ from mlsub.convergence.entry import Convergence, Options
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
-from tests.convergence.logs import judged, log_of, write_logs
+from tools.support.entry_logs import judged, log_of, write_logs
 
 #: ResNet in v1.0 at batch size 4096: mean 39.875 epochs, accepted from 38.906.
 SIZE, SLOW, NEAR, FAST = 4096, 42, 39, 30

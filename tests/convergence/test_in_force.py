@@ -24,7 +24,7 @@ from mlsub.convergence.reference import (
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rules.load import benchmark as needs
 from tests.convergence import upstream
-from tests.convergence.logs import judged, log_of, write_logs
+from tools.support.entry_logs import judged, log_of, write_logs
 
 PUBLISHED, DEADLINE, NEWEST = (Options(points=which) for which in WHICH)
 ROUNDS = [

@@ -17,8 +17,8 @@ from mlsub.convergence.reference import Point, points_of, reference_file
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from tests.convergence import odd_logs
-from tests.convergence.logs import judged, write_logs
-from tests.effort import effort
+from tools.support.effort import effort
+from tools.support.entry_logs import judged, write_logs
 
 #: From here on the installed code computes as that of the round's day.
 ROUNDS = ("4.1", "5.0", "5.1", "6.0", "6.1")

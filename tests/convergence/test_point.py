@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from mlsub.convergence.verdict import paired_convergence_point, paired_rule
 from mlsub.log.run import Evaluation
 from mlsub.rounds import get_round
-from tests.differential.shared import ABSENT, folder, present, recorded_entries
-from tests.judging import report_on
+from tools.oracle.shared import ABSENT, folder, present, recorded_entries
+from tools.support.judging import report_on
 
 ROUNDS = ("3.1", "4.0", "4.1", "5.0")
 

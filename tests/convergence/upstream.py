@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from mlsub.convergence.reference import Change, ReferenceRuns, day_of, runs_of
 from mlsub.rounds import Round, get_round
-from tests.corpus import SHARED
+from tools.support.corpus import SHARED
 
 BUNDLE = SHARED / "upstream" / "mlcommons-logging.bundle"
 ABSENT = "needs the history of mlcommons/logging (shared/upstream, beside the repository)"

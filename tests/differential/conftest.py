@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential.summarizer import HISTORY, fetch_history
-from tests.once import once
+from tools.oracle.summarizer import HISTORY, fetch_history
+from tools.support.once import once
 
 
 @pytest.fixture(scope="session")

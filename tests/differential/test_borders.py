@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from mlsub.rules.constraints import INTEGER_TOLERANCE, Constraint
-from tests.differential.compare import disagreements, disagrees, judge_both, known_deviation
-from tests.differential.generate import Combination, combinations, rules_of
-from tests.differential.log import Line, Log, Mutant, altered, content, generated, places_of, record_line
-from tests.differential.mutate import INIT_LIMITS
-from tests.differential.official_values import beside, literals_in
-from tests.differential.oracle import OFFICIAL, official
-from tests.differential.values import item_step
-from tests.effort import LONG, effort
+from tools.oracle.compare import disagreements, disagrees, judge_both, known_deviation
+from tools.oracle.generate import Combination, combinations, rules_of
+from tools.oracle.log import Line, Log, Mutant, altered, content, generated, places_of, record_line
+from tools.oracle.mutate import INIT_LIMITS
+from tools.oracle.official_values import beside, literals_in
+from tools.oracle.oracle import OFFICIAL, official
+from tools.oracle.values import item_step
+from tools.support.effort import LONG, effort
 
 SEED = "ci-1"
 #: Multiples that are tried, each with the tolerance above and below it.

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential import boundary, compare
-from tests.differential.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in
-from tests.differential.compare import disagreements, disagrees, judge_both
-from tests.differential.edges import turns
-from tests.differential.generate import Combination
-from tests.differential.log import Mutant, content, generated, raw, record_line, smallest
-from tests.differential.phases import PHASES, Task, logs_of
-from tests.differential.sources import Source, generated_sources
-from tests.differential.splices import SPLICES, Part, Splice, spliced
-from tests.effort import LONG, effort
+from tools.oracle import boundary, compare
+from tools.oracle.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in
+from tools.oracle.compare import disagreements, disagrees, judge_both
+from tools.oracle.edges import turns
+from tools.oracle.generate import Combination
+from tools.oracle.log import Mutant, content, generated, raw, record_line, smallest
+from tools.oracle.phases import PHASES, Task, logs_of
+from tools.oracle.sources import Source, generated_sources
+from tools.oracle.splices import SPLICES, Part, Splice, spliced
+from tools.support.effort import LONG, effort
 
 SEED = "ci-1"
 MATRIX = [

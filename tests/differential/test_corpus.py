@@ -12,11 +12,10 @@ import mlsub
 from mlsub.convergence.statistics import mean_of, trimmed
 from mlsub.findings import Verdict
 from mlsub.submission.report import Report
-from tests.corpus import SHARED
-from tests.differential.generate import ROUNDS as ALL_ROUNDS
-from tests.differential.generate import usage_and_round
-from tests.differential.oracle import official
-from tests.differential.recorded import (
+from tools.oracle.generate import ROUNDS as ALL_ROUNDS
+from tools.oracle.generate import usage_and_round
+from tools.oracle.oracle import official
+from tools.oracle.recorded import (
     check,
     compared_dropped,
     compared_logs,
@@ -24,7 +23,8 @@ from tests.differential.recorded import (
     compared_scores,
     compared_seeds,
 )
-from tests.differential.shared import ABSENT, folder, has_entries, present, recorded_entries, recorded_logs
+from tools.oracle.shared import ABSENT, folder, has_entries, present, recorded_entries, recorded_logs
+from tools.support.corpus import SHARED
 
 pytestmark = pytest.mark.skipif(not present(), reason=ABSENT)
 

@@ -11,12 +11,12 @@ import pytest
 
 from mlsub.convergence import verdict
 from mlsub.convergence.statistics import mean_of
-from tests.convergence.logs import log_of
-from tests.differential.entries import KNOWN, Both, attempt, tried
-from tests.differential.entry_cases import SHAPES, EntryCase, Place, entry_case, places
-from tests.differential.official_rcp import DAYS, official_test, runs_agree
-from tests.differential.shared import ABSENT, folder, has_entries, present, recorded_entries
-from tests.effort import effort
+from tools.oracle.entries import KNOWN, Both, attempt, tried
+from tools.oracle.entry_cases import SHAPES, EntryCase, Place, entry_case, places
+from tools.oracle.official_rcp import DAYS, official_test, runs_agree
+from tools.oracle.shared import ABSENT, folder, has_entries, present, recorded_entries
+from tools.support.effort import effort
+from tools.support.entry_logs import log_of
 
 SEED = "ci-1"
 ENTRIES = effort(180, 1000)

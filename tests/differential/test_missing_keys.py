@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.findings import Finding
-from tests.differential.compare import Both, judge_both
-from tests.differential.generate import Combination, combinations
-from tests.differential.log import Log, Mutant, content, generated, places_of
-from tests.effort import effort
+from tools.oracle.compare import Both, judge_both
+from tools.oracle.generate import Combination, combinations
+from tools.oracle.log import Log, Mutant, content, generated, places_of
+from tools.support.effort import effort
 
 _OFFICIAL = re.compile(r"Required \S+ occurrence of '([^']+)' but found 0")
 _CUT = re.compile(r"; missing: (.+)$")

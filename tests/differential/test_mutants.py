@@ -10,16 +10,16 @@ import pytest
 from mlsub.rounds import known_rounds
 from mlsub.rules.explain import rule_ids
 from mlsub.rules.load import rules_for
-from tests.differential.compare import both_on, disagreements, disagrees, judge_both
-from tests.differential.coverage import NO_CONTENT, cover
-from tests.differential.demands import WITHOUT_OFFICIAL_TWIN, demands, demands_of_key, log_rules
-from tests.differential.generate import DIVISIONS, NO_OPEN, Combination, combinations, usage_and_round
-from tests.differential.log import Mutant, content, generated
-from tests.differential.mutate import mutants
-from tests.differential.shared import ABSENT
-from tests.differential.sources import Source, generated_sources, published_sources
-from tests.effort import LONG, effort
-from tests.judging import report_on
+from tools.oracle.compare import both_on, disagreements, disagrees, judge_both
+from tools.oracle.coverage import NO_CONTENT, cover
+from tools.oracle.demands import WITHOUT_OFFICIAL_TWIN, demands, demands_of_key, log_rules
+from tools.oracle.generate import DIVISIONS, NO_OPEN, Combination, combinations, usage_and_round
+from tools.oracle.log import Mutant, content, generated
+from tools.oracle.mutate import mutants
+from tools.oracle.shared import ABSENT
+from tools.oracle.sources import Source, generated_sources, published_sources
+from tools.support.effort import LONG, effort
+from tools.support.judging import report_on
 
 SEED = "ci-1"
 NEWEST = known_rounds("training")[-1]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.differential.generate import ROUNDS, Combination, combinations, usage_and_round
-from tests.differential.log import content, generated
-from tests.differential.mutate import mutants
-from tests.differential.oracle import DAY_DIFFERS, OFFICIAL, official
-from tests.differential.shortcuts import cut
+from tools.oracle.generate import ROUNDS, Combination, combinations, usage_and_round
+from tools.oracle.log import content, generated
+from tools.oracle.mutate import mutants
+from tools.oracle.oracle import DAY_DIFFERS, OFFICIAL, official
+from tools.oracle.shortcuts import cut
 
 #: One combination a round: enough, for the shortcuts do not depend on the rules.
 ONE_EACH = [next(c for c in combinations() if c.round == round_) for round_ in ROUNDS]

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from mlsub.rules.catalogue import catalogue
-from tests.differential.faults import FAULTS
-from tests.differential.generate import Combination
-from tests.differential.package_search import STRICTER, tried
-from tests.differential.packages import Package, accepted, build, official, ours, package_combinations, rejecting
-from tests.effort import effort
+from tools.oracle.faults import FAULTS
+from tools.oracle.generate import Combination
+from tools.oracle.package_search import STRICTER, tried
+from tools.oracle.packages import Package, accepted, build, official, ours, package_combinations, rejecting
+from tools.support.effort import effort
 
 SEED = "ci-1"
 EACH = effort(1, 4)

@@ -12,12 +12,12 @@ from mlsub.convergence.curves import plan_of
 from mlsub.judge import scoring as judged
 from mlsub.rounds import get_round
 from mlsub.score.scaled import olympic_mean
-from tests.differential.generate import Combination
-from tests.differential.log import Log, altered, content, generated, places_of, record_line
-from tests.differential.packages import CLOSED, build, ours, runs_of
-from tests.differential.scores import Both, attempt, compared, organisation_of, written
-from tests.effort import effort
-from tests.score.energy.folders import node_log
+from tools.oracle.generate import Combination
+from tools.oracle.log import Log, altered, content, generated, places_of, record_line
+from tools.oracle.packages import CLOSED, build, ours, runs_of
+from tools.oracle.scores import Both, attempt, compared, organisation_of, written
+from tools.support.effort import effort
+from tools.support.power_folders import node_log
 
 SEED = "ci-1"
 SCORES = effort(40, 400)

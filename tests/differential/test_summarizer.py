@@ -11,10 +11,10 @@ import pytest
 
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.systems.description import SystemDescription, read_description
-from tests.differential.generate import usage_and_round
-from tests.differential.summarizer import RELEASES, crash_of, summarizer_of
-from tests.effort import effort
-from tests.make_tree import make_description
+from tools.oracle.generate import usage_and_round
+from tools.oracle.summarizer import RELEASES, crash_of, summarizer_of
+from tools.support.effort import effort
+from tools.support.make_tree import make_description
 
 #: Values that somebody found in descriptions, or that Python takes for what they are not.
 ODD: tuple[Any, ...] = (

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.differential.compare import disagrees, judge_both
-from tests.differential.generate import Combination, combinations, rules_of
-from tests.differential.log import Mutant, altered, content, generated, places_of
+from tools.oracle.compare import disagrees, judge_both
+from tools.oracle.generate import Combination, combinations, rules_of
+from tools.oracle.log import Mutant, altered, content, generated, places_of
 
 KEY = "weights_initialization"
 ODD: tuple[Any, ...] = ([], ["a"], {}, {"name": "a"}, [["a"]])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential.compare import disagrees, judge_both
-from tests.differential.generate import Combination, line_of
-from tests.differential.log import Line, Mutant, content, generated, places_of
+from tools.oracle.compare import disagrees, judge_both
+from tools.oracle.generate import Combination, line_of
+from tools.oracle.log import Line, Mutant, content, generated, places_of
 
 ORGANISATION = "Soci\u00e9t\u00e9"
 

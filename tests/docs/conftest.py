@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ExpectedText
-from tests.corpus import CORPUS
 from tests.docs.pages import REPOSITORY, Step, blocks, renewed, steps
 from tests.docs.reader import Reader
+from tools.support.corpus import CORPUS
 
 #: Compares the answers that a page shows with those that its reader gets: ``follow("docs/db.md", reader)``.
 Follow = Callable[..., None]

@@ -9,10 +9,10 @@ import subprocess
 from pathlib import Path
 from unittest.mock import patch
 
-from tests.commands.runner import Outcome
-from tests.commands.runner import run as run_mlsub
-from tests.corpus import CORPUS
 from tests.docs.pages import Step
+from tools.support.corpus import CORPUS
+from tools.support.runner import Outcome
+from tools.support.runner import run as run_mlsub
 
 #: How the pages name the folder that their reader works in.
 HOME = "/home/you/mlsub"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.ci.test_action import ACTION, validate
-from tests.ci.test_files import HOOKS
-from tests.commands.runner import REPOSITORY
 from tests.docs.pages import blocks
 from tests.docs.reader import Reader
+from tests.tools.test_action import ACTION, validate
+from tests.tools.test_files import HOOKS
+from tools.support.runner import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "ci.md").read_text()
 SNIPPETS = [yaml.safe_load(text) for text in blocks("docs/ci.md", "yaml")]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.rules.overlay import check_overlay
-from tests.corpus import CORPUS
 from tests.docs.conftest import Follow
 from tests.docs.pages import PAGES, REPOSITORY, Step, blocks, steps
 from tests.docs.reader import Reader
+from tools.support.corpus import CORPUS
 
 #: Make targets that run the tests or need minutes: here only what they would call is looked at.
 MAKE_CALLS = {
@@ -21,10 +21,10 @@ MAKE_CALLS = {
     "test-fast": "tests/rules",
     "test-all": "tests/emit/adapters",
     "lint": "mypy",
-    "bench": "bench/run.py",
+    "bench": "tools/tools/bench/run.py",
     "parity": "tests/differential/test_corpus.py",
-    "campaigns": "-m tests.campaigns.fuzz",
-    "supply": "tests.supply.licences",
+    "campaigns": "-m tools.campaigns.fuzz",
+    "supply": "tools.supply.licences",
     "docs": "mkdocs build --strict",
 }
 #: Pages whose commands follow one from another: run in order, in a place of their own.

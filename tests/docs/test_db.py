@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from tests.corpus import CORPUS
 from tests.docs.answers import ANSWERS, entries
 from tests.docs.conftest import Follow
 from tests.docs.pages import REPOSITORY, steps
 from tests.docs.reader import Reader
+from tools.support.corpus import CORPUS
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")

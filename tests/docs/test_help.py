@@ -11,9 +11,9 @@ import pytest
 from pyrage import x25519
 
 from tests.commands.tree import leaves
-from tests.corpus import CORPUS
 from tests.docs.pages import REPOSITORY, Step
 from tests.docs.reader import Reader
+from tools.support.corpus import CORPUS
 
 #: What an example names in the place of what only its reader has: the key of the committee, which the fixture makes.
 KEY = "age1..."

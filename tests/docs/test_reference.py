@@ -13,7 +13,7 @@ from docs.reference import COMMANDS, INDEX, RULES, START, build, documentation, 
 from mlsub.cli import main
 from mlsub.rounds import all_rounds, usages
 from mlsub.rules.explain import rule_ids
-from tests.commands.runner import REPOSITORY, call
+from tools.support.runner import REPOSITORY, call
 
 BUILT = REPOSITORY / "build" / "pages"
 #: Pages of the repository that are not in docs/.

@@ -10,7 +10,7 @@ import pytest
 
 from tests.docs.pages import REPOSITORY, blocks, steps
 from tests.docs.reader import Reader
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
 
 pyrage = pytest.importorskip("pyrage")
 PAGE = "docs/seal.md"

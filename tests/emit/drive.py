@@ -10,7 +10,7 @@ from typing import Any
 from mlsub.emit import Recorder
 from mlsub.log.event import step_of
 from mlsub.rounds import get_round
-from tests.differential.generate import Combination, Record, combinations, compliant_log, rules_of, usage_and_round
+from tools.oracle.generate import Combination, Record, combinations, compliant_log, rules_of, usage_and_round
 
 #: The rounds the recorder is for.
 FIRST = {"training": 1.0, "hpc": 1.0}

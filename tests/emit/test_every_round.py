@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.emit import DoomedRunError
-from tests.differential.generate import Combination, usage_and_round
-from tests.differential.oracle import official
 from tests.emit.drive import drive, emitted, required_before_clock
-from tests.judging import report_on
+from tools.oracle.generate import Combination, usage_and_round
+from tools.oracle.oracle import official
+from tools.support.judging import report_on
 
 COMBINATIONS = emitted()
 each = pytest.mark.parametrize("combination", COMBINATIONS, ids=str)

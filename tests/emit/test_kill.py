@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mlsub.emit import EmitError
-from tests.emit.digits import initialise, recorder, train
-from tests.judging import report_on
+from tools.support.digits import initialise, recorder, train
+from tools.support.judging import report_on
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = b":::MLLOG "
@@ -43,7 +43,7 @@ TORN = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from tests.emit.digits import initialise, recorder, train
+from tools.support.digits import initialise, recorder, train
 number, size, write = int(sys.argv[3]), int(sys.argv[4]), os.write
 def torn(file, line):
     global number

@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning
 from tests.emit.adapters.common import digits, keys
-from tests.emit.digits import HYPERPARAMETERS, initialise, recorder, train
+from tools.support.digits import HYPERPARAMETERS, initialise, recorder, train
 
 
 def but(**changes: Any) -> dict[str, Any]:

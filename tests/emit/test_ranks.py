@@ -15,10 +15,10 @@ import pytest
 
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.ranks import Detected
-from tests.effort import HUNG
-from tests.emit.digits import initialise, recorder, train
 from tests.emit.test_kill import ROOT
-from tests.judging import report_on
+from tools.support.digits import initialise, recorder, train
+from tools.support.effort import HUNG
+from tools.support.judging import report_on
 
 LAUNCHER_VARIABLES = (
     *("RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID", "SLURM_NTASKS"),
@@ -168,7 +168,7 @@ SEED = """
 import sys, warnings
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from tests.emit.digits import initialise, recorder
+from tools.support.digits import initialise, recorder
 warnings.simplefilter("always")
 with recorder(Path(sys.argv[1])) as rec:
     print(initialise(rec, seed=int(sys.argv[3]) if len(sys.argv) > 3 else None))

@@ -10,11 +10,11 @@ import pytest
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
 from mlsub.log.event import before_run
 from mlsub.rounds import get_round
-from tests.differential.generate import Combination, compliant_log
 from tests.emit.adapters.common import judged, records, rejecting
-from tests.emit.digits import initialise, recorder, train
 from tests.emit.drive import GIVEN, own
 from tests.emit.drive import recorder as drive_recorder
+from tools.oracle.generate import Combination, compliant_log
+from tools.support.digits import initialise, recorder, train
 
 IDENTITY: dict[str, Any] = {"organisation": "A", "platform": "B", "status": "onprem"}
 STATUSES = "give status=..., one of cloud, onprem, preview, research"

@@ -14,14 +14,14 @@ import pytest
 
 from mlsub.emit import EmitError, LogInUseError
 from mlsub.emit.sink import LogFile
-from tests.emit.digits import recorder
 from tests.emit.test_kill import ROOT
+from tools.support.digits import recorder
 
 HOLD = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from tests.emit.digits import recorder
+from tools.support.digits import recorder
 with recorder(Path(sys.argv[1])) as rec:
     rec.log("notice", "first")
     print("ready", flush=True)
@@ -103,7 +103,7 @@ import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from mlsub.emit import EmitError, LogInUseError
-from tests.emit.digits import recorder
+from tools.support.digits import recorder
 
 parent = os.getpid()
 log = Path(sys.argv[1])
@@ -175,7 +175,7 @@ OPEN = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from tests.emit.digits import recorder
+from tools.support.digits import recorder
 recorder(Path(sys.argv[1]))
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.corpus import CORPUS
+from tools.support.corpus import CORPUS
 
 ROUND, ORGANISATION, SYSTEM = "v5.1", "AMD", "MI350X_EPYC_9575F_pytorch"
 #: What steps may call these by.

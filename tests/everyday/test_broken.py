@@ -18,10 +18,10 @@ import yaml
 from mlsub.findings import Finding
 from mlsub.present.findings import grouped
 from mlsub.workspace import Settings, check_paths
-from tests.commands.runner import run
-from tests.corpus import CORPUS
 from tests.everyday.breaking import SYSTEM, broken, intact, named, take
-from tests.make_tree import make_log, make_tree
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import make_log, make_tree
+from tools.support.runner import run
 
 pytestmark = pytest.mark.skipif(not (CORPUS / "v5.1" / "AMD").is_dir(), reason="published results are not there")
 

@@ -16,9 +16,9 @@ from mlsub.present.text import render
 from mlsub.present.width import cells
 from mlsub.submission.report import Choice, Detail, EntryResult, Report
 from mlsub.workspace import Settings, check_paths
-from tests.corpus import CORPUS
-from tests.effort import LONG
-from tests.make_tree import make_tree, spoil
+from tools.support.corpus import CORPUS
+from tools.support.effort import LONG
+from tools.support.make_tree import make_tree, spoil
 
 #: Lines on review findings that a clean package may print at 80 columns.
 MOST = 12

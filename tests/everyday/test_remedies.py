@@ -18,9 +18,9 @@ from mlsub.io.data import shipped
 from mlsub.rules import catalogue as rules
 from mlsub.rules.catalogue import catalogue
 from mlsub.systems.fields import fields
-from tests.commands.runner import run
 from tests.everyday.test_broken import CASES
-from tests.make_tree import Tree
+from tools.support.make_tree import Tree
+from tools.support.runner import run
 
 PACKAGE = Path(mlsub.__file__).parent
 _NAMED = re.compile(r"\bmlsub [a-z]+[^;:.,)`\"']*")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import check
-from tests.make_tree import make_tree, spoil
+from tools.support.make_tree import make_tree, spoil
+from tools.support.runner import check
 
 
 @pytest.mark.parametrize("bad", [0, 1, 2])

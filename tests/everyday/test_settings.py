@@ -17,9 +17,9 @@ from mlsub.commands.settings import Setting
 from mlsub.config.find import find_settings
 from mlsub.config.model import NOT_IN_FILES, formats, names
 from mlsub.present import CI_FORMATS, FORMATS
-from tests.commands.runner import Outcome, answer_schema, check, run
 from tests.commands.tree import leaves
-from tests.make_tree import HOUSE, Tree, make_tree, spoil
+from tools.support.make_tree import HOUSE, Tree, make_tree, spoil
+from tools.support.runner import Outcome, answer_schema, check, run
 
 
 class Source(NamedTuple):

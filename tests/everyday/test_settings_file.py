@@ -15,7 +15,7 @@ from mlsub.config.load import load
 from mlsub.config.model import WrittenSettings, config_schema
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import MAX_TOML_BYTES
-from tests.commands.runner import REPOSITORY, run
+from tools.support.runner import REPOSITORY, run
 
 #: What a file says, and what is said of it.
 WRONG = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import run
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.make_tree import Tree, make_tree, spoil
+from tools.support.runner import run
 
 
 def _tree(tmp: Path, *change: Callable[[Tree], object]) -> Path:

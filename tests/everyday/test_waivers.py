@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.config.find import covers
-from tests.commands.runner import Outcome, check, run
-from tests.make_tree import HOUSE, Tree, make_tree, spoil
+from tools.support.make_tree import HOUSE, Tree, make_tree, spoil
+from tools.support.runner import Outcome, check, run
 
 TODAY = datetime.now(UTC).date()
 

@@ -15,8 +15,8 @@ import pytest
 from mlsub.findings import Verdict
 from mlsub.submission.report import Report
 from mlsub.workspace import check_path
-from tests.corpus import CORPUS, SHARED
-from tests.make_tree import snapshot
+from tools.support.corpus import CORPUS, SHARED
+from tools.support.make_tree import snapshot
 
 REPOSITORY = Path(__file__).parents[2]
 ROUNDS = ("1.0", "1.1")

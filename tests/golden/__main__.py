@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 
-from tests.corpus import CORPUS
 from tests.golden.ask import FACTS, ask, cases, file_of, kept
 from tests.golden.figures import difference, dumps
+from tools.support.corpus import CORPUS
 
 
 def main(names: list[str]) -> int:

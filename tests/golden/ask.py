@@ -18,10 +18,10 @@ import yaml
 from click.testing import CliRunner
 
 from mlsub.cli import main
-from tests.corpus import CORPUS, REPOSITORY
 from tests.golden import places
 from tests.golden.answer import Answer
 from tests.golden.figures import Facts, dumps, sketch
+from tools.support.corpus import CORPUS, REPOSITORY
 
 HERE = Path(__file__).parent
 FACTS = HERE / "facts"

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from tests.corpus import CORPUS, REPOSITORY
-from tests.make_tree import Log, Tree, make_description, make_log, make_tree
+from tools.support.corpus import CORPUS, REPOSITORY
+from tools.support.make_tree import Log, Tree, make_description, make_log, make_tree
 
 
 def accepted(folder: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.commands.tree import leaves
-from tests.corpus import CORPUS
 from tests.golden.ask import FACTS, Case, ask, cases, commands, file_of, kept
 from tests.golden.figures import difference
+from tools.support.corpus import CORPUS
 
 LARGEST = 60_000
 TOGETHER = 600_000

@@ -15,8 +15,8 @@ from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import read_tree
 from mlsub.packing.read import read_manifest
 from mlsub.rules.overlay import check_overlay
-from tests.commands.runner import run
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
+from tools.support.runner import run
 
 #: Each reader, and the first line of a document of its kind that a second one can follow.
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {

@@ -25,8 +25,8 @@ from mlsub.judge import rules
 from mlsub.log import events, reader
 from mlsub.log.reader import open_log
 from mlsub.submission.model import LogReport
-from tests.effort import HUNG
-from tests.judging import report_on
+from tools.support.effort import HUNG
+from tools.support.judging import report_on
 
 MIB = 1 << 20
 

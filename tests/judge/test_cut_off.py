@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.submission.model import LogReport
-from tests.judging import report_on
-from tests.make_tree import Tree, make_tree
+from tools.support.judging import report_on
+from tools.support.make_tree import Tree, make_tree
 
 
 @pytest.fixture

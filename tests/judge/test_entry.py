@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.commands.runner import check
-from tests.make_tree import RUNS, Log, Tree, make_log, make_tree, spoil
+from tools.support.make_tree import RUNS, Log, Tree, make_log, make_tree, spoil
+from tools.support.runner import check
 
 _TARGET = "key.eval_accuracy.target"
 _TOO_MANY = {_TARGET, "entry.noncompliant-runs"}

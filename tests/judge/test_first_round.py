@@ -13,9 +13,9 @@ from mlsub.rounds import all_rounds, get_round, usages
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import SystemFacts, facts_of
-from tests.commands.runner import run
-from tests.corpus import SHARED
 from tests.judge.test_package_rounds import make_round
+from tools.support.corpus import SHARED
+from tools.support.runner import run
 
 CASES = SHARED / "cases" / "v0.6"
 #: Minutes to train by system and benchmark: the olympic means of the runs that say that they converged. The results

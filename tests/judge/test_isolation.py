@@ -12,7 +12,7 @@ import mlsub
 from mlsub.findings import Kind, Verdict
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.make_tree import Tree, make_tree, spoil
 
 #: Everything that runs inside the judging and that no official tool of v1.0 does, by where its name is looked up.
 REVIEWS = (

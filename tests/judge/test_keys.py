@@ -10,9 +10,9 @@ from mlsub.judge.keys import audit_keys
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
 from mlsub.submission.model import LogReport
-from tests.commands.runner import check
-from tests.make_tree import make_tree
 from tests.review.folding import fold
+from tools.support.make_tree import make_tree
+from tools.support.runner import check
 
 
 @pytest.mark.parametrize(

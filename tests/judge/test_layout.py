@@ -8,9 +8,9 @@ from pathlib import Path
 import mlsub
 from mlsub.findings import Verdict
 from mlsub.submission.report import Report
-from tests.commands.runner import call, check
 from tests.judge.test_package_rounds import make_round
-from tests.make_tree import make_tree, snapshot
+from tools.support.make_tree import make_tree, snapshot
+from tools.support.runner import call, check
 
 
 def layout(report: Report) -> list[tuple[str, str]]:

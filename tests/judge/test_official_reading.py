@@ -19,8 +19,8 @@ from mlperf_logging.package_checker import package_checker
 import mlsub
 from mlsub.findings import Finding, Verdict
 from mlsub.submission.report import Report
-from tests.differential.log import Line, Log, content, record_line
 from tests.judge.test_package_rounds import make_round, rejecting
+from tools.oracle.log import Line, Log, content, record_line
 
 Edit = Callable[[Log], Log]
 

@@ -18,9 +18,9 @@ from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.find import Target, find
 from mlsub.submission.report import Report
-from tests.differential.generate import Combination
-from tests.differential.log import Line, Log, content, generated, record_line
-from tests.make_tree import make_description
+from tools.oracle.generate import Combination
+from tools.oracle.log import Line, Log, content, generated, record_line
+from tools.support.make_tree import make_description
 
 SYSTEM = "rack1"
 STATUS = {"4.0": "Available on-premise"}

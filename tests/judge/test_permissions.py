@@ -15,7 +15,7 @@ from mlsub.commands.merge.run import read_sources
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.submission.report import Report
-from tests.make_tree import Tree, make_tree
+from tools.support.make_tree import Tree, make_tree
 
 NOBODY = 65534
 

@@ -14,10 +14,10 @@ from mlsub.judge.keys import ELSEWHERE
 from mlsub.judge.preflight import preflight
 from mlsub.log.event import step_of
 from mlsub.rounds import get_round
-from tests.differential.generate import Combination, compliant_log, usage_and_round
-from tests.effort import effort
-from tests.emit.digits import HYPERPARAMETERS
 from tests.emit.drive import emitted
+from tools.oracle.generate import Combination, compliant_log, usage_and_round
+from tools.support.digits import HYPERPARAMETERS
+from tools.support.effort import effort
 
 
 def of(combination: Combination, values: dict[str, Any]) -> list[Finding]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import Outcome, check
-from tests.make_tree import Tree, make_log, make_tree
+from tools.support.make_tree import Tree, make_log, make_tree
+from tools.support.runner import Outcome, check
 
 #: One seed record: value, file, lineno. None stands for a run without a seed.
 Record = tuple[Any, Any, Any] | None

@@ -17,9 +17,9 @@ from mlsub.io.data import MAX_LEVELS
 from mlsub.io.show import readable
 from mlsub.log.event import Defect, Event, decode
 from mlsub.log.reader import TOKEN, RecordCutter, read_records
-from tests.effort import effort
 from tests.log.pushing import decoded
 from tests.log.test_events import KeepingReader, Kept
+from tools.support.effort import effort
 
 FEW = settings(derandomize=True, deadline=None, max_examples=effort(150, 400))
 

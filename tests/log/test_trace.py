@@ -16,10 +16,10 @@ from mlsub.log.events import Tally
 from mlsub.log.run import RunFold
 from mlsub.log.trace import TraceFold
 from mlsub.review.runs.detect import observe_runs
-from tests.corpus import CORPUS
-from tests.judging import report_on
 from tests.log.pushing import push
 from tests.review.runs.build import at, entry, log_of, read_log, records
+from tools.support.corpus import CORPUS
+from tools.support.judging import report_on
 
 CLEAN = entry(runs=5)
 

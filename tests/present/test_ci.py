@@ -17,7 +17,7 @@ from mlsub.present.ci_formats import render
 from mlsub.present.explanation import Explanation
 from tests import ci_formats
 from tests.conftest import ExpectedText
-from tests.effort import effort
+from tools.support.effort import effort
 
 #: What each format could take for its own.
 HOSTILE = st.text("ab%:,;=\r\n\t \x00\x1b[]()<>&\"'{}\\|]]>é\ud800\ufffe\u2028", min_size=1, max_size=20)

@@ -29,9 +29,9 @@ from mlsub.present.document import (
     document,
 )
 from mlsub.present.text import render
-from tests.commands.runner import Stream
 from tests.conftest import ExpectedText
 from tests.present.test_text import DOCUMENTS, example, squeezed
+from tools.support.runner import Stream
 
 SIGNS = "ab1 \\`*_{}[]<>()#+-=.!|~$&;:/\"'\n\x1b\t^%@"
 MARKUP = ("<script>alert(1)</script>", "[a](http://b)", "a_b_c", "_a_", "&lt;b&gt;", "1. a", "- a", "# a", "a #", "```")

@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.present import terminal
 from mlsub.present.terminal import busy, part_of, progress_bar
-from tests.commands.runner import Stream
+from tools.support.runner import Stream
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import check
-from tests.make_tree import Log, Tree, make_log, make_tree
+from tools.support.make_tree import Log, Tree, make_log, make_tree
+from tools.support.runner import check
 
 _START = make_log().records("run_start")[0]["time_ms"]
 

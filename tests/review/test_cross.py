@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from mlsub.log.reading import BEYOND, usable_number
 from mlsub.review.cadence import all_numbers
 from mlsub.review.cross import contradicts, text_of
-from tests.commands.runner import check
-from tests.corpus import CORPUS
-from tests.make_tree import Tree, make_tree
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import Tree, make_tree
+from tools.support.runner import check
 
 RULE = "seed.not-random"
 

@@ -12,9 +12,9 @@ from mlsub.review.disclosure import Fact, audit_disclosures, code_of, disclosure
 from mlsub.submission.listing import Item, Listing
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.description import SystemDescription
-from tests.commands.runner import check
-from tests.corpus import SHARED
 from tests.review.folding import make_run
+from tools.support.corpus import SHARED
+from tools.support.runner import check
 
 CODE = "benchmarks/llama31_8b/implementations/nemo"
 SIZES = {"tensor_parallelism": 2, "pipeline_parallelism": 1, "context_parallelism": 2, "expert_parallelism": 1}

@@ -9,10 +9,10 @@ import pytest
 
 from mlsub.log.event import Event
 from mlsub.review.run import audit_lengths
-from tests.corpus import CORPUS
-from tests.emit.digits import initialise, recorder
-from tests.judging import report_on
 from tests.review.folding import fold, read_run
+from tools.support.corpus import CORPUS
+from tools.support.digits import initialise, recorder
+from tools.support.judging import report_on
 
 
 def run(lengths: list[float], between: float = 60_000, benchmark: str = "resnet") -> Any:

@@ -9,9 +9,9 @@ import pytest
 
 from mlsub.log.event import Event
 from mlsub.log.lengths import Shift
-from tests.commands.runner import check
-from tests.corpus import SHARED
 from tests.review.folding import fold
+from tools.support.corpus import SHARED
+from tools.support.runner import check
 
 
 def run(places: list[tuple[Any, Any, Any]]) -> Any:

@@ -12,11 +12,11 @@ import pytest
 from mlsub.log.event import Event
 from mlsub.review.run import audit_run
 from mlsub.rounds import get_round, known_rounds
-from tests.differential.generate import Combination
-from tests.differential.log import altered, content, generated, places_of
-from tests.differential.oracle import official
-from tests.judging import report_on
 from tests.review.folding import fold
+from tools.oracle.generate import Combination
+from tools.oracle.log import altered, content, generated, places_of
+from tools.oracle.oracle import official
+from tools.support.judging import report_on
 
 EXTREMES: tuple[Any, ...] = (
     *(0, -0.0, 1, -1, 0.5, 5e-324, -5e-324, 1e308, -1e308, 10**15 - 1, 1e15, 10**400, -(10**400)),

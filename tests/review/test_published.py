@@ -8,8 +8,8 @@ import pytest
 
 from mlsub.review.run import audit_run
 from mlsub.rounds import normalise_round
-from tests.corpus import CORPUS
 from tests.review.folding import read_run
+from tools.support.corpus import CORPUS
 
 WRITTEN = {
     "run.eval-cadence",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import check
-from tests.make_tree import Log, make_tree
+from tools.support.make_tree import Log, make_tree
+from tools.support.runner import check
 
 
 @pytest.mark.parametrize(

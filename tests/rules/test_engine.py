@@ -15,8 +15,8 @@ from mlsub.log.event import Event
 from mlsub.rounds import get_round
 from mlsub.rules import load
 from mlsub.rules.engine import plan_for
-from tests.differential.generate import Combination
-from tests.differential.log import content, generated, keys_of
+from tools.oracle.generate import Combination
+from tools.oracle.log import content, generated, keys_of
 
 ROUND = "4.0"
 RESNET = Combination(ROUND, "resnet", "closed", "sgd")

@@ -11,10 +11,10 @@ from mlsub.io.problems import FileProblemsError
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.overlay import check_overlay
-from tests.commands.runner import run
-from tests.differential.generate import Combination
-from tests.differential.log import content, generated, record_line
-from tests.make_tree import make_description, make_tree
+from tools.oracle.generate import Combination
+from tools.oracle.log import content, generated, record_line
+from tools.support.make_tree import make_description, make_tree
+from tools.support.runner import run
 
 HOUSE = """\
 title: House rules of ACME

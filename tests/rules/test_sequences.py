@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.findings import Finding
-from tests.differential.generate import Combination, usage_and_round
-from tests.differential.log import Log, content, generated, places_of, record_line
-from tests.judging import report_on
+from tools.oracle.generate import Combination, usage_and_round
+from tools.oracle.log import Log, content, generated, places_of, record_line
+from tools.support.judging import report_on
 
 OLD = Combination("0.6", "ssd", "closed", None)
 PAIRED = Combination("5.0", "stable_diffusion", "closed", None)

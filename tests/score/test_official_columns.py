@@ -16,8 +16,8 @@ import pytest
 from mlsub.findings import Verdict
 from mlsub.submission.report import SystemResult
 from mlsub.systems.fields import facts_of
-from tests.differential import shared
 from tests.score.reports import make_entry, make_report, make_row
+from tools.oracle import shared
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

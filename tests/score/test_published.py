@@ -11,9 +11,9 @@ import pytest
 
 import mlsub
 from mlsub.submission.report import ScoreResult
-from tests.commands.runner import run
-from tests.corpus import SHARED
-from tests.make_tree import Tree, make_tree
+from tools.support.corpus import SHARED
+from tools.support.make_tree import Tree, make_tree
+from tools.support.runner import run
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -9,8 +9,8 @@ from mlperf_logging.result_summarizer import result_summarizer
 
 from mlsub.log.run import Timeline
 from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of, weak_minutes
-from tests.commands.runner import check
-from tests.corpus import CORPUS
+from tools.support.corpus import CORPUS
+from tools.support.runner import check
 
 
 @pytest.mark.parametrize("expected", [1.0, 1.25])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mlsub.findings import Finding
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.listing import Item, ItemKind, Listing
-from tests.corpus import CORPUS
+from tools.support.corpus import CORPUS
 
 #: A package of one entry that has everything.
 COMPLETE = (

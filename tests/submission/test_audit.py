@@ -8,8 +8,8 @@ import pytest
 
 from mlsub.findings import Kind
 from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
-from tests.corpus import CORPUS
 from tests.submission.listings import ENTRY, Systems, audited, listing, published, systems_of, told
+from tools.support.corpus import CORPUS
 
 BERT, CODE, MIB = "benchmarks/bert", "benchmarks/bert/implementations", 1 << 20
 RACKS = [f"rack{number}" for number in range(2, 7)]

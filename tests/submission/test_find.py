@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import mlsub
 from mlsub.io.data import load_yaml
 from mlsub.submission.find import Target, find, known_organisations, locate, named_round, organisation
-from tests.commands.runner import check
-from tests.corpus import CORPUS
-from tests.make_tree import ORG, SYSTEM, make_tree
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import ORG, SYSTEM, make_tree
+from tools.support.runner import check
 
 # Folders above the organisation by the usage and round read off them: as people name them, and as repositories and
 # their downloads are named.

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.listing import MAX_DEPTH, Item, ItemKind, Listing, list_tree
 from mlsub.submission.templates import is_unfilled, templates
-from tests.corpus import CORPUS
-from tests.make_tree import make_tree, snapshot
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import make_tree, snapshot
 
 
 def test_a_listing_says_what_lies_there(tmp_path: Path) -> None:

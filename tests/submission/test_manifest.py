@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.submission.find import find
-from tests.commands.runner import check, run
-from tests.make_tree import ORG, make_tree
+from tools.support.make_tree import ORG, make_tree
+from tools.support.runner import check, run
 
 TEXT = 'organisation: {}\nround: "{}"\nsystems: {{}}\nentries: []\n'
 

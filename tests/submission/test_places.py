@@ -8,9 +8,9 @@ import pytest
 
 from mlsub.rounds import every_benchmark, history_of
 from mlsub.submission.find import too_deep
-from tests.commands.runner import check, run
-from tests.corpus import CORPUS
-from tests.make_tree import SYSTEM, Tree, make_tree, spoil
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import SYSTEM, Tree, make_tree, spoil
+from tools.support.runner import check, run
 
 _RENAME = "Did you mean {}? Rename the folder; mlsub fix PATH --write does it"
 #: Names of folders that the round does not have, and how the remedy begins.

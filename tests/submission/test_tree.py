@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.submission.tree import matched_elsewhere
-from tests.commands.runner import check
-from tests.make_tree import SYSTEM, Log, Tree, make_description, make_log, make_tree, snapshot, spoil
+from tools.support.make_tree import SYSTEM, Log, Tree, make_description, make_log, make_tree, snapshot, spoil
+from tools.support.runner import check
 
 STATUS = {"accepted": 0, "rejected": 1, "not-checked": 2}
 CRASH, MISSING, GLOB = "official.crash", "tree.system-description-missing", "entry.glob-name"

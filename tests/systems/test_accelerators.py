@@ -26,9 +26,9 @@ from mlsub.systems.draft import NOT_PUBLISHED, TO_FILL_IN, Asked
 from mlsub.systems.draft import draft as drafted
 from mlsub.systems.fields import fields, is_meaningful
 from mlsub.systems.names import find, registry
-from tests.commands.runner import run
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.make_tree import make_description
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.make_tree import make_description
+from tools.support.runner import run
 
 RAW = load_yaml(Path(module.__file__).with_name("accelerators.yaml"))
 ROUNDS = ("v4.0", "v4.1", "v5.0", "v5.1")

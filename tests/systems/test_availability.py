@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import mlsub.systems.fields
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.systems.fields import aliases, category, close_category, shown
-from tests.differential import shared
+from tools.oracle import shared
 
 ON_PREMISE, CLOUD = "Available on-premise", "Available cloud"
 RDI = "Research, Development, or Internal (RDI)"

@@ -22,8 +22,8 @@ from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.tools import run_tool
 from mlsub.systems.catalogue import Value
 from mlsub.systems.fields import fields
-from tests.effort import HUNG
 from tests.systems.machine import GPU, IPUS, ROCM, TOPOLOGY, Machine
+from tools.support.effort import HUNG
 
 
 @pytest.fixture

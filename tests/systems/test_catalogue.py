@@ -15,7 +15,7 @@ from mlsub.systems.description import read_description
 from mlsub.systems.draft import Asked, Draft
 from mlsub.systems.draft import draft as drafted
 from mlsub.systems.fields import fields
-from tests.differential.shared import ABSENT, CORPUS, present
+from tools.oracle.shared import ABSENT, CORPUS, present
 
 SYSTEMS = [find_system(name) for name in system_names()]
 PODS = (16, 64, 128, 256)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mlsub.io.data import load_yaml
 from mlsub.systems.names import all_chips, chip_of, named_in, registry
-from tests.differential import shared
+from tools.oracle import shared
 
 CHIPS = load_yaml(Path(__file__).parent / "chips.yaml")
 

@@ -13,8 +13,8 @@ import pytest
 from mlsub.systems import description as module
 from mlsub.systems.description import first_lines, read_content, read_description
 from mlsub.systems.fields import fields
-from tests.commands.runner import check
-from tests.make_tree import SYSTEM, make_description, make_tree
+from tools.support.make_tree import SYSTEM, make_description, make_tree
+from tools.support.runner import check
 
 PATH = f"systems/{SYSTEM}.json"
 

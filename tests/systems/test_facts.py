@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.systems.fields import MAX_COUNT, MAX_TEXT, SystemFacts, count, facts_of, written
-from tests.make_tree import make_description
+from tools.support.make_tree import make_description
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -12,8 +12,8 @@ import pytest
 from mlsub.findings import Finding, Kind
 from mlsub.rounds import get_round
 from mlsub.systems.description import SystemDescription, read_description
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.make_tree import make_description
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.make_tree import make_description
 
 Shown = list[tuple[str, str | None, str | None]]
 

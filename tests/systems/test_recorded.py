@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.systems.capture import capture_here
-from tests.commands.runner import check
 from tests.systems.machine import Machine
+from tools.support.runner import check
 
 RECORDED = Path(__file__).parent / "recorded"
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from mlsub.workspace import cache as caches
 from mlsub.workspace.cache import Cache, exactly, file_fingerprint, scan_tree
-from tests.effort import HUNG
 from tests.workspace.changes import CHANGES
+from tools.support.effort import HUNG
 
 TEXT = "success\n"
 STATE = b"s" * 16

@@ -18,11 +18,11 @@ from mlsub.workspace.cache import Cache
 from mlsub.workspace.executors import open_pool
 from mlsub.workspace.logs import judge_logs, logs_job
 from mlsub.workspace.schedule import read_logs
-from tests.commands.runner import run as run_mlsub
-from tests.corpus import CORPUS
-from tests.effort import LONG
-from tests.make_tree import make_tree
 from tests.workspace.dask_servers import Server, Servers, servers
+from tools.support.corpus import CORPUS
+from tools.support.effort import LONG
+from tools.support.make_tree import make_tree
+from tools.support.runner import run as run_mlsub
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="the extra dask is not installed"

@@ -17,7 +17,7 @@ from mlsub.workspace import Settings
 from mlsub.workspace.executors import PAYS_FROM, local_processes, open_pool, run_here
 from mlsub.workspace.logs import cut
 from tests.alive import is_alive
-from tests.effort import HUNG
+from tools.support.effort import HUNG
 
 
 def _square(number: int) -> int:

@@ -18,10 +18,10 @@ from mlsub.workspace import Settings
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import logs_job
 from mlsub.workspace.schedule import read_logs
-from tests.judging import report_on
-from tests.make_tree import Tree, make_tree
-from tests.typed import deep
 from tests.workspace.changes import CHANGES, symbolic_link, touched_back
+from tools.support.judging import report_on
+from tools.support.make_tree import Tree, make_tree
+from tools.support.typed import deep
 
 pytestmark = pytest.mark.usefixtures("settled")
 VALUES = [

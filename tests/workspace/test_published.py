@@ -10,9 +10,9 @@ from mlsub.commands.review.run import reading_of, sides_of
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths, check_with_logs
 from mlsub.workspace.cache import Cache
-from tests.corpus import CORPUS
-from tests.effort import LONG
-from tests.typed import deep
+from tools.support.corpus import CORPUS
+from tools.support.effort import LONG
+from tools.support.typed import deep
 
 pytestmark = [
     pytest.mark.skipif(not CORPUS.is_dir(), reason="no published results"),

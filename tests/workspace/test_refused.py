@@ -16,10 +16,10 @@ from mlsub.submission.report import Report
 from mlsub.workspace import Settings
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.check import check_paths
-from tests.effort import LONG
-from tests.make_tree import make_tree
 from tests.many_inputs import make_many
 from tests.refused import Refusals
+from tools.support.effort import LONG
+from tools.support.make_tree import make_tree
 
 ERRORS = (errno.EIO, errno.EACCES, errno.ESTALE, errno.EMFILE) if LONG else (errno.EIO,)
 #: A round, one of those that check power measurements, and parts of one.

@@ -12,9 +12,9 @@ import pytest
 from mlsub.findings import Finding, Verdict
 from mlsub.rules.catalogue import finding
 from mlsub.workspace import Settings, check_apart, check_each, check_paths, check_with_logs, find_places, schedule
-from tests.corpus import CORPUS
-from tests.effort import LONG
-from tests.make_tree import make_tree, spoil
+from tools.support.corpus import CORPUS
+from tools.support.effort import LONG
+from tools.support.make_tree import make_tree, spoil
 
 #: Small packages, of several rounds; some have copies of logs, some are rejected.
 SOME = ("v0.7/SIAT", "v1.1/NVIDIA", "v2.0/MosaicML", "v3.1/Google", "v5.1/MiTAC", "hpc-v3.0/TACC")

@@ -10,8 +10,8 @@ import yaml
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.workspace import Settings
-from tests.commands.runner import run
-from tests.make_tree import Tree, make_tree
+from tools.support.make_tree import Tree, make_tree
+from tools.support.runner import run
 
 RESULTS = {
     name: {"round": round_, "submitter": org, "system": "rack1", "benchmark": "resnet"}

@@ -11,7 +11,7 @@ import yaml
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.workspace import Settings
-from tests.corpus import CORPUS
+from tools.support.corpus import CORPUS
 
 TABLE = yaml.safe_load((Path(__file__).parent / "decided.yaml").read_text())
 CASES = [tuple(case) for case in TABLE["cases"]]

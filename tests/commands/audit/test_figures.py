@@ -25,7 +25,7 @@ from mlsub.commands.audit.verdict import Audit, ClaimVerdict
 from mlsub.commands.audit.wording import fixed, wordings
 from mlsub.present.text import render
 from mlsub.workspace import Settings
-from tests.differential import shared
+from tools.oracle import shared
 
 pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
 

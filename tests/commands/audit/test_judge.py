@@ -14,7 +14,7 @@ from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.workspace import Settings
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.make_tree import Tree, make_tree, spoil
 
 #: ACME trains in (11 + 12 + 13) / 3 = 12 minutes; BETA in Open, too.
 HEAD = """claims_version: 1

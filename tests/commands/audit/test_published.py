@@ -23,8 +23,8 @@ from mlsub.commands.audit.wording import Stated, fits
 from mlsub.rules.load import benchmark
 from mlsub.score.scaled import olympic_mean
 from mlsub.workspace import Settings
-from tests.differential import shared
-from tests.make_tree import make_tree
+from tools.oracle import shared
+from tools.support.make_tree import make_tree
 
 published = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
 

@@ -16,9 +16,9 @@ from mlsub.commands.audit.verdict import Judged
 from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, names, vocabulary
 from mlsub.systems.names import all_chips
 from mlsub.workspace import Settings
-from tests.commands.runner import run
-from tests.differential import shared
-from tests.make_tree import make_tree
+from tools.oracle import shared
+from tools.support.make_tree import make_tree
+from tools.support.runner import run
 
 RESULTS = {
     "nvidia": {"round": "v1.0", "submitter": "NVIDIA", "system": "rack1", "benchmark": "resnet"},

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mlsub.commands.compare.borrow import FREE, hyperparameter_keys
-from tests.commands.runner import answer_schema, run
-from tests.make_tree import Log, Tree, make_tree
+from tools.support.make_tree import Log, Tree, make_tree
+from tools.support.runner import answer_schema, run
 
 OWN = {
     "lars_opt_base_learning_rate": 10.5,

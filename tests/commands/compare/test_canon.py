@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import answer_schema, run
 from tests.judge.test_package_rounds import make_round
+from tools.support.runner import answer_schema, run
 
 
 def document(*arguments: object, kind: str = "compare") -> dict[str, Any]:

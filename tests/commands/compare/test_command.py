@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import call, run
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
+from tools.support.runner import call, run
 
 
 @pytest.mark.parametrize(

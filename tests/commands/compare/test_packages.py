@@ -17,11 +17,11 @@ from mlsub.commands.compare.packages import compare_files
 from mlsub.log.changes import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
 from mlsub.submission.find import organisation
-from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
-from tests.corpus import CORPUS
-from tests.effort import effort
-from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
+from tools.support.corpus import CORPUS
+from tools.support.effort import effort
+from tools.support.make_tree import Log, Tree, make_tree, snapshot, spoil
+from tools.support.runner import answer_schema, run
 
 
 def six_minutes_longer(log: Log) -> None:

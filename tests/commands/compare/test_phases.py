@@ -14,7 +14,7 @@ from mlsub.commands.compare.decompose import TIMED, Phases, phases_of
 from mlsub.log import trace as module
 from mlsub.log.events import LogReader, read_log
 from mlsub.log.trace import IntervalFold, Intervals, Span
-from tests.judging import report_on
+from tools.support.judging import report_on
 
 INF = float("inf")
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import REPOSITORY, answer_schema, run
-from tests.corpus import CORPUS
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import Tree, make_tree, spoil
+from tools.support.runner import REPOSITORY, answer_schema, run
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 

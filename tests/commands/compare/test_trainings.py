@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
-from tests.corpus import CORPUS
-from tests.effort import effort
 from tests.judge.test_package_rounds import ROUNDS, make_round
-from tests.make_tree import Log, Tree, make_tree, snapshot, spoil
+from tools.support.corpus import CORPUS
+from tools.support.effort import effort
+from tools.support.make_tree import Log, Tree, make_tree, snapshot, spoil
+from tools.support.runner import answer_schema, run
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 

@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow")
 from mlsub.commands.db.build import Built, build  # noqa: E402
 from mlsub.commands.db.schema import stored  # noqa: E402
 from mlsub.workspace import Settings  # noqa: E402
-from tests.make_tree import Tree, make_tree  # noqa: E402
+from tools.support.make_tree import Tree, make_tree  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 

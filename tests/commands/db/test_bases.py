@@ -14,8 +14,8 @@ from mlsub.convergence.entry import Options
 from mlsub.convergence.reference import reference_file
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import Place
-from tests.commands.runner import call, run
-from tests.make_tree import RUNS, make_tree
+from tools.support.make_tree import RUNS, make_tree
+from tools.support.runner import call, run
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from mlsub.commands.db.build import build
 from mlsub.commands.db.query import query_rows
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import Place, content_of, duckdb
-from tests.corpus import CORPUS
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import Tree, make_tree, spoil
 
 
 @pytest.fixture

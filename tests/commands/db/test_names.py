@@ -12,7 +12,7 @@ from mlsub.submission.report import RcpResult
 from mlsub.submission.result import Result
 from tests.commands.db.place import Place
 from tests.judge.test_package_rounds import make_round
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
 
 #: Keys, and the tables that have them once.
 KEYS = {

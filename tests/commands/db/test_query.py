@@ -15,7 +15,7 @@ from mlsub.commands.db.query import query_arrow, query_rows
 from mlsub.commands.db.schema import tables
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import Place, duckdb
-from tests.effort import HUNG
+from tools.support.effort import HUNG
 
 #: Ends only where it is ended.
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"

@@ -14,7 +14,7 @@ from mlsub.commands.demo.train import Parameters, train_run
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from tests.commands.runner import run
+from tools.support.runner import run
 
 MANIFEST = Path(__file__).resolve().parents[3] / "submissions" / "rehearsal" / "training.yaml"
 

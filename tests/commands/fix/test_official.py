@@ -12,11 +12,11 @@ from mlsub.commands.fix.truncate import truncate
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
-from tests.differential.generate import usage_and_round
-from tests.differential.log import content
-from tests.differential.mutate import mutants
-from tests.differential.oracle import official
-from tests.differential.sources import Source, generated_sources, published_sources
+from tools.oracle.generate import usage_and_round
+from tools.oracle.log import content
+from tools.oracle.mutate import mutants
+from tools.oracle.oracle import official
+from tools.oracle.sources import Source, generated_sources, published_sources
 
 PRIVATE = [
     b"+ cd /home/alice/run && export MASTER_ADDR=node07",

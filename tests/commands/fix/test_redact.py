@@ -17,7 +17,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.log import reader
 from mlsub.log.rewrite import records_of
 from tests.commands.fix.logs import events, logs
-from tests.differential.shared import ABSENT, CORPUS, present
+from tools.oracle.shared import ABSENT, CORPUS, present
 
 RECORD = b':::MLLOG {"time_ms": 1, "key": "a", "value": "/home/alice", "metadata": {}}'
 KEY = "AKIA" + "Q" * 16

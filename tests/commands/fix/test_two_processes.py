@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.runner import run
+from tools.support.runner import run
 
 PRIVATE = "cd /home/alice/run\n"
 

@@ -16,8 +16,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.folders import digests, record
 from mlsub.rounds import get_round
 from mlsub.workspace import AS_FOUND, package
-from tests.commands.runner import answer_schema, run
-from tests.make_tree import Tree, make_tree, snapshot, spoil
+from tools.support.make_tree import Tree, make_tree, snapshot, spoil
+from tools.support.runner import answer_schema, run
 
 
 @pytest.fixture(name="parts")

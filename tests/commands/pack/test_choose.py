@@ -11,8 +11,8 @@ from mlsub.findings import Finding
 from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs, run_started
 from mlsub.rounds import get_round
 from mlsub.workspace import Settings
-from tests.commands.pack.workplace import Workplace
-from tests.make_tree import Log, make_log
+from tools.support.make_tree import Log, make_log
+from tools.support.workplace import Workplace
 
 
 @pytest.fixture

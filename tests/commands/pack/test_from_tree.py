@@ -12,8 +12,8 @@ from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round
 from mlsub.submission.find import find
 from mlsub.workspace import Settings
-from tests.corpus import CORPUS
-from tests.make_tree import make_tree
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import make_tree
 
 PUBLISHED = [path for path in sorted(CORPUS.glob("*/*")) if path.is_dir()] if CORPUS.is_dir() else []
 #: Folders under results/ that are no benchmark of the round, so that nothing of them can be an entry.

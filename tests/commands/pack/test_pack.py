@@ -17,8 +17,8 @@ from mlsub.io.folders import assemble
 from mlsub.packing.manifest import Waiver
 from mlsub.packing.plan import make_plan
 from mlsub.workspace import check_path
-from tests.commands.pack.workplace import TODAY, Workplace, files, rules
-from tests.make_tree import make_description, make_log, snapshot
+from tools.support.make_tree import make_description, make_log, snapshot
+from tools.support.workplace import TODAY, Workplace, files, rules
 
 TOO_FAST = {"rule": "rcp.too-fast", "entry": "rack1/resnet", "reason": "The committee knows of it."}
 

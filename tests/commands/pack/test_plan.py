@@ -11,8 +11,8 @@ import pytest
 
 from mlsub.io.folders import assemble
 from mlsub.packing.plan import Plan, make_plan
-from tests.commands.pack.workplace import Workplace, files
-from tests.make_tree import make_description
+from tools.support.make_tree import make_description
+from tools.support.workplace import Workplace, files
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from mlsub.findings import Verdict
 from mlsub.packing.manifest import Waiver
 from mlsub.packing.pack import deciding, waiver_of
 from mlsub.workspace import check_path
-from tests.corpus import CORPUS
-from tests.make_tree import Tree, make_tree, spoil
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import Tree, make_tree, spoil
 
 
 def same_seed(tree: Tree) -> None:

@@ -20,9 +20,9 @@ from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.model import LogReport
-from tests.convergence.logs import log_of
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.judging import report_on
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.entry_logs import log_of
+from tools.support.judging import report_on
 
 # Benchmark: round, unit of the logs, key of the points, runs of a reference, distance of the points of two runs.
 KINDS: dict[str, tuple[str, str, str, int, float]] = {

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from mlsub.review.disclosure import show_value
-from tests.commands.runner import answer_schema, run
-from tests.corpus import CORPUS
-from tests.make_tree import make_tree
 from tests.review.runs.build import at, every, put, write_tree
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import make_tree
+from tools.support.runner import answer_schema, run
 
 corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 published = pytest.mark.skipif(not (CORPUS.parent / "v6.0-sample").is_dir(), reason="published logs are not there")

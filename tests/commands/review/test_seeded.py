@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import run
-from tests.corpus import CORPUS, SHARED
+from tools.support.corpus import CORPUS, SHARED
+from tools.support.runner import run
 
 CODE = SHARED / "code" / "v5.1"
 NAME, SYSTEM = "MiTAC", "8xMI325X_2xEPYC_9755"

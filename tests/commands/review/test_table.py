@@ -23,8 +23,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from mlsub.submission.result import Result
 from mlsub.workspace import Settings, check_with_logs
-from tests.corpus import CORPUS
-from tests.make_tree import Tree, make_tree
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import Tree, make_tree
 
 BENCHMARKS = benchmarks_of(get_round("training", "1.0"))
 Table = list[dict[str, Any]]

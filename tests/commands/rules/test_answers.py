@@ -24,8 +24,8 @@ from mlsub.present.document import Document
 from mlsub.present.envelope import Answer, answer
 from mlsub.rounds import all_rounds, find_benchmark, usages
 from mlsub.rules.explain import rule_ids
-from tests.commands.runner import answer_schema
-from tests.effort import effort
+from tools.support.effort import effort
+from tools.support.runner import answer_schema
 
 
 def valid(command: str, model: Answer) -> dict[str, object]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.present import CI_FORMATS, FORMATS
-from tests.commands.runner import answer_schema, run
 from tests.conftest import ExpectedText
-from tests.emit.digits import HYPERPARAMETERS
+from tools.support.digits import HYPERPARAMETERS
+from tools.support.runner import answer_schema, run
 
 SLIPS = """\
 # What a first attempt looks like.

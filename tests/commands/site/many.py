@@ -16,7 +16,7 @@ from mlsub.findings import Verdict
 from mlsub.submission.report import Report
 from mlsub.workspace import Checked
 from tests.commands.site.sites import one_round
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
 
 #: Round, benchmark folder, organisation, accelerator, number, minutes, and where it is not Closed the division.
 Words = Sequence[Any]

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlsub.commands.site.results import Site, SiteRound, build_rounds
 from mlsub.workspace import Checked, Settings, check_with_logs
-from tests.make_tree import Tree, make_tree
+from tools.support.make_tree import Tree, make_tree
 
 
 def two_rounds(above: Path) -> list[Path]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import run
 from tests.commands.site.browser import Opened, pages
-from tests.corpus import CORPUS
-from tests.differential.shared import ABSENT, present
+from tools.oracle.shared import ABSENT, present
+from tools.support.corpus import CORPUS
+from tools.support.runner import run
 
 pytestmark = pytest.mark.skipif(not present(), reason=ABSENT)
 #: Results to open besides: one that the official checker rejects, and benchmarks unlike the others.

@@ -10,7 +10,7 @@ import pytest
 from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
 
 BENCHMARK = "benchmarks/resnet.html"
 DRAWN = [

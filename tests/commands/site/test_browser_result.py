@@ -14,7 +14,7 @@ import yaml
 from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked
-from tests.make_tree import Log, make_tree
+from tools.support.make_tree import Log, make_tree
 
 RESULT = "results/training_1.0_acme_rack1_resnet.html"
 ROUND = "rounds/training_1.0.html"

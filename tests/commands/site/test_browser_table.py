@@ -15,7 +15,7 @@ from mlsub.commands.site.dataset import FIELDS, downloads, results_script
 from mlsub.commands.site.page import RESULTS_SCRIPT
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked, one_round, result_rows
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
 
 TITLE, MINUTES = 1, 3
 

@@ -16,9 +16,9 @@ from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings
 from tests.commands.site.sites import Html, checked, script, two_rounds
 from tests.commands.test_hostile import HOSTILE
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.make_tree import make_tree, snapshot
 from tests.workspace.test_schedule import forks
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.make_tree import make_tree, snapshot
 
 SCRIPT = "</script><script>alert(1)</script><!-- \u2028 \" onload='x'"
 

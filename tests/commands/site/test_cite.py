@@ -11,8 +11,8 @@ from mlsub.commands.site.page import number_text
 from mlsub.commands.site.result_page import bibtex, citation_section, footnote, result_title
 from mlsub.commands.site.results import SiteResult
 from tests.commands.site.sites import one_round, rounds
-from tests.differential.shared import ABSENT, folder, present
-from tests.make_tree import make_tree
+from tools.oracle.shared import ABSENT, folder, present
+from tools.support.make_tree import make_tree
 
 LEGEND = (
     "The MLPerf name and logo are registered and unregistered trademarks of MLCommons Association in the United States "

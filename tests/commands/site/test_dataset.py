@@ -12,7 +12,7 @@ import pytest
 from mlsub.commands.site.dataset import FIELDS, downloads, results_script
 from mlsub.commands.site.results import SiteResult
 from tests.commands.site.sites import result_rows, rounds, script, two_rounds
-from tests.make_tree import make_tree
+from tools.support.make_tree import make_tree
 
 
 @pytest.fixture

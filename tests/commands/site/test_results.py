@@ -18,8 +18,8 @@ from mlsub.commands.site.results import Results, Site, SiteRound, division_of, s
 from mlsub.commands.site.tables import bert_words, by_benchmark, fastest_table, rounds_table
 from mlsub.submission.report import EnergyResult
 from tests.commands.site.sites import one_round, rounds, site_of, two_rounds
-from tests.differential.shared import ABSENT, folder, present
-from tests.make_tree import RUNS, Tree, make_tree
+from tools.oracle.shared import ABSENT, folder, present
+from tools.support.make_tree import RUNS, Tree, make_tree
 
 
 def page_of(one: SiteRound) -> Page:

@@ -12,8 +12,8 @@ from mlsub.commands.site.page import Chart, Section, Series, Table, number_text
 from mlsub.commands.site.results import Results, SiteResult
 from mlsub.commands.site.runs import convergence_section, reference_scripts, runs_section
 from tests.commands.site.sites import one_round, rounds, script
-from tests.differential.shared import ABSENT, folder, present
-from tests.make_tree import Log, Tree, make_tree
+from tools.oracle.shared import ABSENT, folder, present
+from tools.support.make_tree import Log, Tree, make_tree
 
 
 @pytest.fixture

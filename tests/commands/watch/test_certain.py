@@ -10,8 +10,8 @@ import pytest
 
 from mlsub.commands.watch.model import Found
 from mlsub.rules.overlay import check_overlay
-from tests.commands.watch.scene import Fed
-from tests.make_tree import Log, make_log
+from tools.support.make_tree import Log, make_log
+from tools.support.scene import Fed
 
 
 def rules_by_line(log: Log, round_name: str = "1.0", overlay: str | None = None) -> list[str]:

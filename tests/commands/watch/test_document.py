@@ -14,9 +14,9 @@ from mlsub.commands.watch.document import Outlet, duration, line_of, number
 from mlsub.commands.watch.model import Concluded, Ended, Evaluation, Event, Found, RunSoFar, shown_text, shown_value
 from mlsub.findings import Verdict
 from mlsub.rules.catalogue import finding
-from tests.commands.watch.scene import append, ctrl_c, events_of, lines_of, text_of, wait
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.make_tree import make_log
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.make_tree import make_log
+from tools.support.scene import append, ctrl_c, events_of, lines_of, text_of, wait
 
 GOOD = """\
 result_0.txt: watching, by the rules of training v1.0

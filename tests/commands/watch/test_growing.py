@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from mlsub.commands.watch.model import Ended, Found
 from mlsub.judge import rules
 from mlsub.submission.model import LogReport
-from tests.commands.watch.scene import Fed, at, lines_of, runs_of
-from tests.judging import report_on
-from tests.make_tree import make_log
+from tools.support.judging import report_on
+from tools.support.make_tree import make_log
+from tools.support.scene import Fed, at, lines_of, runs_of
 
 RECORD = (
     b':::MLLOG {"namespace": "", "time_ms": 5, "event_type": "POINT_IN_TIME", "key": "%s", "value": 1, "metadata": {}}'

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mlsub.commands.watch.model import Evaluation, Event
-from tests.commands.watch.scene import BEGAN_S, Fed, evaluations_of, lines_of, phases_of, runs_of
-from tests.make_tree import Log, make_log
+from tools.support.make_tree import Log, make_log
+from tools.support.scene import BEGAN_S, Fed, evaluations_of, lines_of, phases_of, runs_of
 
 
 def told(data: bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[Event]:

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from mlsub.commands.watch.view import LiveView
-from tests.commands.watch.scene import BEGAN_S, FakeClock, Fed, append, ctrl_c, lines_of, shown, wait, watch, watched
-from tests.make_tree import make_log
+from tools.support.make_tree import make_log
+from tools.support.scene import BEGAN_S, FakeClock, Fed, append, ctrl_c, lines_of, shown, wait, watch, watched
 
 VIEW = """\
 log           phase       timed          evaluation      findings

@@ -21,7 +21,10 @@ from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings as CheckSettings
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings as Asked
-from tests.commands.watch.scene import (
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.effort import HUNG
+from tools.support.judging import report_on
+from tools.support.scene import (
     FakeClock,
     Kept,
     Step,
@@ -34,9 +37,6 @@ from tests.commands.watch.scene import (
     wait,
     watched,
 )
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.effort import HUNG
-from tests.judging import report_on
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.convergence.logs import log_of as small_log
-from tests.differential.compare import judge_both
 from tests.differential.deviations.test_tables import described, official_rows, our_rows
-from tests.differential.entries import tried
-from tests.differential.entry_cases import EntryCase, Place
-from tests.differential.generate import Combination
-from tests.differential.log import Mutant, content, generated, record_line
-from tests.differential.packages import Package, accepted, build, log_of, official, ours, rejecting, speed_up
+from tools.oracle.compare import judge_both
+from tools.oracle.entries import tried
+from tools.oracle.entry_cases import EntryCase, Place
+from tools.oracle.generate import Combination
+from tools.oracle.log import Mutant, content, generated, record_line
+from tools.oracle.packages import Package, accepted, build, log_of, official, ours, rejecting, speed_up
+from tools.support.entry_logs import log_of as small_log
 
 RETINANET = Combination("5.1", "retinanet", "open", None)
 MIB = 1 << 20

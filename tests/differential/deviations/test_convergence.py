@@ -8,15 +8,15 @@ from types import ModuleType
 import pytest
 
 from mlsub.convergence.entry import Options
-from tests.convergence.logs import judged
-from tests.convergence.logs import log_of as small_log
-from tests.differential.entries import tried
-from tests.differential.entry_cases import EntryCase, Place
-from tests.differential.generate import Combination
-from tests.differential.official_rcp import official_test
-from tests.differential.packages import accepted, build, official, ours, speed_up
-from tests.differential.summarizer import of_history
 from tests.differential.test_entries import LLAMA, case_of
+from tools.oracle.entries import tried
+from tools.oracle.entry_cases import EntryCase, Place
+from tools.oracle.generate import Combination
+from tools.oracle.official_rcp import official_test
+from tools.oracle.packages import accepted, build, official, ours, speed_up
+from tools.oracle.summarizer import of_history
+from tools.support.entry_logs import judged
+from tools.support.entry_logs import log_of as small_log
 
 RETINANET = Place("training", "5.1", "retinanet")
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import pytest
 
 import mlsub
-from tests.differential.compare import judge_both
-from tests.differential.generate import Combination
-from tests.differential.log import Log, Mutant, altered, content, generated, moved, places_of
-from tests.differential.official_rcp import official_test
-from tests.differential.shared import ABSENT, folder, present, recorded_entries
+from tools.oracle.compare import judge_both
+from tools.oracle.generate import Combination
+from tools.oracle.log import Log, Mutant, altered, content, generated, moved, places_of
+from tools.oracle.official_rcp import official_test
+from tools.oracle.shared import ABSENT, folder, present, recorded_entries
 
 MINUTE = 60_000
 

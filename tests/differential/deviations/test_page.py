@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.conftest import ExpectedText
-from tests.differential import entries, package_search, scores
-from tests.differential.compare import KNOWN_DEVIATIONS
 from tests.differential.deviations.page import PAGE, read, render
+from tools.oracle import entries, package_search, scores
+from tools.oracle.compare import KNOWN_DEVIATIONS
 
 DEVIATIONS = read()
 

@@ -13,20 +13,20 @@ from mlperf_logging.result_summarizer import result_summarizer
 
 import mlsub
 from mlsub.findings import Verdict
-from tests.differential.compare import judged
 from tests.differential.deviations.page import read
-from tests.differential.entries import tried
-from tests.differential.entry_cases import Place
-from tests.differential.generate import Combination, usage_and_round
-from tests.differential.log import Log, altered, content, generated, places_of
-from tests.differential.official_rcp import official_test
-from tests.differential.oracle import official, prepared
-from tests.differential.packages import Package, accepted, build, log_of, ours, speed_up
-from tests.differential.packages import official as official_package
-from tests.differential.scores import organisation_of, written
-from tests.differential.shared import ABSENT, CORPUS, present
 from tests.differential.test_entries import case_of
-from tests.effort import effort
+from tools.oracle.compare import judged
+from tools.oracle.entries import tried
+from tools.oracle.entry_cases import Place
+from tools.oracle.generate import Combination, usage_and_round
+from tools.oracle.log import Log, altered, content, generated, places_of
+from tools.oracle.official_rcp import official_test
+from tools.oracle.oracle import official, prepared
+from tools.oracle.packages import Package, accepted, build, log_of, ours, speed_up
+from tools.oracle.packages import official as official_package
+from tools.oracle.scores import organisation_of, written
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.effort import effort
 
 
 def _without_weights(log: Log) -> Log:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from mlperf_logging.result_summarizer import result_summarizer as summarizer
 
-from tests.differential.generate import Combination
-from tests.differential.packages import Package, accepted, build, official, ours, rejecting
 from tests.differential.test_scores import RESNET, asked
-from tests.score.energy.folders import SECONDS, judged, make_entry, node_log, record
+from tools.oracle.generate import Combination
+from tools.oracle.packages import Package, accepted, build, official, ours, rejecting
+from tools.support.power_folders import SECONDS, judged, make_entry, node_log, record
 
 RETINANET = Combination("5.1", "retinanet", "open", None)
 

@@ -15,11 +15,11 @@ from mlperf_logging.result_summarizer import result_summarizer
 
 import mlsub
 from mlsub.submission.result import Result, results_of
-from tests.commands.runner import run
-from tests.convergence.logs import judged, log_of, write_logs
-from tests.differential.generate import Combination, usage_and_round
-from tests.differential.oracle import prepared
-from tests.differential.packages import Package, build
+from tools.oracle.generate import Combination, usage_and_round
+from tools.oracle.oracle import prepared
+from tools.oracle.packages import Package, build
+from tools.support.entry_logs import judged, log_of, write_logs
+from tools.support.runner import run
 
 RETINANET = Combination("5.1", "retinanet", "open", None)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from tests.commands.runner import run
-from tests.differential.compare import KNOWN_DEVIATIONS, disagrees, judge_both, known_deviation
-from tests.differential.generate import Combination, line_of
-from tests.differential.log import Line, Log, Mutant, altered, content, generated, moved, places_of, smallest
-from tests.differential.packages import Answer, Package, accepted, build, official, ours, rejecting
-from tests.effort import HUNG
+from tools.oracle.compare import KNOWN_DEVIATIONS, disagrees, judge_both, known_deviation
+from tools.oracle.generate import Combination, line_of
+from tools.oracle.log import Line, Log, Mutant, altered, content, generated, moved, places_of, smallest
+from tools.oracle.packages import Answer, Package, accepted, build, official, ours, rejecting
+from tools.support.effort import HUNG
+from tools.support.runner import run
 
 DLRM = Combination("6.1", "dlrmv4", "closed", None)
 RETINANET = Combination("5.1", "retinanet", "open", None)

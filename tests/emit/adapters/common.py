@@ -10,8 +10,8 @@ from typing import Any
 
 from mlsub.emit import Recorder, Training
 from mlsub.submission.model import LogReport
-from tests.emit.digits import HYPERPARAMETERS, recorder
-from tests.judging import report_on
+from tools.support.digits import HYPERPARAMETERS, recorder
+from tools.support.judging import report_on
 
 ROOT = Path(__file__).parents[3]
 

@@ -13,10 +13,10 @@ from mlsub.convergence.algorithm import unit_words
 from mlsub.emit import EmitError, Position, Recorder
 from mlsub.emit.adapting import Course, Language, Session
 from mlsub.rounds import get_round
-from tests.differential.generate import Combination, usage_and_round
 from tests.emit.adapters.common import digits, keys, opened, records, said
 from tests.emit.drive import emitted
 from tests.emit.test_ranks import together
+from tools.oracle.generate import Combination, usage_and_round
 
 
 def of(path: Path, round_: str, benchmark: str, division: str = "closed", usage: str = "training") -> Recorder:

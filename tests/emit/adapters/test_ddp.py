@@ -12,7 +12,6 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed: make test-all", exc_type=ImportError)
 pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-all")
 
-from tests.effort import HUNG
 from tests.emit.adapters.common import (
     ROOT,
     assert_aborted,
@@ -21,6 +20,7 @@ from tests.emit.adapters.common import (
     keys,
     records,
 )
+from tools.support.effort import HUNG
 
 
 def torchrun(script: Path, log: Path, processes: int) -> subprocess.CompletedProcess[str]:

@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("jax", reason="JAX is not installed: make test-all", exc_type=ImportError)
 
-from tests.effort import HUNG
 from tests.emit.adapters.common import ROOT, judged, keys, rejecting
+from tools.support.effort import HUNG
 
 PROGRAM = """
 import sys
@@ -22,7 +22,7 @@ import jax
 jax.distributed.initialize(f"localhost:{sys.argv[2]}", 2, int(sys.argv[1]))
 from pathlib import Path
 from mlsub.emit import EmitError
-from tests.emit.digits import initialise, recorder
+from tools.support.digits import initialise, recorder
 try:
     with recorder(Path(sys.argv[3])) as rec:
         initialise(rec, opt_momentum=None)

@@ -27,7 +27,7 @@ from tests.emit.adapters.common import (
     rejecting,
     said,
 )
-from tests.emit.digits import HYPERPARAMETERS
+from tools.support.digits import HYPERPARAMETERS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

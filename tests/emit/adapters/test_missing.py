@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tests.effort import HUNG
 from tests.emit.adapters.common import ROOT
+from tools.support.effort import HUNG
 
 MISSING = {
     "lightning": ("PyTorch Lightning", ["lightning", "lightning.pytorch", "pytorch_lightning"]),

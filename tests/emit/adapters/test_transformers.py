@@ -17,7 +17,6 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-
 
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.transformers import RecorderCallback
-from tests.effort import HUNG
 from tests.emit.adapters.common import (
     ROOT,
     TrainingCrashError,
@@ -31,7 +30,8 @@ from tests.emit.adapters.common import (
     rejecting,
     said,
 )
-from tests.emit.digits import HYPERPARAMETERS
+from tools.support.digits import HYPERPARAMETERS
+from tools.support.effort import HUNG
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -17,8 +17,8 @@ from mlsub.review.runs.quality import chance_of_range
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.result import Result
 from mlsub.workspace import Settings
-from tests.corpus import CORPUS
 from tests.gathering import gather
+from tools.support.corpus import CORPUS
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 

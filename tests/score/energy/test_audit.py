@@ -9,7 +9,7 @@ import pytest
 
 from mlsub.findings import Kind, Verdict
 from mlsub.score.energy.score import Power
-from tests.score.energy.folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
+from tools.support.power_folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
 
 GOOD = [1000 + n % 7 for n in range(SECONDS + 1)]
 Files = dict[str, str]
@@ -281,7 +281,7 @@ def test_hostile_files_end_in_findings(name: str, tmp_path: Path) -> None:
 
 
 def test_names_that_are_no_text_are_reported_by_every_format(tmp_path: Path) -> None:
-    from tests.commands.runner import run
+    from tools.support.runner import run
 
     folder = entry(tmp_path, {"node_\udcff.txt": node_log(GOOD), "node_\x1b[31m\n.txt": "", "\x07": ""})
     outcome = run("check", folder, "--round", "5.1", "--format", "json", "--select", "power")

@@ -21,8 +21,8 @@ import mlsub
 from mlsub.score.energy.findings import faults, judge_structure
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import Power, energy_result
-from tests.differential.shared import ABSENT, CORPUS, present
-from tests.score.energy.folders import SECONDS, START_MS, judged, make_entry, node_log, record, switch_log
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.power_folders import SECONDS, START_MS, judged, make_entry, node_log, record, switch_log
 
 CASES = 120
 SYSTEMS = {"1xSMC-H100-SXM-80GB": True, "8xSMC-H100-SXM-80GB": False}

@@ -9,7 +9,7 @@ import pytest
 
 from mlsub.score.energy import read
 from mlsub.score.energy.score import BadLines, RunPower
-from tests.score.energy.folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
+from tools.support.power_folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
 
 GOOD = node_log([1000 + n % 7 for n in range(SECONDS + 1)])
 

@@ -9,7 +9,7 @@ import pytest
 from mlsub.findings import Finding, Kind
 from mlsub.score.energy.findings import faults, judge_structure
 from mlsub.score.energy.score import RunPower
-from tests.score.energy.folders import SECONDS, judged, make_entry, node_log, rules, switch_log
+from tools.support.power_folders import SECONDS, judged, make_entry, node_log, rules, switch_log
 
 GOOD = node_log([1000 + n % 7 for n in range(SECONDS + 1)])
 

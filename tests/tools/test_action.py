@@ -1,0 +1,205 @@
+"""action.yml: its form as GitHub sees it, and each of its steps run with bash as the runner would."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema.validators import validator_for
+
+from tests.ci_formats import github, sarif
+from tools.support.make_tree import make_tree, spoil
+from tools.support.runner import REPOSITORY
+
+ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text())
+EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+#: Does what the real one does as far as the steps can see, without an installation: ``-m venv DIR`` makes its programs.
+PYTHON = f"""#!/bin/sh
+[ "$1 $2" = "-m venv" ] || exit 9
+mkdir -p "$3/bin"
+printf '#!/bin/sh\\nprintf "%%s\\\\n" "$@" > "%s/pip.txt"\\n' "$RUNNER_TEMP" > "$3/bin/pip"
+printf '#!/bin/sh\\nexec {sys.executable} -m mlsub "$@"\\n' > "$3/bin/mlsub"
+chmod +x "$3/bin/pip" "$3/bin/mlsub"
+"""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """A schema that GitHub or GitLab has published, as check-jsonschema ships it."""
+    vendored = files("check_jsonschema").joinpath("builtin_schemas", "vendor", f"{name}.json")
+    content = json.loads(vendored.read_text("utf-8"))
+    assert isinstance(content, dict)
+    return content
+
+
+def validate(document: object, name: str) -> None:
+    """Fail where a document does not keep such a schema."""
+    of = schema(name)
+    validator_for(of)(of).validate(document)
+
+
+class Runner:
+    """Runs the steps of the action in a folder, with its inputs; steps that use other actions are noted."""
+
+    def __init__(self, workspace: Path, temp: Path, inputs: dict[str, str], python: str) -> None:
+        self.workspace, self.temp = workspace, temp
+        self.inputs = {name: given.get("default", "") for name, given in ACTION["inputs"].items()} | inputs
+        self.outputs: dict[str, dict[str, str]] = {"python": {"python-version": "3.12.1", "python-path": python}}
+        self.used: list[tuple[str, dict[str, str]]] = []
+        self.status = 0
+        self.stdout = ""
+
+    def value(self, text: object) -> str:
+        """Text with its expressions replaced."""
+        return EXPRESSION.sub(lambda found: self._of(found[1]), str(text))
+
+    def _of(self, expression: str) -> str:
+        match expression.split("."):
+            case ["inputs", name]:
+                return self.inputs[name]
+            case ["steps", step, "outputs", name]:
+                return self.outputs.get(step, {}).get(name, "")
+            case ["runner", name]:
+                return {"temp": str(self.temp), "os": "Linux", "arch": "X64"}[name]
+        raise AssertionError(expression)
+
+    def wanted(self, step: dict[str, Any]) -> bool:
+        """Whether a step runs; the one condition there is, is read part by part."""
+        condition = step.get("if")
+        if condition is None:
+            return self.status == 0
+        [inner] = EXPRESSION.findall(condition)
+        always, *comparisons = inner.split(" && ")
+        assert always == "always()"
+        for comparison in comparisons:
+            left, operator, right = comparison.split()
+            if (self._of(left) == right.strip("'")) != (operator == "=="):
+                return False
+        return True
+
+    def run(self) -> None:
+        """Run every step."""
+        for step in ACTION["runs"]["steps"]:
+            if not self.wanted(step):
+                continue
+            if "uses" in step:
+                self.used.append((step["uses"], {name: self.value(text) for name, text in step["with"].items()}))
+                continue
+            self._bash(step)
+
+    def _bash(self, step: dict[str, Any]) -> None:
+        assert step["shell"] == "bash"
+        output, script = self.temp / "output.txt", self.temp / "step.sh"
+        output.write_text("")
+        script.write_text(step["run"])
+        environment = {
+            **os.environ,
+            "GITHUB_ACTION_PATH": str(REPOSITORY),
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(self.temp / "summary.md"),
+            "GITHUB_WORKSPACE": str(self.workspace),
+            "PYTHONPATH": str(REPOSITORY),
+            "RUNNER_TEMP": str(self.temp),
+            **{name: self.value(text) for name, text in step.get("env", {}).items()},
+        }
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", str(script)],
+            cwd=self.workspace, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        self.status, self.stdout = done.returncode, done.stdout
+        lines = [line.partition("=") for line in output.read_text().splitlines()]
+        self.outputs[step.get("id", "")] = {name: value for name, _, value in lines}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    workspace = tmp_path / "a workspace"
+    workspace.mkdir()
+    (tmp_path / "temp").mkdir()
+    python = tmp_path / "python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    spoil(make_tree(workspace), 0, 1)
+    return tmp_path
+
+
+def ran(place: Path, **inputs: str) -> Runner:
+    runner = Runner(place / "a workspace", place / "temp", inputs, str(place / "python"))
+    runner.run()
+    return runner
+
+
+def test_github_can_read_it() -> None:
+    validate(ACTION, "github-actions")
+    assert all(text["description"].endswith(".") for text in (*ACTION["inputs"].values(), *ACTION["outputs"].values()))
+
+
+def test_no_script_has_text_of_an_expression() -> None:
+    assert not [step["run"] for step in ACTION["runs"]["steps"] if "${{" in step.get("run", "")]
+
+
+def test_a_rejected_package_is_reported_and_uploaded(place: Path) -> None:
+    runner = ran(place, paths="v1.0/ACME\n")
+    assert (runner.status, runner.outputs["check"]["status"]) == (1, "1")
+    assert all(one["file"].startswith("v1.0/ACME/") for _, one, _ in github(runner.stdout) if "file" in one)
+    assert (place / "temp" / "summary.md").read_text().startswith("# Official verdict\n")
+    assert [name.split("@")[0] for name, _ in runner.used] == [
+        "actions/setup-python", "actions/cache", "github/codeql-action/upload-sarif"
+    ]  # fmt: skip
+    upload = runner.used[-1][1]
+    assert upload["category"] == "mlsub"
+    assert sarif(Path(upload["sarif_file"]).read_text())["results"]
+    pip = (place / "temp" / "pip.txt").read_text().splitlines()
+    assert pip == ["install", "--quiet", "--cache-dir", f"{place}/temp/mlsub-pip", str(REPOSITORY)]
+    assert re.fullmatch(r"mlsub-Linux-X64-3\.12\.1-\d+", runner.used[1][1]["key"])
+
+
+HOSTILE = ("$(touch pwned)", "`touch pwned`", '"; touch pwned; "', "x && touch pwned", "-o")
+
+
+def test_options_reach_the_command_as_they_are(place: Path) -> None:
+    runner = ran(
+        place, paths="v1.0/ACME", args="--ignore\nkey\n\n--strict\n--format\njunit\n-o\n$(touch pwned).xml",
+        **{"sarif-file": "; touch pwned", "upload-sarif": "false"},
+    )  # fmt: skip
+    assert (place / "a workspace" / "$(touch pwned).xml").exists()
+    assert not (place / "a workspace" / "pwned").exists()
+    assert runner.outputs["check"] == {"status": "1", "sarif-file": "; touch pwned"}
+    assert len(runner.used) == 2
+
+
+def test_what_could_not_be_checked_fails_and_is_uploaded(place: Path) -> None:
+    runner = ran(place, command="system check", paths="\n".join(HOSTILE))
+    assert (runner.status, runner.outputs["check"]["status"]) == (2, "2")
+    assert "$(touch pwned)" in runner.stdout
+    assert runner.used[-1][0].startswith("github/codeql-action/upload-sarif@")
+    sarif(Path(runner.used[-1][1]["sarif_file"]).read_text())
+    assert not list(place.rglob("pwned"))
+
+
+def test_an_unknown_command_is_refused(place: Path) -> None:
+    for one in ("rm", *HOSTILE):
+        runner = ran(place, command=one)
+        assert (runner.status, runner.outputs["check"]) == (2, {})
+        assert runner.stdout.startswith("::error title=mlsub::The command is ")
+    assert not list(place.rglob("pwned"))
+
+
+@pytest.mark.long
+def test_the_action_installs_this_project(place: Path) -> None:
+    shutil.rmtree(place / "temp")
+    (place / "temp").mkdir()
+    runner = Runner(place / "a workspace", place / "temp", {"paths": "v1.0/ACME"}, sys.executable)
+    runner.run()
+    assert (runner.status, runner.outputs["check"]["status"]) == (1, "1")
+    installed = place / "temp" / "mlsub" / "bin" / "mlsub"
+    assert subprocess.run([installed, "--version"], capture_output=True, check=True).stdout.startswith(b"mlsub, ")

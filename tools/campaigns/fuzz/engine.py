@@ -1,0 +1,121 @@
+"""What a harness is, and the inputs that Hypothesis draws for it: seeds and generated inputs, with edits."""
+
+from __future__ import annotations
+
+import random
+import signal
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+from hypothesis import strategies as st
+
+CORPUS = Path(__file__).with_name("corpus")
+#: Signs and numbers that mean something in the formats that mlsub reads, and text that is none.
+_WORDS = (
+    *(bytes((sign,)) for sign in b"{}[]()<>\"'\n\r\t\0 :,;-+.0/\\#&*!|=%$"),
+    *(b"0", b"-1", b"1e400", b"5e-324", b"NaN", b"-Infinity", b"2147483648", b"9223372036854775808", b"9" * 400),
+    *(b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\\ud800", b"\\u0000", b"\x1b[2J", b"../", b"/", b"~"),
+    *(b"null", b"true", b"[]", b"{}", b'""', b"2024-02-30T25:61:61Z", b"[" * 600, b'{"a":' * 300),
+    *(sign.encode() for sign in "\u202e\u2028\u0130\u0660\x85\ufeff"),
+)
+#: A place in an input in millionths of its length, bytes that go there, and bytes that come.
+Edit = tuple[int, int, bytes]
+
+
+class BrokenError(AssertionError):
+    """Something that has to hold for any bytes does not hold for these."""
+
+
+@dataclass(frozen=True)
+class Harness:
+    """A surface that reads foreign bytes, and how it is attacked.
+
+    Attributes:
+        name: of the harness and of its folder in ``corpus``.
+        run: reads the bytes as mlsub would, raises :class:`BrokenError` where the answer is wrong, and catches only
+            errors that mlsub documents. It depends on nothing but the bytes.
+        seeds: well-formed inputs.
+        words: parts of well-formed inputs that an edit may put in.
+        generate: draws an input from a grammar; None where edits do as well.
+        longest: bytes of an input at most.
+        seconds: CPU time of an input at most.
+    """
+
+    name: str
+    run: Callable[[bytes], None]
+    seeds: Callable[[], Iterable[bytes]]
+    words: tuple[bytes, ...] = ()
+    generate: Callable[[random.Random], bytes] | None = None
+    longest: int = 20_000
+    seconds: float = 5.0
+
+
+@cache
+def harnesses() -> dict[str, Harness]:
+    """Return all harnesses by name."""
+    from tools.campaigns.fuzz import archives, documents, logs, packages
+
+    return {one.name: one for module in (archives, documents, logs, packages) for one in module.HARNESSES}
+
+
+def kept(harness: Harness) -> list[Path]:
+    """Return the files of a harness in the corpus: small inputs of what was once wrong, and rare formats."""
+    return sorted((CORPUS / harness.name).glob("*"))
+
+
+def inputs(harness: Harness) -> st.SearchStrategy[bytes]:
+    """Return the strategy of a harness: a seed or a generated input, with up to eight edits."""
+    seeds = (*harness.seeds(), *(file.read_bytes() for file in kept(harness)))
+    begin = st.sampled_from(seeds)
+    if harness.generate is not None:
+        generate = harness.generate
+        begin |= st.integers(0, 1 << 32).map(lambda number: generate(random.Random(number)))
+    put = st.binary(max_size=4) | st.sampled_from(_WORDS)
+    if harness.words:
+        put |= st.sampled_from(harness.words)
+    edit = st.tuples(st.integers(0, 10**6), st.sampled_from((0, 0, 1, 1, 4, 16, 64, 10**6)), put)
+    return st.tuples(begin, st.lists(edit, max_size=8)).map(lambda drawn: edited(*drawn)[: harness.longest])
+
+
+def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """Return an input with some edits."""
+    content = bytearray(data)
+    for place, gone, put in edits:
+        at = place * len(content) // 10**6
+        content[at : at + gone] = put
+    return bytes(content)
+
+
+def attempt(harness: Harness, data: bytes) -> None:
+    """Run one input.
+
+    Raises:
+        TimeoutError: it takes more CPU time than the harness allows; in C code the process waits for a kill.
+    """
+    before = signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, harness.seconds)
+    try:
+        harness.run(data)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _too_long(*_: object) -> NoReturn:
+    raise TimeoutError("the input takes too much CPU time")
+
+
+@cache
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="mlsub-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
+
+
+def scratch(name: str) -> Path:
+    """Return a folder of this process, the same at each call; what it holds is the caller's to remove."""
+    folder = Path(_scratch().name) / name
+    folder.mkdir(exist_ok=True)
+    return folder

@@ -1,0 +1,282 @@
+"""What reads foreign input, asked with just so much of it: what each says about an input of a size."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterable
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from mlsub.commands.audit import expression
+from mlsub.commands.audit.wording import number
+from mlsub.commands.fix.run import Plan as FixPlan
+from mlsub.commands.redact.redactor import Redactor
+from mlsub.config.baseline import read_baseline
+from mlsub.convergence.filecheck import check_records, check_reference_file
+from mlsub.convergence.reference import runs_of
+from mlsub.findings import Finding
+from mlsub.io.read import read_toml, read_tree
+from mlsub.log.event import Event
+from mlsub.log.rewrite import find_logs
+from mlsub.packing.archive import check_amount, read_members
+from mlsub.packing.forms import read_identities, read_passphrase
+from mlsub.packing.names import name_problem, target_problem
+from mlsub.packing.runs import _matches
+from mlsub.packing.tree import make_member, read_manifest, scan
+from mlsub.rounds import get_round
+from mlsub.rules.engine import Gatherer
+from mlsub.rules.formula import parse
+from mlsub.rules.model import Gathers, expand
+from mlsub.score.scaled import read_scaling
+from mlsub.submission.audit import audit_layout, audit_links
+from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
+from mlsub.submission.params import read_flags
+from mlsub.systems.capture import read_capture
+from mlsub.systems.description import read_description
+from mlsub.workspace import Settings
+from mlsub.workspace.runs import find_runs
+from tools.support.make_tree import make_tree
+
+#: Reads an input of a size; says what is wrong, or raises it.
+Ask = Callable[[Path, int], object]
+
+
+class Case(NamedTuple):
+    """A bound, and who keeps it: what is said beyond it, and a smaller bound where an input of its size is dear."""
+
+    where: str
+    ask: Ask
+    said: str
+    instead: int | None = None
+
+
+def _file(name: str, content: bytes, read: Callable[[Path], object], fill: bytes = b" ") -> Ask:
+    """Give a file of so many bytes to a reader."""
+
+    def ask(folder: Path, size: int) -> object:
+        (file := folder / name).write_bytes(content + fill * (size - len(content)))
+        file.chmod(0o600)
+        return read(file)
+
+    return ask
+
+
+def _of(findings: Iterable[Finding], word: str = "") -> list[str]:
+    """What findings say, as far as it has a word."""
+    return [said for one in findings if word in (said := f"{one.message}: {one.actual}")]
+
+
+def _logs(read: Callable[[list[str]], object]) -> Ask:
+    def ask(folder: Path, count: int) -> object:
+        for run in range(count):
+            (folder / f"result_{run}.txt").touch()
+        return read([str(folder)])
+
+    return ask
+
+
+def _deep_yaml(folder: Path, levels: int) -> object:
+    (folder / "x.yaml").write_text("a: " + "[" * (levels - 1) + "1" + "]" * (levels - 1))
+    return _yaml(folder / "x.yaml")
+
+
+def _tree_of(folder: Path, count: int) -> object:
+    for n in range(count - 1):
+        (folder / str(n)).touch()
+    return len(scan(folder).members) - count + 1
+
+
+def _deep_tree(folder: Path, levels: int) -> object:
+    (folder / "/".join("d" * levels)).mkdir(parents=True)
+    return list_tree(folder).cut
+
+
+def _linked(targets: list[str]) -> list[str]:
+    items = (
+        *(Item(f"l{n:03}", ItemKind.LINK, target=target) for n, target in enumerate(targets)),
+        Item("d", ItemKind.FOLDER),
+        Item("d/z"),
+        Item("z"),
+    )
+    return [f"{one.message}: {one.path}" for one in audit_links(Listing(items=items))]
+
+
+def _records(_: Path, size: int) -> object:
+    """A name whose PAX record has so many bytes."""
+    name = "x" * (size - len(f"{size} path=\n"))
+    member = next(read_members(BytesIO(tarfile.TarInfo(name).tobuf(tarfile.PAX_FORMAT))))
+    assert member.name == name
+    return member
+
+
+def _amount(size: int, count: int = 0, packed: int = 1 << 30) -> None:
+    check_amount(make_member("T/a", size=size), size, count, packed, None)
+
+
+def _reference_records(_: Path, count: int) -> object:
+    return [one.message for one in check_records({str(n): {} for n in range(count)}) if "records" in one.message]
+
+
+def _groups(_: Path, count: int) -> object:
+    return expand(["{a}" * count])
+
+
+def _yaml(file: Path) -> object:
+    return read_tree(file, kind="files", top="a")
+
+
+def _reference(file: Path) -> object:
+    return [problem.message for problem in check_reference_file(file) if "larger" in problem.message]
+
+
+def _scaling(file: Path) -> object:
+    return _of(read_scaling(file.parent, "x").findings)
+
+
+def _scaled(folder: Path, factor: int) -> object:
+    return _file("scaling.json", b'{"scaling_factor": %d}' % factor, _scaling)(folder, 0)
+
+
+def _flags(folder: Path) -> Iterable[Finding]:
+    return read_flags(folder, "x", get_round("training", "4.0")).findings
+
+
+def _bracketed(_: Path, levels: int) -> object:
+    return parse("(" * (levels - 1) + "1" + ")" * (levels - 1))
+
+
+def _straight(_: Path, parts: int) -> object:
+    return _linked(["d/../" * ((parts - 1) // 2) + ("z" if parts % 2 else "d/z")])
+
+
+def _replaced(folder: Path, things: int) -> object:
+    log = folder / "result_0.txt"
+    log.write_text("".join(f"mail user{n}@example{n}.com\n" for n in range(things)))
+    redactor = Redactor()
+    failed = redactor.survey([log])
+    items = redactor.items
+    for error in failed.values():
+        raise error
+    return items
+
+
+def _repaired(folder: Path, size: int) -> object:
+    """A log of so many bytes in a package; what keeps it from being repaired."""
+    tree = make_tree(folder)
+    log = tree.log(0)
+    log.write_bytes(log.read_bytes() + b"x" * (size - log.stat().st_size))
+    plan = FixPlan(str(tree.folder), Settings(jobs=1), ("",), folder)
+    return _of(plan.answer().not_repaired, "larger")
+
+
+def _gathered(_: Path, steps: int) -> object:
+    gatherer = Gatherer(Gathers(key="x", by="step", field="measure"))
+    for step in range(steps):
+        gatherer.see(Event(line=step, time_ms=0, key="x", value=1, metadata={"step": step, "measure": "FID"}))
+    return str(gatherer.broken or "")
+
+
+def _long_path(_: Path, size: int) -> object:
+    return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
+
+
+CASES = (
+    Case("mlsub.io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
+    Case("mlsub.io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
+    Case("mlsub.io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
+    Case(
+        "mlsub.config.baseline:_MAX_BYTES",
+        _file("b.json", b'{"findings": []}', read_baseline),
+        "not a baseline: larger than",
+        1 << 10,
+    ),
+    Case("mlsub.convergence.reference:MAX_BYTES", _file("rcps_resnet.json", b"{}", runs_of), "larger than 16 MiB"),
+    Case("mlsub.convergence.filecheck:MAX_BYTES", _file("rcps_resnet.json", b"{}", _reference), "larger than 16 MiB"),
+    Case("mlsub.convergence.filecheck:_MAX_RECORDS", _reference_records, "more than 1000 are not read"),
+    Case(
+        "mlsub.systems.description:MAX_BYTES",
+        _file("rack1.json", b"{}", lambda file: _of(read_description(file, "x").findings, "larger")),
+        "larger than 4 MiB",
+    ),
+    Case(
+        "mlsub.systems.capture:MAX_BYTES",
+        _file("node1.json", b'{"mlsub": "1", "host": "x", "values": {}}', read_capture),
+        "larger than 1 MiB",
+    ),
+    Case("mlsub.score.scaled:MAX_BYTES", _file("scaling.json", b'{"scaling_factor": 2}', _scaling), "more than 64 KiB"),
+    Case("mlsub.score.scaled:MAX_FACTOR", _scaled, "1001"),
+    Case(
+        "mlsub.submission.params:MAX_BYTES",
+        _file("package_checker_params", b"", lambda file: _of(_flags(file.parent), "larger")),
+        "larger than 64 KiB",
+    ),
+    Case("mlsub.workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
+    Case("mlsub.log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
+    Case(
+        "mlsub.packing.runs:MAX_MATCHES",
+        _logs(lambda names: list(_matches(Path(names[0], "*.txt")))),
+        "matches more than 3 files",
+        3,
+    ),
+    Case("mlsub.rules.model:MAX_NAMES", lambda _, count: expand([f"{{1..{count}}}"]), "more than 100000 names"),
+    Case("mlsub.rules.model:_MAX_GROUPS", _groups, "more than 20 groups"),
+    Case(
+        "mlsub.rules.formula:FORMULAS.max_length", lambda _, size: parse("1" + " " * (size - 1)), "1000 are the limit"
+    ),
+    Case("mlsub.rules.formula:FORMULAS.max_depth", _bracketed, "60 levels are the limit"),
+    Case(
+        "mlsub.commands.audit.expression:MAX_LENGTH",
+        lambda _, size: expression.parse("1" + " " * (size - 1)),
+        "2000 are the limit",
+    ),
+    Case("mlsub.commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
+    Case("mlsub.submission.listing:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
+    Case(
+        "mlsub.submission.audit:_MAX_HOPS",
+        lambda _, hops: _linked([f"l{n + 1:03}" for n in range(hops - 1)] + ["z"]),
+        "Links are circular",
+    ),
+    Case("mlsub.submission.audit:_MAX_PARTS", _straight, "Links are broken"),
+    Case("mlsub.packing.tree:MAX_MEMBERS", _tree_of, "contains more than 9 files", 9),
+    Case(
+        "mlsub.packing.names:MAX_NAME",
+        lambda _, size: name_problem("T/" + "n" * size),
+        "the name is longer than 255 bytes",
+    ),
+    Case(
+        "mlsub.packing.names:MAX_PATH",
+        lambda _, size: name_problem(("n" * 200 + "/") * 5 + "n" * (size - 1005)),
+        "the path is longer than 1024 bytes",
+    ),
+    Case(
+        "mlsub.packing.names:MAX_PATH",
+        lambda _, size: target_problem("./" * (size // 2 - 1) + "d" * (2 + size % 2)),
+        "longer than 1024 characters",
+    ),
+    Case(
+        "mlsub.packing.names:MAX_DEPTH", lambda _, parts: name_problem("/".join("d" * parts)), "deeper than 64 folders"
+    ),
+    Case("mlsub.packing.archive:_MAX_RECORDS", _records, "unusual size"),
+    Case("mlsub.packing.archive:MAX_SIZE", lambda _, size: _amount(size, packed=1 << 36), "unpacked it is more than"),
+    Case("mlsub.packing.archive:MAX_RATIO", lambda _, ratio: _amount((1 << 30) * ratio), "200 times as large"),
+    Case("mlsub.packing.archive:MAX_MEMBERS", lambda _, count: _amount(0, count - 1), "more than 500000 members"),
+    Case(
+        "mlsub.packing.tree:MAX_MANIFEST",
+        _file("MANIFEST.sha256", b"0" * 64 + b"  T/a\n", read_manifest, b"#"),
+        "is not a manifest: longer than",
+        1 << 10,
+    ),
+    Case("mlsub.packing.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
+    Case("mlsub.packing.forms:_MAX_FILE", _file("k", b"", read_identities, b"#"), "too long for what it should hold"),
+    Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
+    Case("mlsub.commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
+    Case("mlsub.rules.engine:MAX_STEPS", _gathered, "{'step': 200000"),
+    Case(
+        "mlsub.rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"
+    ),
+    Case(
+        "mlsub.rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"
+    ),
+    Case("mlsub.submission.audit:MAX_PATH", _long_path, "longer"),
+)

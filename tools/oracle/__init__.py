@@ -1,0 +1,1 @@
+"""Changed logs and packages, and the official tools to ask about them."""

@@ -1,0 +1,242 @@
+"""Whole packages, accepted as they stand, and both sides' verdict on them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
+from functools import cache, lru_cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import yaml
+
+from mlsub.convergence.algorithm import unit_of
+from mlsub.findings import Verdict
+from mlsub.rounds import Round, get_round
+from mlsub.rules.load import benchmark as needs
+from mlsub.submission.report import Report
+from mlsub.workspace import check_paths
+from mlsub.workspace.places import Settings
+from tools.oracle.generate import Combination, combinations, usage_and_round
+from tools.oracle.log import Line, Log, altered, content, generated, places_of, record_line
+from tools.oracle.official_rcp import rcp_of_the_day
+from tools.oracle.oracle import prepared
+from tools.oracle.shared import INSTALLED_POINTS
+from tools.support.make_tree import make_description
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from mlperf_logging.package_checker import package_checker
+
+#: Batch sizes with a reference point, by round and benchmark of Closed.
+CLOSED: dict[str, dict[str, int]] = yaml.safe_load(Path(__file__).with_name("closed_packages.yaml").read_text())
+#: The first round whose packages were checked, and the most runs of a benchmark.
+_UNCHECKED, _MOST_RUNS = ("0.6", "0.7"), 10
+#: Of the rounds that skipped a benchmark's folder without results.
+_BENCHMARKS = frozenset(get_round("training", "1.0").benchmarks)
+#: So far that no reference is slower.
+_SLOW = 10**9
+ORGANISATION, SYSTEM = "ACME", "rack1"
+
+
+@cache
+def package_combinations() -> tuple[Combination, ...]:
+    """What a package can be of: benchmarks of few runs, in Closed those with a batch size that has a reference."""
+    return tuple(
+        c
+        for c in combinations()
+        if c.round not in _UNCHECKED and runs_of(c) <= _MOST_RUNS
+        if c.division == "open" or c.benchmark in CLOSED.get(c.round, {})
+    )
+
+
+def runs_of(combination: Combination) -> int:
+    """How many runs an entry has."""
+    return needs(*usage_and_round(combination.round), combination.benchmark).runs
+
+
+class Answer(NamedTuple):
+    """What the official package checker says: whether it accepts, and the exception that it ends in, if any."""
+
+    accepted: bool
+    crash: str | None = None
+
+
+class Package(NamedTuple):
+    """An organisation's folder with one system and one benchmark."""
+
+    folder: Path
+    combination: Combination
+
+    @property
+    def system(self) -> Path:
+        return self.folder / "results" / SYSTEM
+
+    @property
+    def entry(self) -> Path:
+        usage, _ = usage_and_round(self.combination.round)
+        below = self.system / "strong" if usage == "hpc" else self.system
+        return below / self.combination.benchmark
+
+    @property
+    def logs(self) -> list[Path]:
+        return sorted(self.entry.glob("result_*.txt"))
+
+    def description(self, system: str = SYSTEM) -> Path:
+        return self.folder / "systems" / f"{system}.json"
+
+
+def build(above: Path, combination: Combination, organisation: str = ORGANISATION) -> Package:
+    """Write a package that both sides accept."""
+    package = Package(above / f"v{combination.round}" / organisation, combination)
+    package.entry.mkdir(parents=True)
+    package.description().parent.mkdir()
+    package.description().write_text(describe(combination))
+    for run in range(runs_of(combination)):
+        (package.entry / f"result_{run}.txt").write_bytes(content(log_of(combination, run)))
+    return package
+
+
+def describe(combination: Combination) -> str:
+    """A system description as the round wants it."""
+    return json.dumps(make_description(combination.division, ORGANISATION, status="Available on-premise"), indent=2)
+
+
+@lru_cache(maxsize=64)
+def _generated_once(combination: Combination) -> tuple[Line, ...]:
+    return tuple(generated(combination))
+
+
+def log_of(combination: Combination, run: int, *, slow: bool = True) -> Log:
+    """A compliant log with a seed of its own; in Closed at a batch size with a reference, and slow to converge."""
+    log = [line for line in _generated_once(combination) if line.key != "seed"]
+    like = log[0].record or {}
+    seed = {**like, "key": "seed", "value": 1000 + run, "metadata": {"file": "train.py", "lineno": 3}}
+    log.insert(1, record_line(seed))
+    size = CLOSED.get(combination.round, {}).get(combination.benchmark) if combination.division == "closed" else None
+    if size is not None:
+        unit, factor = unit_of(combination.benchmark), _SLOW if slow else 1
+        for place in places_of(log, "global_batch_size"):
+            log = altered(log, place, value=size)
+        for place in (*places_of(log, "eval_accuracy"), *places_of(log, "eval_error")):
+            metadata = (log[place].record or {})["metadata"]
+            counts = {name: metadata[name] for name in ("epoch_num", "samples_count", "step_num") if name in metadata}
+            slower = {name: value * factor for name, value in (counts or {unit: 1}).items()}
+            log = altered(log, place, metadata={**metadata, **slower})
+    return [_later(line, run) for line in log]
+
+
+def speed_up(package: Package) -> None:
+    """Let every run converge faster than the reference."""
+    for run, file in enumerate(package.logs):
+        file.write_bytes(content(log_of(package.combination, run, slow=False)))
+
+
+def _later(line: Line, run: int) -> Line:
+    """A record at a time of the run's own, so that no run is a copy of another."""
+    if line.record is None:
+        return line
+    return record_line({**line.record, "time_ms": line.record["time_ms"] + 10_000_000 * run}, old=line.old)
+
+
+def official(package: Package, *, today: bool = False) -> Answer:
+    """The verdict of the installed package checker; it writes scaling.json into the package, as it does for anybody.
+
+    ``today`` leaves the checker as it is; otherwise it judges as that of the round's day did.
+    """
+    usage, name = usage_and_round(package.combination.round)
+    folder, ruleset = str(package.folder), f"{name}.0"
+    flags = {"rcp_bypass": False, "rcp_bert_train_samples": False, "seed_checker_bypass": False}
+    day = nullcontext() if today else _of_the_day(get_round(usage, name))
+    with prepared(package.combination.round, today=today), day, _quiet():
+        try:
+            systems = package_checker.check_systems(folder, usage, ruleset)
+            results = package_checker.check_training_result_files(folder, usage, ruleset, True, False, **flags)
+        except Exception as error:
+            return Answer(False, f"{type(error).__name__}: {str(error)[:200]}")
+    return Answer(bool(systems and results))
+
+
+class _OptionalSeeds(package_checker.SeedChecker):
+    """To v4.0 runs without a seed passed that sort before the first run with one."""
+
+    def _assert_unique_seed_per_run(self, result_files: list[str]) -> list[str]:
+        seeded = [self._has_seed(file) for file in result_files]
+        first = seeded.index(True) if True in seeded else len(seeded)
+        forgiven = [f"Result file {file} logs no seed." for file in result_files[:first]]
+        errors = super()._assert_unique_seed_per_run(result_files)
+        return [error for error in errors if error not in forgiven]
+
+    def _has_seed(self, file: str) -> bool:
+        try:
+            return bool(self._get_seed_records(file))
+        except Exception:
+            return False
+
+
+def _with_results(folder: str) -> list[str]:
+    """To v1.0 a benchmark's folder without results was skipped, if its system has a description."""
+    found = [child for child in Path(folder).iterdir() if child.is_dir()]
+    described = (Path(folder).parents[1] / "systems" / f"{Path(folder).name}.json").is_file()
+    return [str(child) for child in found if not (described and child.name in _BENCHMARKS and _is_empty(child))]
+
+
+def _is_empty(folder: Path) -> bool:
+    return not any(folder.glob("result_*.txt"))
+
+
+@contextmanager
+def _of_the_day(round_: Round) -> Iterator[None]:
+    """As the checker of the round's day: flags read from v4.0 on, seeds required from v4.1 on, power from v5.0 on."""
+    replaced: list[tuple[Any, str, Any]] = []
+    if round_.seeds == "optional":
+        replaced.append((package_checker, "SeedChecker", _OptionalSeeds))
+    if round_.checker_params != "folders":
+        there = os.path.exists
+        path = SimpleNamespace(
+            **{**vars(os.path), "exists": lambda file: not str(file).endswith("package_checker_params") and there(file)}
+        )
+        replaced.append((package_checker, "os", SimpleNamespace(**{**vars(os), "path": path})))
+    if round_.empty_folder_ignored:
+        replaced.append((package_checker, "_get_sub_folders", _with_results))
+    if not round_.power_checked:
+        replaced.append((package_checker.PowerChecker, "check_power", lambda *_: (True, set())))
+    with ExitStack() as names:
+        names.enter_context(rcp_of_the_day(round_.usage, round_.name))
+        for holder, name, value in replaced:
+            names.enter_context(patch.object(holder, name, value))
+        yield
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(), Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
+def ours(package: Package) -> Report:
+    """What mlsub says by the reference points of the installed release."""
+    usage, name = usage_and_round(package.combination.round)
+    return check_paths([package.folder], Settings(name, usage, 1, convergence=INSTALLED_POINTS))[0]
+
+
+def rejecting(report: Report) -> set[str]:
+    """The rules that a report rejects a package by."""
+    return {finding.rule for finding in report.findings if finding.rejects}
+
+
+def accepted(report: Report) -> bool:
+    """Whether a report accepts."""
+    return report.official is Verdict.ACCEPTED

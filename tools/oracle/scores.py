@@ -1,0 +1,304 @@
+"""Entries whose times, dropped runs and factors are odd, and where their scores differ from the official summarizer's.
+
+The installed summarizer runs in this process, on files in memory.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from functools import lru_cache
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import mlsub
+from mlsub.rules.load import benchmark as needs
+from mlsub.submission.report import EntryResult
+from tools.oracle.generate import Combination, combinations, usage_and_round
+from tools.oracle.log import Log, altered, content, generated, places_of, record_line
+from tools.oracle.oracle import prepared
+from tools.oracle.packages import ORGANISATION, SYSTEM, describe
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from mlperf_logging.result_summarizer import result_summarizer
+
+#: Minutes, absolute, and beyond that relative.
+NEAR = 1e-9
+#: In v0.6 times are in seconds, whose neighbours are 2.4e-7 s apart.
+NEAR_SECONDS = 1e-8
+MINUTE = 60_000
+#: A number of 310 digits is one as well, where it is read as one with a fraction.
+_ENDLESS = re.compile(rb'"time_ms": (NaN|-?Infinity)|:::MLL (nan|-?inf|-?\d{310,})\b')
+ODD_TIMES: tuple[Any, ...] = (
+    *("1620000000000", "soon", "", None, True, [], {}, -1, 0, 0.5, -1e300, 1e18, 1e300, 10**400),
+    *(float("inf"), float("-inf"), float("nan")),
+)
+ODD_FACTORS: tuple[bytes, ...] = (
+    *(b"", b"{", b"[]", b"{}", b"1.02", b"null", b'{"scaling_factor": null}', b'{"scaling_factor": "1.02"}'),
+    *(b'{"scaling_factor": 0}', b'{"scaling_factor": -1}', b'{"scaling_factor": NaN}', b'{"scaling_factor": Infinity}'),
+    *(b'{"scaling_factor": true}', b'{"scaling_factor": 1e308}', b'{"scaling_factor": [1]}', b'{"factor": 1.1}'),
+    *(b'\xff\xfe{"scaling_factor": 1.1}', b'\xef\xbb\xbf{"scaling_factor": 1.1}'),
+    b'{"scaling_factor": 1' + b"0" * 400 + b"}",
+)
+
+USUAL_FACTORS: tuple[bytes, ...] = (
+    *(b'{"scaling_factor": 1.0}', b'{"scaling_factor": 1.0238}', b'{"scaling_factor": 2}', b'{"scaling_factor": 1e-3}'),
+    *(b'{"scaling_factor": 1.1, "by": "the committee"}', b'{"scaling_factor": 3, "scaling_factor": 1.000000001}'),
+)
+
+
+class Score(NamedTuple):
+    """The official summarizer's answer.
+
+    Minutes, None for no score, and the exception that it ends in, if any; of weak scaling the instance scale and the
+    energy as well.
+    """
+
+    minutes: float | None
+    crash: str | None = None
+    scale: int | None = None
+    energy: float | None = None
+
+
+class Both(NamedTuple):
+    """An entry, in words, and what each side says of it.
+
+    ``rules`` are those of all findings of mlsub, ``rejecting``
+    those that reject for another reason than convergence, seeds or the number of runs. ``endless``: a time is infinite,
+    or not a number.
+    """
+
+    what: str
+    ours: EntryResult
+    rules: frozenset[str]
+    rejecting: frozenset[str]
+    theirs: Score
+    endless: bool
+
+    @property
+    def word(self) -> str:
+        """How the try ended, for the figures."""
+        if self.theirs.crash is not None:
+            return "official crash"
+        return "no score" if self.theirs.minutes is None else "a score"
+
+    @property
+    def problem(self) -> str | None:
+        """Where the sides differ without a reason that is named."""
+        if self._same or any(known(self) for known in KNOWN.values()):
+            return None
+        return f"{self.what}\n  {self.theirs}\n  {self.ours.score} {sorted(self.rejecting)}"
+
+    @property
+    def _same(self) -> bool:
+        ours, theirs = self.ours.score.published, self.theirs.minutes
+        if self.theirs.crash is not None:
+            return bool(self.rejecting)
+        if self.ours.score.instance_scale != self.theirs.scale:
+            return False
+        if ours is None or theirs is None:
+            return ours is theirs
+        return math.isclose(ours, theirs, rel_tol=NEAR, abs_tol=NEAR_SECONDS if "0.6-" in self.what[:4] else NEAR)
+
+
+#: Rules that reject for what the summarizer does not look at.
+_ABOUT_OTHERS = ("rcp.", "seed.", "entry.run-count", "layout.", "cross.")
+#: Where the scores may differ, by id in docs/deviations.yaml.
+KNOWN: dict[str, Callable[[Both], bool]] = {
+    "scaling-file": lambda both: "score.scaling-file" in both.rules,
+    "endless-time": lambda both: both.endless,
+    "first-round": lambda both: both.what.startswith("0.6-") and "log.record-undecodable" in both.rules,
+}
+
+
+def _alike(chance: random.Random, runs: int) -> list[float]:
+    return [chance.choice((10.0, 1e-3, 7.25, 0.1, 1e6))] * runs
+
+
+def _tied(chance: random.Random, runs: int) -> list[float]:
+    times = [chance.choice((10, 11, 12.5, 0.1)) for _ in range(3)]
+    return [chance.choice(times) for _ in range(runs)]
+
+
+def _near(chance: random.Random, runs: int) -> list[float]:
+    return [10 + chance.choice((0, 1, -1)) * chance.choice((1e-9, 1e-6, 2**-20)) for _ in range(runs)]
+
+
+def _far(chance: random.Random, runs: int) -> list[float]:
+    return [chance.choice((0.0, -5.0, 1e-9, 10.0, 1e9, 1e12)) for _ in range(runs)]
+
+
+def _any(chance: random.Random, runs: int) -> list[float]:
+    return [chance.uniform(0.1, 1000) for _ in range(runs)]
+
+
+#: How the minutes of an entry's runs lie.
+TIMES: dict[str, Callable[[random.Random, int], list[float]]] = {
+    "equal": _alike,
+    "tied": _tied,
+    "near each other": _near,
+    "far apart": _far,
+    "random": _any,
+}
+
+
+def _status(chance: random.Random, log: Log) -> Log:
+    place = chance.choice(places_of(log, "run_stop"))
+    return altered(log, place, metadata={**_metadata(log, place), "status": chance.choice(("aborted", None, "x", 1))})
+
+
+def _without(key: str) -> Callable[[random.Random, Log], Log]:
+    return lambda chance, log: [line for line in log if line.key != key]
+
+
+def _again(chance: random.Random, log: Log) -> Log:
+    place = places_of(log, chance.choice(("run_start", "run_stop")))[0]
+    record = {**(log[place].record or {})}
+    record["time_ms"] = chance.choice((record["time_ms"] + 1, record["time_ms"] + MINUTE, 0))
+    to = chance.choice((place, place + 1, len(log)))
+    return [*log[:to], record_line(record, old=log[place].old), *log[to:]]
+
+
+def _odd_time(chance: random.Random, log: Log) -> Log:
+    place = places_of(log, chance.choice(("run_start", "run_stop")))[0]
+    return altered(log, place, time_ms=chance.choice(ODD_TIMES))
+
+
+def _off_target(chance: random.Random, log: Log) -> Log:
+    for key in ("eval_accuracy", "eval_error", "averaged_validation_loss"):
+        for place in places_of(log, key):
+            log = altered(log, place, value=chance.choice((-1e9, 1e9)))
+    return log
+
+
+def _another_scale(chance: random.Random, log: Log) -> Log:
+    key = chance.choice(("number_of_nodes", "accelerators_per_node"))
+    for place in places_of(log, key):
+        log = altered(log, place, value=chance.choice((0, 1, 2, 3.5, 64, True, "8", [8], None, float("inf"))))
+    return log
+
+
+def _broken(chance: random.Random, log: Log) -> Log:
+    place = chance.randrange(len(log))
+    return [*log[:place], log[place]._replace(text=log[place].text[:-5], record=None), *log[place + 1 :]]
+
+
+def _metadata(log: Log, place: int) -> dict[str, Any]:
+    found: dict[str, Any] = (log[place].record or {})["metadata"]
+    return found
+
+
+#: What may be out of the usual in a log.
+DEFECTS: dict[str, Callable[[random.Random, Log], Log]] = {
+    "another status": _status,
+    "no run_stop": _without("run_stop"),
+    "no run_start": _without("run_start"),
+    "run_start or run_stop again": _again,
+    "an odd time": _odd_time,
+    "off its target": _off_target,
+    "a broken record": _broken,
+    "another scale": _another_scale,
+}
+
+
+@lru_cache(maxsize=8)
+def _log(combination: Combination) -> Log:
+    return generated(combination)
+
+
+@lru_cache(maxsize=1)
+def _combinations() -> tuple[Combination, ...]:
+    # The rules of v0.6's minigo are in a file of their own, which the installed summarizer does not ask for.
+    return tuple(c for c in combinations() if (c.round, c.benchmark) != ("0.6", "minigo"))
+
+
+def tried(seed: str, number: int, above: Path) -> Both:
+    """Make an entry of a seed and a number, and ask both sides about its score."""
+    chance = random.Random(f"{seed} {number}")
+    combination = _combinations()[number % len(_combinations())]
+    usage, name = usage_and_round(combination.round)
+    weak = usage == "hpc" and chance.random() < 0.5
+    asked = needs(usage, name, combination.benchmark)
+    runs = chance.choice((*[asked.runs] * 8, asked.runs + 1, asked.runs + 7, chance.randint(1, asked.runs)))
+    folder = written(organisation_of(above, combination), combination, weak=weak)
+    shape = chance.choice(list(TIMES))
+    defect = chance.choice(list(DEFECTS))
+    odd = chance.sample(range(runs), min(runs, chance.choice((0, 0, 0, 1, 1, asked.forgiven, asked.forgiven + 1))))
+    for run, minutes in enumerate(TIMES[shape](chance, runs)):
+        log = _timed(_log(combination), minutes, chance.choice((0, 0, 0.25)))
+        log = DEFECTS[defect](chance, log) if run in odd else log
+        (folder / f"result_{run}.txt").write_bytes(content(log))
+    factor = chance.choice((None, None, chance.choice(USUAL_FACTORS), chance.choice(ODD_FACTORS)))
+    if factor is not None:
+        (folder / "scaling.json").write_bytes(factor)
+    scaling = f"{'weak ' if weak else ''}scaling.json {factor!r}"
+    what = f"{combination}: {runs} runs {shape}, {len(odd)} with {defect}, {scaling}"
+    return compared(what, folder, combination, weak=weak)
+
+
+def compared(what: str, folder: Path, combination: Combination, *, weak: bool) -> Both:
+    """Ask both sides about the entry in a benchmark's folder."""
+    usage, name = usage_and_round(combination.round)
+    report = mlsub.check(folder.parents[2 if usage == "training" else 3], round=name, usage=usage, jobs=1)
+    (entry,) = report.entries
+    other = {f.rule for f in report.findings if f.rejects and not f.rule.startswith(_ABOUT_OTHERS)}
+    endless = any(_ENDLESS.search(file.read_bytes()) for file in folder.glob("result_*.txt"))
+    theirs = official_score(folder, combination, weak=weak)
+    return Both(what, entry, frozenset(f.rule for f in report.findings), frozenset(other), theirs, endless)
+
+
+def organisation_of(above: Path, combination: Combination) -> Path:
+    """The folder of the organisation."""
+    return above / f"v{combination.round}" / ORGANISATION
+
+
+def written(organisation: Path, combination: Combination, *, weak: bool) -> Path:
+    """The folders and the description; gives the benchmark's folder."""
+    system = organisation / "results" / SYSTEM
+    below = system / ("weak" if weak else "strong") if combination.round.startswith("hpc") else system
+    (below / combination.benchmark).mkdir(parents=True)
+    (organisation / "systems").mkdir()
+    (organisation / "systems" / f"{SYSTEM}.json").write_text(describe(combination))
+    return below / combination.benchmark
+
+
+def _timed(log: Log, minutes: float, part: float) -> Log:
+    """The log with so many minutes between run_start and run_stop; ``part`` of a millisecond is added to both."""
+    start = places_of(log, "run_start")[0]
+    began = (log[start].record or {})["time_ms"] + part
+    log = altered(log, start, time_ms=began)
+    stop = places_of(log, "run_stop")[0]
+    return altered(log, stop, time_ms=began + minutes * MINUTE)
+
+
+def official_score(folder: Path, combination: Combination, *, weak: bool) -> Score:
+    """What the installed summarizer makes of a benchmark's folder, in minutes."""
+    usage, name = usage_and_round(combination.round)
+    asked = (combination.benchmark, SYSTEM, (folder / "power").is_dir(), str(folder), usage, f"{name}.0")
+    with prepared(combination.round), redirect_stdout(StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if weak:
+                found = result_summarizer._compute_weak_score_standalone(*asked, {"submitter": ORGANISATION})
+                scores, energies = ({name.partition(":")[2]: value for name, value in one.items()} for one in found)
+                of = (scores.get("instance_scale"), energies.get("time_to_train_all"))
+                return Score(scores.get("time_to_train_all"), None, *of)
+            minutes, _, _ = result_summarizer._compute_strong_score_standalone(*asked)
+        except Exception as error:
+            return Score(None, f"{type(error).__name__}: {str(error)[:200]}")
+    if minutes is not None and combination.round == "0.6":
+        # The installed release takes the seconds of v0.6 for milliseconds, and so has a thousandth of the minutes.
+        minutes *= 1000
+    return Score(None if minutes is None else float(minutes))
+
+
+def attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
+    """Make one try of the long search: a word for the figures, and what differs."""
+    both = tried(seed, number, above)
+    return (both.word, both.problem)

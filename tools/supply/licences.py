@@ -1,0 +1,143 @@
+"""The licences of all that mlsub runs with: ``python -m tools.supply.licences`` prints THIRD-PARTY.md; ``--write``.
+
+What it runs with are the packages that setup.cfg names for users, those that they need, and the scripts that ship with
+the site and the documentation. The names come from the installed packages (``make supply``).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from configparser import ConfigParser
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+REPOSITORY = Path(__file__).parents[2]
+LIST = REPOSITORY / "THIRD-PARTY.md"
+#: What users install. The adapters bring frameworks that a training has anyway, and the rest is for developers.
+EXTRAS = ("dask", "db", "rehearsal", "report", "tables")
+#: Where the metadata of a package say nothing: its licence, and where it says so.
+SAID_ELSEWHERE = {"pyrage": ("MIT", "the file LICENSE of its source")}
+HEAD = """# Third-party software
+
+What mlsub runs with, and under which licence; `make supply` writes this list from the metadata of the packages.
+mlsub itself is under the Apache License 2.0 ([LICENSE](LICENSE)).
+
+Frameworks that the extras `lightning`, `transformers`, `keras` and `adapters` name are not listed: a training that
+mlsub records has them already. Packages that only developers install are not listed either;
+[CONTRIBUTING.md](CONTRIBUTING.md) says what they are for.
+
+"""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script that is part of this repository: its file, the file with its licence, and what of npm it is made of.
+
+    ``libraries`` are names, versions and licences.
+    """
+
+    file: str
+    text: str
+    libraries: tuple[tuple[str, str, str], ...]
+
+
+_STATIC, _ASSETS = "mlsub/commands/site/static", "docs/assets"
+_OF_SITE = f"{_STATIC}/libraries.LICENSE.txt"
+SCRIPTS = (
+    Script(f"{_STATIC}/d3.min.js", _OF_SITE, (("d3", "7.9.0", "ISC"),)),
+    Script(f"{_STATIC}/plot.umd.min.js", _OF_SITE, (("@observablehq/plot", "0.6.17", "ISC"),)),
+    Script(
+        f"{_STATIC}/parquet.min.js", _OF_SITE, (("hyparquet-writer", "0.17.0", "MIT"), ("hyparquet", "1.31.5", "MIT"))
+    ),
+    Script(f"{_ASSETS}/iframe-worker.js", f"{_ASSETS}/iframe-worker.LICENSE.txt", (("iframe-worker", "1.0.4", "MIT"),)),
+)
+
+
+def declared() -> dict[str, str]:
+    """The packages that setup.cfg names for users, and who asks: ``mlsub``, or extras."""
+    config = ConfigParser()
+    config.read(REPOSITORY / "setup.cfg")
+    found: dict[str, list[str]] = {}
+    places = [("mlsub", config["options"]["install_requires"])]
+    places += [(extra, config["options.extras_require"][extra]) for extra in EXTRAS]
+    for name, lines in places:
+        for line in filter(None, lines.splitlines()):
+            found.setdefault(canonicalize_name(Requirement(line).name), []).append(name)
+    return {name: ", ".join(askers) for name, askers in found.items()}
+
+
+def needed_by(name: str) -> Iterator[str]:
+    """What an installed package needs on this machine, without extras."""
+    for line in requires(name) or ():
+        requirement = Requirement(line)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            yield canonicalize_name(requirement.name)
+
+
+def closure() -> dict[str, str]:
+    """Every package that mlsub runs with here, and who asks for it.
+
+    Raises:
+        PackageNotFoundError: one is not installed.
+    """
+    found = declared()
+    waiting = sorted(found)
+    while waiting:
+        asker = waiting.pop(0)
+        for name in needed_by(asker):
+            if name not in found:
+                found[name] = asker
+                waiting.append(name)
+    return found
+
+
+def listed() -> dict[str, str]:
+    """The packages in THIRD-PARTY.md, and their licences."""
+    lines = LIST.read_text("utf-8").partition("## Packages")[2].partition("## Scripts")[0].splitlines()
+    rows = [line.removeprefix("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
+    return {row[0].lstrip("[").split("]")[0]: row[1] for row in rows}
+
+
+def _packages(names: dict[str, str]) -> Iterator[str]:
+    import piplicenses  # pip-licenses, of the extra supply
+
+    wanted = piplicenses.create_parser().parse_args(
+        ["--from", "mixed", "--with-urls", "--format", "json", "--with-system"]
+    )
+    said = {canonicalize_name(row["Name"]): row for row in json.loads(piplicenses.create_output_string(wanted))}
+    for name, asker in sorted(names.items()):
+        row = said[name]
+        licence, _ = SAID_ELSEWHERE.get(name, (row["License"], ""))
+        if licence == "UNKNOWN":
+            raise SystemExit(f"the metadata of {name} do not say its licence; look it up for SAID_ELSEWHERE")
+        shown = f"[{name}]({row['URL']})" if row["URL"].startswith("http") else name
+        yield f"| {shown} | {licence.replace('; ', ', ')} | {asker} |"
+
+
+def page() -> str:
+    """THIRD-PARTY.md."""
+    lines = ["## Packages", "", "| package | licence | asked for by |", "|---|---|---|", *_packages(closure())]
+    lines += ["", *(f"The licence of {name} is that of {where}." for name, (_, where) in SAID_ELSEWHERE.items())]
+    lines += ["", "## Scripts", "", "| file | library | licence | text |", "|---|---|---|---|"]
+    for script in SCRIPTS:
+        names = ", ".join(f"{name} {version}" for name, version, _ in script.libraries)
+        kinds = ", ".join(dict.fromkeys(kind for *_, kind in script.libraries))
+        lines.append(f"| `{script.file}` | {names} | {kinds} | [{Path(script.text).name}]({script.text}) |")
+    return HEAD + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    try:
+        made = page()
+    except (ImportError, PackageNotFoundError) as error:
+        sys.exit(f"{error}: make supply installs it")
+    if sys.argv[1:] == ["--write"]:
+        LIST.write_text(made, "utf-8")
+    else:
+        print(made, end="")

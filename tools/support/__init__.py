@@ -1,0 +1,1 @@
+"""What tests and tools share: made submissions, calls of commands, published packages."""
