@@ -1,0 +1,213 @@
+"""``python -m tools.mutation``: try mutants with the tests that run them, and say which none of them notices."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import yaml
+
+from tools.mutation import tree
+from tools.mutation.plan import ROOMS, Mutant, chosen
+from tools.mutation.plugin import Job
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+#: Of the mutants that are not equivalent; and of those, what ``make test`` alone notices of what all tests notice.
+KILLED_AT_LEAST, BY_MAKE_TEST_AT_LEAST = 0.92, 0.97
+#: The tests of one class of cost run in their own order, so that what a module prepares is prepared once.
+_CLASSES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+_TESTS = ("tests", "--ignore-glob=*/test_browser*.py", "-p", "no:cacheprovider")
+
+
+class Test(msgspec.Struct, frozen=True):
+    """What was recorded of a test: cost in CPU seconds, those of its processes too, and the mutants that it runs."""
+
+    test: str
+    cost: float
+    passes: bool
+    runs: tuple[int, ...]
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What became of a mutant: how many tests run it, and the one that notices it."""
+
+    identity: str
+    tried: int
+    killed_by: str | None
+
+
+class Equivalent(NamedTuple):
+    """Why nobody can notice a mutant."""
+
+    identity: str
+    reason: str
+
+
+def equivalent() -> dict[str, str]:
+    """Return the mutants that change nothing that anybody could see, with the reason."""
+    rows = yaml.safe_load(Path(__file__).with_name("equivalent.yaml").read_text("utf-8")) or ()
+    return {row["mutant"]: row["reason"] for row in rows}
+
+
+def record(copy: Path, folder: Path, jobs: int) -> list[Test]:
+    """Run all tests once, and return what each of them runs."""
+    done = folder / "recorded"
+    if not done.exists():
+        environment = {"MUTATION_RECORD": str(folder), "MLSUB_MUTATION_RUNS": str(folder / "runs-collection")}
+        (folder / "runs-collection").unlink(missing_ok=True)
+        with (folder / "recording.log").open("w") as log:
+            _pytest(copy, environment, "-n", str(jobs), "--dist", "worksteal", stdout=log).wait()
+        done.touch()
+    lines = (line for file in folder.glob("tests-*.jsonl") for line in file.read_bytes().splitlines())
+    return [msgspec.json.decode(line, type=Test) for line in lines]
+
+
+def _pytest(copy: Path, environment: dict[str, str], *words: str, stdout: object) -> subprocess.Popen[bytes]:
+    variables = os.environ | {"PYTHONPATH": str(copy), "MLSUB_TESTS": "all", "SAMPLE": "0"} | environment
+    called = (sys.executable, "-m", "pytest", "-p", "tools.mutation.plugin", *_TESTS, *words)
+    return subprocess.Popen(called, cwd=copy, env=variables, stdout=stdout, stderr=subprocess.STDOUT)  # type: ignore[call-overload, no-any-return]
+
+
+def planned(mutants: Sequence[Mutant], tests: Iterable[Test], at_collection: set[int], quick: set[str]) -> list[Job]:
+    """Return a job for each mutant that tests run: those of ``make test`` first, each time the cheapest first."""
+    running: dict[int, list[tuple[bool, int, str, float]]] = defaultdict(list)
+    for one in tests:
+        if one.passes:
+            rank = sum(one.cost > limit for limit in _CLASSES)
+            for number in one.runs:
+                running[number].append((one.test not in quick, rank, one.test, one.cost))
+    jobs = []
+    for number, mutant in enumerate(mutants):
+        rows = sorted(running[-number - 1 if mutant.at_import else number])
+        fresh = mutant.at_import or number in at_collection
+        jobs.append(Job(number, mutant.identity, tuple((test, cost) for *_, test, cost in rows), fresh))
+    return sorted(jobs, key=lambda job: (job.fresh, sum(cost for _, cost in job.tests)))
+
+
+def attempt(copy: Path, folder: Path, jobs: list[Job], workers: int) -> dict[str, Result]:
+    """Try the mutants that have no result yet."""
+    (folder / "jobs.json").write_bytes(msgspec.json.encode(jobs))
+    taken, file = folder / "taken", folder / "results.jsonl"
+    taken.mkdir(exist_ok=True)
+    file.touch()
+    found = {result.identity for result in _results(file)}
+    for mark in taken.iterdir():
+        if mark.name not in found:
+            mark.unlink()
+    for identity in found:
+        (taken / identity).touch()
+    processes = [
+        _pytest(copy, {"MUTATION_TRY": str(folder)}, stdout=(folder / f"trying-{number}.log").open("w"))
+        for number in range(workers)
+    ]
+    while any(process.poll() is None for process in processes):
+        time.sleep(1)
+        print(f"\r{len(_results(file))} of {len(jobs)} mutants tried", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return {result.identity: result for result in _results(file)}
+
+
+def _results(file: Path) -> list[Result]:
+    return [msgspec.json.decode(line, type=Result) for line in file.read_bytes().splitlines()]
+
+
+def report(mutants: Sequence[Mutant], results: dict[str, Result], quick: set[str]) -> bool:
+    """Print a row for each room and a line for each survivor; return whether the gate holds."""
+    reasons = equivalent()
+    counts: dict[str, Counter[str]] = {room: Counter() for room in (*ROOMS, "all")}
+    survivors: dict[str, list[str]] = {"equivalent": [], "survives": []}
+    for mutant in mutants:
+        result = results.get(mutant.identity)
+        noticed = result.killed_by if result else None
+        if noticed is not None:
+            by_test = noticed.split(" (killed")[0] in quick or noticed == "collection"
+            columns = ["killed", *(["by make test"] if by_test else ())]
+        else:
+            kind = "equivalent" if mutant.identity in reasons else "survives"
+            columns = [kind, *(["not run"] if not result or not result.tried else ())]
+            tried = result.tried if result else 0
+            where = f"{mutant.file}:{mutant.line} {mutant.kind} ({mutant.identity}, {tried} tests)"
+            change = f"{_short(mutant.before)} -> {_short(mutant.after)}"
+            survivors[kind].append(f"{where}: {change} {reasons.get(mutant.identity, '')}".rstrip())
+        for room in (mutant.room, "all"):
+            counts[room].update(["mutants", *columns])
+    names = ("mutants", "killed", "by make test", "equivalent", "survives", "not run")
+    print(" ".join([f"{'room':12}", *(f"{name:>12}" for name in names), "   score"]))
+    for room, count in counts.items():
+        of = count["mutants"] - count["equivalent"]
+        figures = " ".join(f"{count[name]:12}" for name in names)
+        print(f"{room:12} {figures} {count['killed'] / of if of else 1:8.1%}")
+    for kind, lines in survivors.items():
+        print("", f"{kind}:", *lines, sep="\n")
+    everything = counts["all"]
+    enough = everything["killed"] >= KILLED_AT_LEAST * (everything["mutants"] - everything["equivalent"])
+    return enough and everything["by make test"] >= BY_MAKE_TEST_AT_LEAST * everything["killed"]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 90 else f"{line[:45]} ... {line[-40:]}"
+
+
+def quick_tests(copy: Path) -> set[str]:
+    """Return the tests that ``make test`` runs with the first sample."""
+    variables = {name: value for name, value in os.environ.items() if name != "MLSUB_TESTS"}
+    words = (sys.executable, "-m", "pytest", *_TESTS, "--collect-only", "-q")
+    done = subprocess.run(
+        words,
+        cwd=copy,
+        env=variables | {"PYTHONPATH": str(copy), "SAMPLE": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return {line for line in done.stdout.splitlines() if "::" in line}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the gate; 1 where it does not hold."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
+    parser.add_argument("--count", type=int, default=300, help="mutants (300)")
+    parser.add_argument("--seed", type=int, default=0, help="chooses others (0)")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (one a core)")
+    parser.add_argument("--room", choices=ROOMS, action="append", help="only mutants of this room")
+    parser.add_argument("--list", action="store_true", help="list the mutants, and try none")
+    options = parser.parse_args(words)
+    mutants = chosen(REPOSITORY, options.count, options.seed)
+    if options.list:
+        for mutant in mutants:
+            print(json.dumps(mutant._asdict()))
+        return 0
+    state = tree.digest(REPOSITORY)
+    # The folder beside the copy is where the tests look for published packages.
+    folder = REPOSITORY / "build" / "mutation" / f"{state[:12]}-{options.count}-{options.seed}"
+    copy = folder / "copy"
+    if not (folder / "written").exists():
+        tree.write(REPOSITORY, copy, mutants, state)
+        shared = REPOSITORY.parent / "shared"
+        if shared.is_dir() and not (folder / "shared").exists():
+            (folder / "shared").symlink_to(shared)
+        (folder / "written").touch()
+    quick = quick_tests(copy)
+    tests = record(copy, folder, options.workers)
+    at_collection = {int(line) for line in (folder / "runs-collection").read_text().split()}
+    jobs = planned(mutants, tests, at_collection, quick)
+    if options.room:
+        mutants = [mutant for mutant in mutants if mutant.room in options.room]
+        wanted = {mutant.identity for mutant in mutants}
+        jobs = [job for job in jobs if job.identity in wanted]
+    results = attempt(copy, folder, jobs, options.workers)
+    return 0 if report(mutants, results, quick) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""What pytest does in the copy: record which test runs which mutant, or try mutants with the tests that run them.
+
+``MUTATION_RECORD`` names a folder for records, one file a worker. ``MUTATION_TRY`` names the folder of a gate: this
+process collects the tests once, and then forks for each mutant that no other process has taken. A mutant that already
+runs while tests are collected is tried in a process of its own, which ``MUTATION_ONLY`` gives its number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from _pytest.runner import runtestprotocol
+
+#: Seconds for a test, and as many times its cost, after which a mutant counts as one that hangs.
+_PATIENCE, _TIMES = 60.0, 40.0
+_MEMORY = 6 << 30
+
+
+class Job(msgspec.Struct, frozen=True):
+    """A mutant to try, and the tests that run it, cheapest first, with their costs; fresh: in a process of its own."""
+
+    number: int
+    identity: str
+    tests: tuple[tuple[str, float], ...]
+    fresh: bool
+
+
+def _cpu_seconds() -> float:
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+class Recording:
+    """Write a line for each test: its name, its cost, whether it passes, and the mutants that it runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self._worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        self._runs = folder / f"runs-{self._worker}"
+        self._lines = (folder / f"tests-{self._worker}.jsonl").open("w", buffering=1)
+        self._failed = False
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        from mlsub import _switch  # type: ignore[attr-defined]
+
+        self._runs.unlink(missing_ok=True)
+        os.environ["MLSUB_MUTATION_RUNS"] = str(self._runs)
+        _switch.begin()
+        self._failed, before = False, _cpu_seconds()
+        try:
+            return (yield)
+        finally:
+            numbers = sorted({int(line) for line in self._runs.read_text().split()}) if self._runs.exists() else []
+            line = {"test": item.nodeid, "cost": round(_cpu_seconds() - before, 4), "passes": not self._failed}
+            self._lines.write(json.dumps({**line, "runs": numbers}) + "\n")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._failed |= report.failed
+
+
+class Trying:
+    """Try mutants in the place of running the tests."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._jobs = msgspec.json.decode((folder / "jobs.json").read_bytes(), type=list[Job])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = {item.nodeid: item for item in session.items}
+        only = os.environ.get("MUTATION_ONLY")
+        if only is not None:
+            [job] = (job for job in self._jobs if job.number == int(only))
+            os._exit(self._run(job, items, session, sys.__stdout__.fileno()))  # type: ignore[union-attr]
+        for job in self._jobs:
+            if self._take(job):
+                died = self._fresh(job) if job.fresh else self._forked(job, items, session)
+                line = json.dumps({"identity": job.identity, "tried": len(job.tests), "killed_by": died}) + "\n"
+                with (self._folder / "results.jsonl").open("a") as results:
+                    results.write(line)
+        return True
+
+    def _take(self, job: Job) -> bool:
+        try:
+            (self._folder / "taken" / job.identity).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    def _forked(self, job: Job, items: dict[str, Any], session: pytest.Session) -> str | None:
+        reading, writing = os.pipe()
+        process = os.fork()
+        if not process:
+            os.setsid()
+            from mlsub import _switch  # type: ignore[attr-defined]
+
+            _switch.active = job.number
+            os.environ["MLSUB_MUTANT"] = str(job.number)
+            os._exit(self._run(job, items, session, writing))
+        os.close(writing)
+        with os.fdopen(reading) as stream:
+            tests = stream.read().splitlines()
+        _, status = os.waitpid(process, 0)
+        with suppress(ProcessLookupError):
+            os.killpg(process, signal.SIGKILL)
+        return _ended(tests, status)
+
+    def _fresh(self, job: Job) -> str | None:
+        files = sorted({test.partition("::")[0] for test, _ in job.tests})
+        words = (sys.executable, "-m", "pytest", "-p", "tools.mutation.plugin", "-p", "no:cacheprovider", *files)
+        more = {"MLSUB_MUTANT": str(job.number), "MUTATION_ONLY": str(job.number)}
+        with subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace",
+            env=os.environ | more, start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                printed = process.communicate(timeout=3600)[0]
+            except subprocess.TimeoutExpired:
+                printed = ""
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        tests = [line.removeprefix("\x1etry ") for line in printed.splitlines() if line.startswith("\x1etry ")]
+        if not tests and process.returncode not in (0, None):
+            return "collection"
+        return _ended(tests, process.returncode << 8 if process.returncode >= 0 else -process.returncode)
+
+    def _run(self, job: Job, items: dict[str, Any], session: pytest.Session, tell: int) -> int:
+        """Run tests until one fails; 1 where one does."""
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        quiet = os.open(os.devnull, os.O_RDWR)
+        mark = "\x1etry " if "MUTATION_ONLY" in os.environ else ""
+        tell = os.dup(tell)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        place = self._folder / f"tmp-{os.getpid()}"
+        place.mkdir()
+        session.config._tmp_path_factory._basetemp = place  # type: ignore[attr-defined]
+        chosen = [(items[test], cost) for test, cost in job.tests if test in items]
+        try:
+            for at, (item, cost) in enumerate(chosen):
+                os.write(tell, f"\n{mark}{item.nodeid}\n".encode())
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.setitimer(signal.ITIMER_REAL, _PATIENCE + _TIMES * cost)
+                following = chosen[at + 1][0] if at + 1 < len(chosen) else None
+                if any(report.failed for report in runtestprotocol(item, nextitem=following, log=False)):
+                    return 1
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except BaseException:
+            return 1
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        return 0
+
+
+def _ended(tests: list[str], status: int) -> str | None:
+    """Return the test that noticed the mutant, in which a process that did not end by itself was; None for none."""
+    if status == 0:
+        return None
+    name = next((test for test in reversed(tests) if test), "collection")
+    return name if os.WIFEXITED(status) else f"{name} (killed by signal {os.WTERMSIG(status)})"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register what the environment asks for."""
+    if "MUTATION_RECORD" in os.environ:
+        if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+            config.pluginmanager.register(Recording(Path(os.environ["MUTATION_RECORD"])))
+    elif "MUTATION_TRY" in os.environ:
+        config.pluginmanager.register(Trying(Path(os.environ["MUTATION_TRY"])))
