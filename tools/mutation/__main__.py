@@ -62,8 +62,9 @@ def record(copy: Path, folder: Path, jobs: int) -> list[Test]:
     """Run all tests once, and return what each of them runs."""
     done = folder / "recorded"
     if not done.exists():
-        environment = {"MUTATION_RECORD": str(folder), "MLSUB_MUTATION_RUNS": str(folder / "runs-collection")}
-        (folder / "runs-collection").unlink(missing_ok=True)
+        environment = {"MUTATION_RECORD": str(folder)}
+        for file in folder.glob("runs-*"):
+            file.unlink()
         with (folder / "recording.log").open("w") as log:
             _pytest(copy, environment, "-n", str(jobs), "--dist", "worksteal", stdout=log).wait()
         done.touch()

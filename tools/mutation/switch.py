@@ -1,7 +1,8 @@
 """The switch of mutants. The changed copy of the repository holds this file as ``mlsub/_switch.py``.
 
 ``MLSUB_MUTANT`` names the mutant that is on. ``MLSUB_MUTATION_RUNS`` names a file that takes the numbers of the mutants
-that run, from this process and those that it starts; a negative number stands for any function of a file.
+that run in processes which tests start; the process of the tests keeps its own in ``ran``. A negative number stands for
+any function of a file.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import Any
 
 _OFF = -(10**9)
 active = int(os.environ.get("MLSUB_MUTANT", _OFF))
-_recording = "MLSUB_MUTATION_RUNS" in os.environ
-_seen: set[int] = set()
+_recording = "MUTATION_RECORD" in os.environ
+#: The process that runs the tests, which may not write while it watches what is written.
+tests = 0
+ran: set[int] = set()
 #: One set for each call of a cached function that is being computed.
 _computing: list[set[int]] = []
 
@@ -30,17 +33,14 @@ def mutated(number: int) -> bool:
 def _note(number: int) -> None:
     for one in _computing:
         one.add(number)
-    if number not in _seen:
-        _seen.add(number)
+    if number not in ran:
+        ran.add(number)
+        if os.getpid() == tests:
+            return
         with suppress(OSError, KeyError):
             file = os.open(os.environ["MLSUB_MUTATION_RUNS"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             os.write(file, b"%d\n" % number)
             os.close(file)
-
-
-def begin() -> None:
-    """Note everything anew, into the file that the environment names now."""
-    _seen.clear()
 
 
 def _key(args: Any, kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ def _kept(make: Callable[..., Any], function: Callable[..., Any]) -> Any:
 
     @functools.wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:
-        _computing.append(numbers := set())
+        _computing.append(numbers := set[int]())
         try:
             return function(*args, **kwargs)
         finally:
