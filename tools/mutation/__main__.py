@@ -11,7 +11,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import yaml
@@ -45,13 +44,6 @@ class Result(msgspec.Struct, frozen=True):
     killed_by: str | None
 
 
-class Equivalent(NamedTuple):
-    """Why nobody can notice a mutant."""
-
-    identity: str
-    reason: str
-
-
 def equivalent() -> dict[str, str]:
     """Return the mutants that change nothing that anybody could see, with the reason."""
     rows = yaml.safe_load(Path(__file__).with_name("equivalent.yaml").read_text("utf-8")) or ()
@@ -62,7 +54,7 @@ def record(copy: Path, folder: Path, jobs: int) -> list[Test]:
     """Run all tests once, and return what each of them runs."""
     done = folder / "recorded"
     if not done.exists():
-        environment = {"MUTATION_RECORD": str(folder)}
+        environment = {"MUTATION_RECORD": str(folder), "MLSUB_TESTS": "all"}
         for file in folder.glob("runs-*"):
             file.unlink()
         with (folder / "recording.log").open("w") as log:
@@ -73,47 +65,50 @@ def record(copy: Path, folder: Path, jobs: int) -> list[Test]:
 
 
 def _pytest(copy: Path, environment: dict[str, str], *words: str, stdout: object) -> subprocess.Popen[bytes]:
-    variables = os.environ | {"PYTHONPATH": str(copy), "MLSUB_TESTS": "all", "SAMPLE": "0"} | environment
     called = (sys.executable, "-m", "pytest", "-p", "tools.mutation.plugin", *_TESTS, *words)
+    variables = _environment(copy) | environment
     return subprocess.Popen(called, cwd=copy, env=variables, stdout=stdout, stderr=subprocess.STDOUT)  # type: ignore[call-overload, no-any-return]
 
 
-def planned(mutants: Sequence[Mutant], tests: Iterable[Test], at_collection: set[int], quick: set[str]) -> list[Job]:
-    """Return a job for each mutant that tests run: those of ``make test`` first, each time the cheapest first."""
-    running: dict[int, list[tuple[bool, int, str, float]]] = defaultdict(list)
+def _environment(copy: Path) -> dict[str, str]:
+    """Return the environment of ``make test`` in the copy, with the first part of the tables."""
+    variables = {name: value for name, value in os.environ.items() if name != "MLSUB_TESTS"}
+    return variables | {"PYTHONPATH": str(copy), "SAMPLE": "0"}
+
+
+def planned(mutants: Sequence[Mutant], tests: Iterable[Test], at_collection: set[int]) -> list[Job]:
+    """Return a job for each mutant, with the tests that run it, the cheapest first."""
+    running: dict[int, list[tuple[int, str, float]]] = defaultdict(list)
     for one in tests:
         if one.passes:
-            rank = sum(one.cost > limit for limit in _CLASSES)
             for number in one.runs:
-                running[number].append((one.test not in quick, rank, one.test, one.cost))
+                running[number].append((sum(one.cost > limit for limit in _CLASSES), one.test, one.cost))
     jobs = []
     for number, mutant in enumerate(mutants):
         rows = sorted(running[-number - 1 if mutant.at_import else number])
         fresh = mutant.at_import or number in at_collection
-        jobs.append(Job(number, mutant.identity, tuple((test, cost) for *_, test, cost in rows), fresh))
+        jobs.append(Job(number, mutant.identity, tuple((test, cost) for _, test, cost in rows), fresh))
     return sorted(jobs, key=lambda job: (job.fresh, sum(cost for _, cost in job.tests)))
 
 
-def attempt(copy: Path, folder: Path, jobs: list[Job], workers: int) -> dict[str, Result]:
+def attempt(copy: Path, folder: Path, jobs: list[Job], workers: int, environment: dict[str, str]) -> dict[str, Result]:
     """Try the mutants that have no result yet."""
-    (folder / "jobs.json").write_bytes(msgspec.json.encode(jobs))
     taken, file = folder / "taken", folder / "results.jsonl"
-    taken.mkdir(exist_ok=True)
+    taken.mkdir(parents=True, exist_ok=True)
+    (folder / "jobs.json").write_bytes(msgspec.json.encode(jobs))
     file.touch()
     found = {result.identity for result in _results(file)}
     for mark in taken.iterdir():
         if mark.name not in found:
             mark.unlink()
-    for identity in found:
-        (taken / identity).touch()
     processes = [
-        _pytest(copy, {"MUTATION_TRY": str(folder)}, stdout=(folder / f"trying-{number}.log").open("w"))
+        _pytest(copy, {**environment, "MUTATION_TRY": str(folder)}, stdout=(folder / f"trying-{number}.log").open("w"))
         for number in range(workers)
     ]
     while any(process.poll() is None for process in processes):
         time.sleep(1)
-        print(f"\r{len(_results(file))} of {len(jobs)} mutants tried", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+        if sys.stderr.isatty():
+            print(f"\r{len(_results(file))} of {len(jobs)} mutants tried", end="", file=sys.stderr, flush=True)
     return {result.identity: result for result in _results(file)}
 
 
@@ -121,21 +116,22 @@ def _results(file: Path) -> list[Result]:
     return [msgspec.json.decode(line, type=Result) for line in file.read_bytes().splitlines()]
 
 
-def report(mutants: Sequence[Mutant], results: dict[str, Result], quick: set[str]) -> bool:
+def report(mutants: Sequence[Mutant], by_make_test: dict[str, Result], by_all: dict[str, Result]) -> bool:
     """Print a row for each room and a line for each survivor; return whether the gate holds."""
     reasons = equivalent()
     counts: dict[str, Counter[str]] = {room: Counter() for room in (*ROOMS, "all")}
     survivors: dict[str, list[str]] = {"equivalent": [], "survives": []}
     for mutant in mutants:
-        result = results.get(mutant.identity)
-        noticed = result.killed_by if result else None
-        if noticed is not None:
-            by_test = noticed.split(" (killed")[0] in quick or noticed == "collection"
-            columns = ["killed", *(["by make test"] if by_test else ())]
+        first = by_make_test[mutant.identity]
+        second = by_all.get(mutant.identity, first)
+        if first.killed_by is not None:
+            columns = ["killed", "by make test"]
+        elif second.killed_by is not None:
+            columns = ["killed"]
         else:
+            tried = first.tried + second.tried
             kind = "equivalent" if mutant.identity in reasons else "survives"
-            columns = [kind, *(["not run"] if not result or not result.tried else ())]
-            tried = result.tried if result else 0
+            columns = [kind, *([] if tried else ["not run"])]
             where = f"{mutant.file}:{mutant.line} {mutant.kind} ({mutant.identity}, {tried} tests)"
             change = f"{_short(mutant.before)} -> {_short(mutant.after)}"
             survivors[kind].append(f"{where}: {change} {reasons.get(mutant.identity, '')}".rstrip())
@@ -160,17 +156,9 @@ def _short(text: str) -> str:
 
 
 def quick_tests(copy: Path) -> set[str]:
-    """Return the tests that ``make test`` runs with the first sample."""
-    variables = {name: value for name, value in os.environ.items() if name != "MLSUB_TESTS"}
+    """Return the tests that ``make test`` runs."""
     words = (sys.executable, "-m", "pytest", *_TESTS, "--collect-only", "-q")
-    done = subprocess.run(
-        words,
-        cwd=copy,
-        env=variables | {"PYTHONPATH": str(copy), "SAMPLE": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = subprocess.run(words, cwd=copy, env=_environment(copy), capture_output=True, text=True, check=False)
     return {line for line in done.stdout.splitlines() if "::" in line}
 
 
@@ -198,16 +186,23 @@ def main(words: Sequence[str] | None = None) -> int:
         if shared.is_dir() and not (folder / "shared").exists():
             (folder / "shared").symlink_to(shared)
         (folder / "written").touch()
-    quick = quick_tests(copy)
     tests = record(copy, folder, options.workers)
     at_collection = {int(line) for line in (folder / "runs-collection").read_text().split()}
-    jobs = planned(mutants, tests, at_collection, quick)
+    jobs = planned(mutants, tests, at_collection)
     if options.room:
         mutants = [mutant for mutant in mutants if mutant.room in options.room]
         wanted = {mutant.identity for mutant in mutants}
         jobs = [job for job in jobs if job.identity in wanted]
-    results = attempt(copy, folder, jobs, options.workers)
-    return 0 if report(mutants, results, quick) else 1
+    quick = quick_tests(copy)
+    first = [_with_tests(job, quick, among=True) for job in jobs]
+    by_make_test = attempt(copy, folder / "make-test", first, options.workers, {})
+    rest = [_with_tests(job, quick, among=False) for job in jobs if by_make_test[job.identity].killed_by is None]
+    by_all = attempt(copy, folder / "all", rest, options.workers, {"MLSUB_TESTS": "all"})
+    return 0 if report(mutants, by_make_test, by_all) else 1
+
+
+def _with_tests(job: Job, quick: set[str], *, among: bool) -> Job:
+    return msgspec.structs.replace(job, tests=tuple(row for row in job.tests if (row[0] in quick) is among))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,9 @@ class Trying:
             os._exit(self._run(job, items, session, sys.__stdout__.fileno()))  # type: ignore[union-attr]
         for job in self._jobs:
             if self._take(job):
-                died = self._fresh(job) if job.fresh else self._forked(job, items, session)
+                died = None
+                if job.tests:
+                    died = self._fresh(job) if job.fresh else self._forked(job, items, session)
                 line = json.dumps({"identity": job.identity, "tried": len(job.tests), "killed_by": died}) + "\n"
                 with (self._folder / "results.jsonl").open("a") as results:
                     results.write(line)

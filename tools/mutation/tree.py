@@ -40,14 +40,14 @@ def write(repository: Path, folder: Path, mutants: Sequence[Mutant], state: str)
         numbers[mutant.file][mutant.node] = number, mutant
     for file in sorted((folder / "mlsub").rglob("*.py")):
         name = file.relative_to(folder).as_posix()
-        file.write_text(_switched(file.read_text("utf-8"), numbers.get(name, {})), encoding="utf-8")
+        file.write_text(switched(file.read_text("utf-8"), numbers.get(name, {})), encoding="utf-8")
     shutil.copy(Path(__file__).with_name("switch.py"), folder / "mlsub" / "_switch.py")
     commit = ("git", "-c", "user.name=mutation", "-c", "user.email=mutation@localhost", "commit", "-qm", "all mutants")
     for words in (("git", "init", "-q"), ("git", "add", "--all", "--force"), commit):
         subprocess.run(words, cwd=folder, check=True)
 
 
-def _switched(source: str, mutants: dict[int, tuple[int, Mutant]]) -> str:
+def switched(source: str, mutants: dict[int, tuple[int, Mutant]]) -> str:
     """Return the source of a module with its mutants, and with caches that note what runs."""
     tree = ast.parse(source)
     changes = {id(one.node): mutants[place] for place, one in enumerate(nodes(tree)) if place in mutants}
