@@ -10,27 +10,32 @@ LOCK   ?=
 NEWEST ?= python3.14
 # Parts of test-all, campaigns and supply: make test-all PART="lowest newest".
 PART   ?=
+# Files, folders or options for pytest: make test PATHS=tests/rules.
+PATHS  ?=
+MUTANTS ?=
 BENCH  ?=
 SEED   ?= 0
 SCREENSHOTS ?= build/screenshots
 
-EXTRAS := db,dev,rehearsal,report,tables
+EXTRAS := db,dev,report,tables
+# What the tests need that `make test` leaves to `make test-all`.
+ALL    := dask,hooks,rehearsal
 comma  := ,
-LOCKED := browser,$(EXTRAS),docs,release,supply
+LOCKED := browser,$(EXTRAS),$(ALL),docs,lint,release,supply
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # What the lock has is there already.
 EXTRA  := $(if $(LOCK),true,$(PIP) -e)
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: help install demo test test-fast test-all lint format docs dist lock bench parity campaigns supply clean \
-	adapters browser lowest newest long fuzz faults limits long-parity licences sbom audit
+.PHONY: help install demo test test-all lint format docs dist lock bench parity campaigns mutants supply clean \
+	suite adapters browser lowest newest long fuzz faults limits long-parity licences sbom audit
 
 help:
 	@echo "make install    set up $(VENV)"
 	@echo "make demo       train, check, score, pack, seal and verify a rehearsal submission"
-	@echo "make test       run the tests"
-	@echo "make test-fast  run the tests that a change of one rule needs, in less than a minute"
-	@echo "make test-all   test the adapters (6 GB), in a browser, and with the lowest and newest packages; PART=browser for one"
+	@echo "make test       run the tests, and a quarter of the large tables; PATHS=tests/rules for some"
+	@echo "make test-all   run all tests, also of the adapters (6 GB), in a browser, and with the lowest and newest packages;"
+	@echo "                PART=suite for one of suite, adapters, browser, lowest, newest"
 	@echo "make lint       run ruff, mypy, import-linter, and check the imports of the tests"
 	@echo "make format     format the code"
 	@echo "make docs       build the documentation in build/docs"
@@ -39,6 +44,7 @@ help:
 	@echo "make bench      time mlsub beside a floor script and the official tools; BENCH='--only check' for some cases"
 	@echo "make parity     compare with the recorded official verdicts"
 	@echo "make campaigns  test for hours: long, fuzz, faults, limits, long-parity; PART=fuzz for one"
+	@echo "make mutants    change the source in 300 places, and say which changes no test notices"
 	@echo "make supply     write THIRD-PARTY.md and a bill of materials, and look for known vulnerabilities; PART=sbom for one"
 	@echo "make clean      remove all that was built"
 
@@ -56,6 +62,7 @@ endif
 install: $(STAMP)
 
 demo: $(STAMP)
+	$(EXTRA) '.[rehearsal]'
 	$(BIN)/mlsub demo submissions/rehearsal/training.yaml -o demo --force
 	$(BIN)/mlsub watch demo/rehearsal-v1.0/Rehearsal/results/this-machine-closed/digits/result_0.txt --format text
 	$(BIN)/mlsub check demo/rehearsal-v1.0
@@ -66,19 +73,15 @@ demo: $(STAMP)
 		--passphrase-file demo/passphrase.txt --force
 	$(BIN)/mlsub verify demo/Rehearsal.tar.gz.age --passphrase-file demo/passphrase.txt
 
-# The tests in a browser are those of test-all.
+# The tests in a browser are a part of their own.
 test: $(STAMP)
-	$(PYTEST) --ignore-glob='*/test_browser*.py'
+	$(PYTEST) --ignore-glob='*/test_browser*.py' $(PATHS)
 
-# What a change of one rule needs: rules and their words, the reader, verdicts, and the official checker on one
-# combination of round, benchmark and division in ten.
-FAST := tests/rules tests/log/test_decode.py tests/log/test_run.py tests/judge tests/commands/rules tests/commands/test_text.py tests/commands/test_rules.py \
-	tests/differential/test_mutants.py tests/differential/test_coverage_gate.py
+test-all: $(or $(PART),suite adapters browser lowest newest)
 
-test-fast: $(STAMP)
-	MLSUB_TESTS=fast $(PYTEST) $(FAST)
-
-test-all: $(or $(PART),adapters browser lowest newest)
+suite: $(STAMP)
+	$(EXTRA) '.[$(ALL)]'
+	MLSUB_TESTS=all $(PYTEST) --ignore-glob='*/test_browser*.py' $(PATHS)
 
 adapters: $(STAMP)
 	$(PIP) -e '.[adapters]'
@@ -99,16 +102,22 @@ SMOKE := tests/io tests/log tests/rules tests/present tests/convergence tests/em
 	tests/commands/rcp
 # uv compiles nothing unless asked, and what Python compiles while a test runs may warn, which is an error there.
 IN_OWN = $(EXTRA) '.[supply]' && $(BIN)/uv venv --quiet --clear --python $(1) build/$(2) && \
-	$(BIN)/uv pip install --quiet --python build/$(2) --compile-bytecode $(3) -e '.[$(EXTRAS)]' && \
-	build/$(2)/bin/python -m pytest -n auto --dist worksteal $(SMOKE)
+	$(BIN)/uv pip install --quiet --python build/$(2) --compile-bytecode $(3) -e '.[$(EXTRAS)]'
+SMOKE_IN = build/$(1)/bin/python -m pytest -n auto --dist worksteal $(SMOKE)
 
-lowest: $(STAMP)
+build/lowest/.installed: $(STAMP)
 	$(call IN_OWN,$(BIN)/python,lowest,--resolution lowest-direct)
+	touch $@
+
+lowest: build/lowest/.installed
+	$(call SMOKE_IN,lowest)
 
 newest: $(STAMP)
 	$(call IN_OWN,$(NEWEST),newest,--upgrade)
+	$(call SMOKE_IN,newest)
 
 lint: $(STAMP)
+	$(EXTRA) '.[lint]'
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -116,6 +125,7 @@ lint: $(STAMP)
 	$(BIN)/python -m tools.imports
 
 format: $(STAMP)
+	$(EXTRA) '.[lint]'
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -149,7 +159,7 @@ lock: $(STAMP)
 
 # For a quiet machine: half an hour.
 bench: $(STAMP)
-	$(BIN)/python tools/tools/bench/run.py $(BENCH)
+	$(BIN)/python tools/bench/run.py $(BENCH)
 
 parity: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) tests/differential/test_corpus.py tests/differential/test_mutants.py
@@ -173,6 +183,11 @@ limits: $(STAMP)
 
 long-parity: $(STAMP)
 	$(BIN)/python -m tools.campaigns.parity --seed $(SEED)
+
+# Two hours on two cores.
+mutants: $(STAMP)
+	$(EXTRA) '.[$(ALL)]'
+	$(BIN)/python -m tools.mutation $(MUTANTS)
 
 supply: $(or $(PART),licences sbom audit)
 

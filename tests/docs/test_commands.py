@@ -18,10 +18,10 @@ from tools.support.corpus import CORPUS
 #: Make targets that run the tests or need minutes: here only what they would call is looked at.
 MAKE_CALLS = {
     "test": "-m pytest",
-    "test-fast": "tests/rules",
     "test-all": "tests/emit/adapters",
+    "mutants": "-m tools.mutation",
     "lint": "mypy",
-    "bench": "tools/tools/bench/run.py",
+    "bench": "tools/bench/run.py",
     "parity": "tests/differential/test_corpus.py",
     "campaigns": "-m tools.campaigns.fuzz",
     "supply": "tools.supply.licences",
@@ -93,7 +93,8 @@ def made(target: str) -> list[str]:
 
 def test_the_demo_trains_checks_and_scores(rehearsal: str, rehearsed: Path, tmp_path: Path) -> None:
     """The first line of make demo is what ``rehearsed`` ran; the others run on what it left."""
-    first, *others = made("demo")
+    installs, first, *others = made("demo")
+    assert installs.endswith("pip install --quiet --disable-pip-version-check -e '.[rehearsal]'")
     assert first == "mlsub demo submissions/rehearsal/training.yaml -o demo --force"
     assert len(others) == 7
     reader = Reader(tmp_path)
