@@ -300,6 +300,12 @@ def test_runs_that_converge_too_near_together(benchmark: str, size: int, last: i
     assert found.numbers["width"] == step
     assert found.numbers["chance"] < 1e-5
 
+    def in_open(made: list[Record]) -> None:
+        alike(made, 0)
+        put(made, "submission_division", "open")
+
+    assert "inspect.small-spread" not in observed(entry(every(in_open), benchmark=benchmark))
+
 
 def test_bert_that_counts_epochs_is_compared_by_its_samples() -> None:
     def in_epochs(made: list[Record]) -> None:
