@@ -16,7 +16,8 @@ from tools.support.make_tree import make_tree
 
 TABLE = yaml.safe_load((Path(__file__).parent / "decided.yaml").read_text())
 CASES, MADE = ([tuple(case) for case in table["cases"]] for table in (TABLE, TABLE["made"]))
-#: Results of the second table, each of ResNet on rack1 -> round, organisation, division, minutes, nodes.
+#: Results of the second table, each of ResNet on rack1 -> round, organisation, division, minutes, nodes. The last
+#: organisation has BERT besides, in 14.5 minutes.
 RESULTS = {
     "older": ("v0.7", "ACME", "closed", 20, 1),
     "old": ("v1.0", "ACME", "closed", 16, 1),
@@ -61,10 +62,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
         tree = make_tree(folder, round_, org, division=division)
         tree.describe(accelerator_model_name="NVIDIA A100", number_of_nodes=str(nodes))
         tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5))  # type: ignore[misc]
+    tree.add_entry("bert", division=division)
     results = {
         name: {"round": round_, "submitter": org, "system": "rack1", "benchmark": "resnet"}
         for name, (round_, org, *_) in RESULTS.items()
     }
+    results["bert"] = results["slow"] | {"benchmark": "bert"}
     source = {"title": "A post", "publisher": "ACME"}
     return judge(MADE, folder, folder, results=results, values=TABLE["made"]["values"], source=source)
 
