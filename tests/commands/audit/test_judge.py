@@ -208,7 +208,8 @@ def test_break_even_is_exact_for_a_line_and_for_one_over_it(tree: Tree) -> None:
     assert [point.at for point in over.break_even] == [Fraction(2000, 19), Fraction(2000, 21)]
     percent = one(tree, "expr: price / 200, stated: {value: 50, unit: '%'}")
     assert [point.at for point in percent.break_even] == [99, 101]
-    for neither in ("price * price, stated: {value: 10000}", "100 / (price - 200), stated: {value: -1}"):
+    square, beyond = "price * price, stated: {value: 10000}", "100 / (price - 200), stated: {value: -1}"
+    for neither in (square, beyond, "12 + price - price, stated: {value: 12}"):
         assert not one(tree, f"expr: {neither}").break_even
 
 
