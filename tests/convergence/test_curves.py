@@ -61,6 +61,12 @@ def test_a_curve_from_a_batch_size_of_zero_has_even_places() -> None:
     assert mean_line((low, high))[1:3] == ((10, 11), (20, 21))
 
 
+def test_the_limits_at_the_points_belong_to_no_line() -> None:
+    """Between these two a double has one batch size, and one place is no line."""
+    low, high = (Point(2.0**53 + more, 5, 10.0, 0.1, 9.5) for more in (0, 4))
+    assert limit_lines(msgspec.structs.replace(reference(), kept=(low, high))) == ()
+
+
 def test_the_points_are_those_of_the_table() -> None:
     for name, round_name in (("bert", "4.0"), ("resnet", "2.0"), ("llama31_405b", "5.1")):
         found, table = reference(name, round_name), reference_table(get_round("training", round_name), name)

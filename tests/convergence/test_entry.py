@@ -523,6 +523,9 @@ def test_where_the_hull_of_the_written_rules_decides_otherwise_an_auditor_hears_
     assert hull.kind == "review"
     assert hull.message == "The lower hull of the written rules would decide differently from the official pruning"
     assert hull.expected == "by the hull: passes from 3231907 samples on"
+    assert entry(tmp_path, resnet(*[SLOW] * 5), "2.0").findings == ()
+    # The checker of v1.0 prunes no point, so nobody asks; the hull of its points has none at this batch size.
+    assert [f.rule for f in entry(tmp_path, resnet(*[38] * 5)).findings] == ["rcp.too-fast"]
 
 
 @pytest.mark.parametrize(("round_name", "scaled"), [("1.0", False), ("2.0", True), ("3.0", True)])

@@ -110,7 +110,15 @@ def test_what_has_no_figures_says_why(rcp: dict[str, Any], verdict: str, note: s
     bare.update(mean=None, batch_size=None)
     found = margin_of(entry((35.0, 36.0, 37.0), **{**bare, **rcp}), "resnet", ROUND, SMALL)
     assert (found.verdict, found.stands, found.chance, found.distance) == (verdict, False, None, None)
-    assert any(note in words for words in found.notes)
+    [words] = found.notes
+    assert note in words
+
+
+@pytest.mark.parametrize("rcp", [{"how": "no-point"}, {"how": "crash"}, {"unit": "samples", "logs_unit": "epochs"}])
+def test_points_that_are_not_known_have_no_chance_and_no_note_on_it(rcp: dict[str, Any]) -> None:
+    found = margin_of(entry((35.0, 36.0), runs=5, verdict="fail", **rcp), "resnet", ROUND, SMALL)
+    assert found.chance is None
+    assert not any("chance" in note for note in found.notes)
 
 
 def test_a_bypass_and_the_other_way_of_counting_are_told() -> None:
@@ -154,13 +162,19 @@ def test_an_entry_without_a_description_says_that() -> None:
     assert why_untested(undescribed, ROUND) == "no system description names its division"
 
 
-@pytest.mark.parametrize(("round_name", "name"), [("2.1", "resnet"), ("3.0", "bert")])
-def test_from_v30_on_the_logs_name_the_benchmark(round_name: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "logged", "round_name", "name"),
+    [
+        *(("rack1/resnet", "bert", "2.1", "resnet"), ("rack1/resnet", "bert", "3.0", "bert")),
+        *(("rack1/resnet", "minigo", "3.0", "resnet"), ("rack2/resnet", "bert", "3.0", "resnet")),
+    ],
+)
+def test_from_v30_on_the_logs_name_the_benchmark(path: str, logged: str, round_name: str, name: str) -> None:
     log = LogResult(
-        path="results/rack1/resnet/result_0.txt",
+        path=f"results/{path}/result_0.txt",
         organisation="ACME",
         official="compliant",
-        benchmark="bert",
+        benchmark=logged,
         division="closed",
         status="success",
         minutes=1.0,
@@ -173,6 +187,15 @@ def test_from_v30_on_the_logs_name_the_benchmark(round_name: str, name: str) -> 
 
 
 # The chance.
+
+
+@pytest.mark.parametrize(
+    ("points", "few"),
+    [((35.0, 35.0, 36.0, 36.0, 36.0), True), ((35.0, 35.0, 35.0, 35.0, None), True), ((35, 36, 37, 35, 35), False)],
+)
+def test_few_distinct_points_make_the_chance_a_hint(points: tuple[float | None, ...], few: bool) -> None:
+    notes = margin_of(entry(points), "resnet", ROUND, SMALL).notes
+    assert [note for note in notes if "no more than 2 distinct points" in note] == list(notes[:few])
 
 
 @pytest.mark.parametrize(("limit", "chance"), [(34.9, 1.0), (35.0, 1.0), (35.1, 0.0)])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
-from mlsub.convergence.curves import interpolated, lower_hull, pruned
+from mlsub.convergence.curves import interpolated, lower_hull, pruned, pruned_by
 from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
@@ -57,6 +57,17 @@ def test_official_pruning_is_not_the_hull() -> None:
     found = [_point(1, 10), _point(2, 12), _point(3, 14.1), _point(4, 10.5)]
     assert [p.batch_size for p in pruned(found, MEAN, 10)] == [1, 2, 4]
     assert [p.batch_size for p in lower_hull(found)] == [1, 4]
+
+
+def test_a_point_on_the_line_of_its_neighbours_is_none_of_the_hull_and_is_not_pruned() -> None:
+    found = [_point(1, 10), _point(2, 11), _point(3, 12)]
+    assert [p.batch_size for p in lower_hull(found)] == [1, 3]
+    assert [p.batch_size for p in pruned(found, MEAN, 10)] == [1, 2, 3]
+
+
+def test_points_of_a_batch_size_that_one_of_them_keeps_all_stay() -> None:
+    found = [_point(1, 12), *(_point(2, 10), _point(4, 20), _point(4, 11), _point(5, 20), _point(8, 13))]
+    assert pruned_by(found, MEAN, 10) == {1: (2,), 5: (4, 8)}
 
 
 @given(st.floats(1, 1e4), st.floats(1, 1e4), st.floats(0.1, 10), st.floats(0.1, 10))

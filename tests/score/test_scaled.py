@@ -8,7 +8,7 @@ import pytest
 from mlperf_logging.result_summarizer import result_summarizer
 
 from mlsub.log.run import Timeline
-from mlsub.score.scaled import FILE, ScalingFile, audit_scaling, read_scaling, score_of, weak_minutes
+from mlsub.score.scaled import FILE, MAX_BYTES, ScalingFile, audit_scaling, read_scaling, score_of, weak_minutes
 from tools.support.corpus import CORPUS
 from tools.support.runner import check
 
@@ -47,7 +47,12 @@ def test_rounding_in_a_file_makes_no_difference(file: float | None, expected: fl
 
 
 @pytest.mark.parametrize(
-    ("content", "factor"), [('{"scaling_factor": 1.023}', 1.023), ('{\n "scaling_factor": 2}', 2.0)]
+    ("content", "factor"),
+    [
+        *(('{"scaling_factor": 1.023}', 1.023), ('{\n "scaling_factor": 2}', 2.0), ('{"scaling_factor": 1e3}', 1000.0)),
+        ('{"scaling_factor": 2}'.ljust(MAX_BYTES), 2.0),
+    ],
+    ids=lambda value: str(value)[:24],
 )
 def test_a_factor_is_read(content: str, factor: float, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(content)
@@ -65,6 +70,8 @@ def test_no_file_is_no_factor(tmp_path: Path) -> None:
         *('{"scaling_factor": 0}', '{"scaling_factor": -1}', '{"scaling_factor": NaN}', '{"scaling_factor": Infinity}'),
         *(
             '{"scaling_factor": 1e308}',
+            '{"scaling_factor": 1000.01}',
+            '{"scaling_factor": 2}'.ljust(MAX_BYTES + 1),
             '{"scaling_factor": true}',
             '{"scaling_factor": 1e999}',
             "[" * 50_000,

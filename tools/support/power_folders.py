@@ -66,11 +66,12 @@ def make_entry(folder: Path, runs: Sequence[dict[str, str] | None], seconds: Seq
                 (place / name).write_text(text)
 
 
-def judged(folder: Path, round_name: str = "5.1", nodes: Any = None) -> Power | None:
-    """What is said of the power measurements of a benchmark's folder."""
+def judged(folder: Path, round_name: str = "5.1", nodes: Any = None, described: bool = True) -> Power | None:
+    """What is said of the power measurements of a benchmark's folder, with or without a system description."""
     results = tuple(sorted(folder.glob("result_*.txt")))
     strays = tuple(sorted(child.name for child in folder.iterdir() if child not in results))
-    description = SystemDescription(name="x", path="x", content={"number_of_nodes": nodes}, findings=())
+    content = {"number_of_nodes": nodes}
+    description = SystemDescription(name="x", path="x", content=content, findings=()) if described else None
     logs = tuple(report_on(file, "training", round_name) for file in results)
     names = {"path": ".", "organisation": "", "system": "", "benchmark": folder.name}
     entry = Entry(**names, folder=folder, results=results, strays=strays, logs=logs, description=description)

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from mlsub.commands.audit.document import document_of, headline, summary
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
+from mlsub.present.text import render
 from mlsub.workspace import Settings
 from tools.support.make_tree import Tree, make_tree, spoil
 
@@ -206,7 +208,8 @@ def test_break_even_is_exact_for_a_line_and_for_one_over_it(tree: Tree) -> None:
     assert [point.at for point in over.break_even] == [Fraction(2000, 19), Fraction(2000, 21)]
     percent = one(tree, "expr: price / 200, stated: {value: 50, unit: '%'}")
     assert [point.at for point in percent.break_even] == [99, 101]
-    for neither in ("price * price, stated: {value: 10000}", "100 / (price - 200), stated: {value: -1}"):
+    square, beyond = "price * price, stated: {value: 10000}", "100 / (price - 200), stated: {value: -1}"
+    for neither in (square, beyond, "12 + price - price, stated: {value: 12}"):
         assert not one(tree, f"expr: {neither}").break_even
 
 
@@ -303,8 +306,7 @@ def test_edited_times_are_undone(tree: Tree) -> None:
 
 def test_what_else_differs_is_told_where_it_is_asked_for(tree: Tree) -> None:
     tree.describe(framework="another")
-    for number in range(5):
-        tree.edit(lambda log: log.put("global_batch_size", value=1600), number)
+    tree.edit(lambda log: log.put("global_batch_size", value=1600), *range(4))
     judged = one(
         tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: [global_batch_size, framework, opt_name]"
     )
@@ -316,6 +318,17 @@ def test_what_else_differs_is_told_where_it_is_asked_for(tree: Tree) -> None:
     assert [change.name for change in everything.changed] == [
         *("submitter", "division", "framework", "global_batch_size"),
     ]
+    tree.describe(framework=None)
+    text = render(document_of(run(tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: all")))
+    assert "changed too: " in text
+    assert "framework: not stated -> some framework\n" in text
+    assert "global_batch_size: 1600 -> 3200 (old: 4 of 5 runs)\n" in text
+
+
+def test_the_statement_of_another_claim_is_compared(tree: Tree) -> None:
+    eight, nine = "expr: chips(acme), stated: {value: 8}", "expr: chips(acme), stated: {value: 9}"
+    judged = run(tree, f"{eight}, same_quantity: [{{claim: c1}}]", nine).claims[0]
+    assert (judged.verdict, [said.where for said in judged.statements]) == ("contradiction", ["c0", "c1"])
 
 
 def test_two_wordings_of_one_number_are_noted(tree: Tree) -> None:
@@ -324,6 +337,19 @@ def test_two_wordings_of_one_number_are_noted(tree: Tree) -> None:
     )
     assert judged.verdict == "not-verifiable"
     assert judged.notes == ("worded in two ways: 16x (line 10), over 16x (line 10)",)
+
+
+def test_figures_for_scale_are_shown_and_not_judged(tree: Tree) -> None:
+    near = "['reduction(acme, beta)', 1 - price / 400, {expr: minutes(acme) + 1, label: a minute more}, samples(acme)]"
+    found = run(tree, f"expr: chips(acme), stated: {{value: 8}}, nearest: {near}")
+    text = render(document_of(found))
+    assert text[text.index("  nearest: ") : text.index("  source: ")] == (
+        "  nearest:  reduction(acme, beta): 0%\n"
+        "            1 - price / 400: 75%\n"
+        "            a minute more: 13\n"
+        "            samples(acme): the logs of acme do not state samples\n"
+    )
+    assert found.claims[0].verdict == "holds"
 
 
 def test_results_that_no_claim_uses_are_not_read(tree: Tree) -> None:
@@ -336,6 +362,13 @@ def test_exit_statuses(tree: Tree) -> None:
     assert [run(tree, *claims).exit_status() for claims in ((good,), (good, fragile), (good, bad))] == [0, 0, 1]
     assert [run(tree, *claims).exit_status(strict=True) for claims in ((good,), (good, fragile))] == [0, 1]
     assert run(tree, "unverifiable: no log").exit_status(strict=True) == 1
+    # What is only proposed counts for nothing, or is doubtful; a file without any other confirms nothing.
+    found = run(tree, good, f"proposed: true, {bad}")
+    assert (found.verdicts, found.proposed) == ({"holds": 1}, {"fails": 1})
+    assert [found.exit_status(), found.exit_status(strict=True)] == [0, 1]
+    assert run(tree, f"proposed: true, {good}").exit_status() == 1
+    assert "1 claim: 1 holds. 1 proposed claim: 1 fails; remove proposed: true to confirm one" in summary(found)
+    assert [headline(one) for one in found.claims] == ["holds", "fails, proposed"]
 
 
 #: A text, what it is stated to be -> the figure that the text has instead.
@@ -345,6 +378,7 @@ SPOKEN = {
     ("It trains in 0.2 hours", "{value: 12, unit: min}"): None,
     ("It trains in 720 seconds, not in 15 minutes", "{value: 12, unit: min}"): None,
     ("It trains in 12.4 minutes", "{value: 12, unit: min}"): None,
+    ("It trains in 12.5 minutes", "{value: 12, unit: min}"): None,
     ("It trains in 12.6 minutes", "{value: 12, unit: min}"): ("12.6 minutes", ("12 min",)),
     ("It trains in two minutes on 8x Z100 for $30, v1.0", "{value: 12, unit: min}"): None,
     ("It is 50% faster", "{value: 12, unit: min}"): None,

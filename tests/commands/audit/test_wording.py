@@ -16,6 +16,7 @@ from mlsub.commands.audit.wording import (
     Stated,
     accepted,
     decimal,
+    fits,
     fixed,
     number,
     phrases,
@@ -155,10 +156,22 @@ def test_digits_may_be_cut_off_from_percentages_alone() -> None:
     assert truncated(said(parts("value: 31, unit: '%', wording: over"))) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "allowed"),
+    [
+        *(("value: 12", "11.5", True), ("value: 12", "12.5", True), ("value: 12", "12.51", False)),
+        *(("value: 12, unit: '%'", "12.9", True), ("value: 12, unit: '%'", "13", False)),
+        *(("value: 12, wording: just over", "12.5", True), ("value: 12, wording: nearly", "12", False)),
+    ],
+)
+def test_a_figure_may_be_rounded_down_at_the_half(text: str, value: str, allowed: bool) -> None:
+    assert fits(said(parts(text)), Fraction(value)) is allowed
+
+
 def test_far_above_is_understated() -> None:
     far = said(parts("value: 5, wording: over"))
     assert understated(far, Fraction(8))
-    assert not understated(far, Fraction(7))
+    assert not understated(far, Fraction(15, 2))
     assert not understated(said(parts("value: 5")), Fraction(80))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.log.trace import MAX_TIME_MS
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.stretch import stretch_of
@@ -62,12 +65,35 @@ def earlier(by_ms: float) -> Any:
     return lambda made: delay(made, "init_start", -by_ms)
 
 
-def test_a_run_that_begins_before_the_one_before_it_ends() -> None:
+def into_the_run_before(by_ms: float) -> dict[int, Any]:
+    """Let run 3 begin so long before run 2 ends."""
     edges = [log.run.timeline for log in entry().logs]
-    room = (edges[3].run_start or 0) - (edges[2].run_stop or 0)
-    found = the_one("inspect.overlap", entry({3: earlier(room + 60_000)}))
+    return {3: earlier((edges[3].run_start or 0) - (edges[2].run_stop or 0) + by_ms)}
+
+
+def test_a_run_that_begins_before_the_one_before_it_ends() -> None:
+    found = the_one("inspect.overlap", entry(into_the_run_before(60_000)))
     assert found.numbers["pairs"] == 1
     assert found.finding.actual == "1 of 45 pairs, up to 2 runs at once: result_2.txt and result_3.txt by 60.0 s"
+
+
+def test_runs_without_usable_times_overlap_nothing() -> None:
+    def begins(at_ms: float) -> Any:
+        return lambda made: delay(made, "init_start", at_ms - made[at(made, "run_start")]["time_ms"])
+
+    def takes(length_ms: float) -> Any:
+        return lambda made: made[-1].update(time_ms=made[at(made, "run_start")]["time_ms"] + length_ms)
+
+    changes = into_the_run_before(60_000) | {
+        0: begins(-MAX_TIME_MS),
+        5: lambda made: made.pop(at(made, "run_start")),
+        6: takes(1),
+        7: lambda made: made.pop(),
+        8: takes(0),
+        9: takes(MAX_TIME_MS),
+    }
+    [found] = observed(entry(changes))["inspect.overlap"]
+    assert found.finding.actual == "1 of 10 pairs, up to 2 runs at once: result_2.txt and result_3.txt by 60.0 s"
 
 
 @pytest.mark.parametrize("changes", [{3: earlier(3_500_000)}, {n: earlier(n * 3_500_000) for n in range(10)}])
@@ -123,8 +149,33 @@ def test_a_clock_set_back_in_one_run() -> None:
     assert found.finding.line == at(records(6), "eval_start", 5) + 1
 
 
-def test_logs_put_together_of_several_files_are_left_to_check() -> None:
-    assert observed(entry(every(lambda made: delay(made, "eval_start", -3_000, 5)))) == {}
+@pytest.mark.parametrize(("runs", "found"), [(5, True), (6, False), (10, False)])
+def test_logs_put_together_of_several_files_are_left_to_check(runs: int, found: bool) -> None:
+    changes = every(lambda made: delay(made, "eval_start", -3_000, 5), runs)
+    assert bool(observed(entry(changes))) is found
+
+
+def initialises(length_ms: float) -> Any:
+    def change(made: list[Record]) -> None:
+        took = made[at(made, "run_start")]["time_ms"] - made[0]["time_ms"]
+        delay(made, "init_stop", length_ms - took)
+
+    return change
+
+
+#: How runs are spoiled by some ms, and the most that nobody hears of: a record comes a millisecond after another one.
+LIMITS: dict[str, tuple[Callable[[float], dict[int, Any]], float]] = {
+    "inspect.clock-jump": (lambda by: {6: lambda made: delay(made, "eval_start", -by, 5)}, 1_000),
+    "inspect.overlap": (into_the_run_before, 999),
+    "inspect.long-init": (lambda by: every(initialises(60_000)) | {0: initialises(by)}, 179_999),
+}
+
+
+@pytest.mark.parametrize("rule", LIMITS)
+def test_a_limit_is_met_to_the_millisecond(rule: str) -> None:
+    spoil, silent = LIMITS[rule]
+    assert observed(entry(spoil(silent))) == {}
+    assert set(observed(entry(spoil(silent + 1)))) == {rule}
 
 
 def test_a_silence_that_other_runs_do_not_have() -> None:
@@ -144,6 +195,7 @@ def test_a_pause_that_all_runs_have() -> None:
     found = the_one("inspect.pause", entry(every(lambda made: delay(made, "block_start", 95_000))))
     assert found.finding.message.startswith("The timed region has a long pause between run_start and block_start")
     assert found.numbers["pause_ms"] == 95_001
+    assert observed(entry(every(lambda made: delay(made, "block_start", 20_000)))) == {}, "less than 4 % of the run"
 
 
 def test_a_slow_block() -> None:
@@ -233,15 +285,36 @@ def test_throughput_that_does_not_give_the_samples() -> None:
     assert observed(entry(throughput(0.8), benchmark="minigo")) == {}, "games have any number of samples"
 
 
-def test_runs_that_converge_too_near_together() -> None:
-    def alike(made: list[Record]) -> None:
+@pytest.mark.parametrize(
+    ("benchmark", "size", "last", "step"), [("bert", 3072, 2_800_000, 25_000), ("unet3d", 80, 1600, 20)]
+)
+def test_runs_that_converge_too_near_together(benchmark: str, size: int, last: int, step: int) -> None:
+    def alike(made: list[Record], later: int) -> None:
+        put(made, "global_batch_size", size)
         evaluations = [record for record in made if record["key"] == "eval_accuracy"]
-        for n, record in enumerate(evaluations):
-            record["metadata"]["epoch_num"] = 2_800_000 - (len(evaluations) - 1 - n) * 25_000
+        for n, record in enumerate(reversed(evaluations)):
+            record["metadata"]["epoch_num"] = last - (n + later) * step
 
-    found = observed(entry(every(alike)))["inspect.small-spread"][0]
-    assert found.numbers["width"] == 0
+    changes: dict[int, Any] = {run: partial(alike, later=run % 2) for run in range(10)}
+    found = observed(entry(changes, benchmark=benchmark))["inspect.small-spread"][0]
+    assert found.numbers["width"] == step
     assert found.numbers["chance"] < 1e-5
+
+    def in_open(made: list[Record]) -> None:
+        alike(made, 0)
+        put(made, "submission_division", "open")
+
+    assert "inspect.small-spread" not in observed(entry(every(in_open), benchmark=benchmark))
+
+
+def test_bert_that_counts_epochs_is_compared_by_its_samples() -> None:
+    def in_epochs(made: list[Record]) -> None:
+        for n, record in enumerate(record for record in made if record["key"] == "eval_accuracy"):
+            record["metadata"]["epoch_num"] = 1 + n
+        put(made, "train_samples", 2_800_000)
+
+    [found] = observed(entry(every(in_epochs)))["inspect.small-spread"]
+    assert (found.numbers["width"], found.numbers["runs"]) == (0, 10)
 
 
 def test_what_changed_since_the_round_before() -> None:

@@ -37,6 +37,13 @@ def test_a_run_that_was_made_after_the_others() -> None:
     )
 
 
+def test_a_run_that_was_made_long_before_the_others() -> None:
+    found = the_one("inspect.order", in_time([1, 8, 9, 0, 2, 3, 4, 5, 6, 7], [1, 24 * 80]))
+    assert re.match(
+        r"result_1\.txt ended 80\.0 days before the others began; in time order 1, 8, ", str(found.finding.actual)
+    )
+
+
 def in_time(order: Sequence[int], waits_h: Sequence[float] = ()) -> Result:
     """Runs in this order of time, so many hours apart, an hour where nothing is said."""
     waits = [*waits_h, *[1.0] * (len(order) - len(waits_h))]

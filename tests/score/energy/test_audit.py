@@ -208,6 +208,16 @@ SEVERAL: dict[str, tuple[Files, list[tuple[str, str, str | None]]]] = {
         {"sw_0.txt": switch_log(100).replace(str(START_MS), str(START_MS - 7 * 10**10))},
         [("power.clock", "sw_0.txt", "2.2 years before it, on 1 of 1 switches")],
     ),
+    "a switch of the day before, and two of other days": (
+        {
+            f"sw_{at}.txt": switch_log(100).replace(str(START_MS), str(START_MS + off))
+            for at, off in enumerate((-86_400_000, 1000 * SECONDS + 86_400_001, -3 * 86_400_000))
+        },
+        [
+            ("power.unequal", "power/result_0", "3"),
+            ("power.clock", "sw_2.txt", "3.0 days before it, on 2 of 3 switches"),
+        ],
+    ),
     "a switch of the hour before": (
         {"sw_0.txt": switch_log(100).replace(str(START_MS), str(START_MS - 3_600_000))},
         [],
@@ -239,6 +249,7 @@ def test_nodes_are_held_against_the_description(tmp_path: Path) -> None:
     folder = entry(tmp_path, three(0), three)
     assert rules(judged(folder, nodes=3)) == rules(judged(folder, nodes="3")) == []
     assert rules(judged(folder, nodes="8")) == ["power.node-count"] * 5
+    assert rules(judged(folder, described=False)) == []
     for unusable in ("many", ["8"], None, -1, 10**30):
         assert rules(judged(folder, nodes=unusable)) == []
 

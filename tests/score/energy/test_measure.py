@@ -135,6 +135,8 @@ def test_the_pace_is_that_by_hand() -> None:
     assert (pace.readings, pace.first_ms, pace.last_ms) == (5, 0, 24_000)
     assert (pace.median_ms, [to - at for at, to in pace.gaps]) == (1500, [20_000])
     assert pace.usual_ms == pytest.approx(4000 / 3), "the gap of 20 s is none of the usual intervals"
+    slow = measure(NAME, [reading(0, 1), reading(10, 1)])
+    assert (slow.usual_ms, slow.gaps) == (10_000, ()), "more than 10 s are a gap"
     alone = measure(NAME, [reading(5, 1)])
     assert (alone.readings, alone.first_ms, alone.last_ms, alone.gaps) == (1, 5000, 5000, ())
     assert measure(NAME, [start(0), stop(1)]).readings == 0
