@@ -118,6 +118,13 @@ def test_what_is_told_of_a_tree(name: str) -> None:
     assert told(tree, systems) == expected
 
 
+@pytest.mark.parametrize("ending", [*".py .cu .cc .cpp .rs .go .jl .ipynb".split(), ".txt"])
+def test_an_implementation_with_code_needs_a_script_that_runs_it(ending: str) -> None:
+    found = told(listing(f"{CODE}/a/model{ending}", f"{CODE}/a/README", without="bert/rack1/"), ENTRY)
+    lacking = [place for rule, place, _ in found if rule == "implementation-lacking"]
+    assert (f"{CODE}/a" in lacking) is (ending != ".txt")
+
+
 def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> None:
     (found,) = audited(listing(), {"bert": {"rack1", "G492-ZD2_A100_20210517"}})
     assert found.fix is not None

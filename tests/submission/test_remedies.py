@@ -1,0 +1,106 @@
+"""What remedies say of files in the wrong place; tests/everyday/broken.yaml runs their commands on a published package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlsub.submission.model import Entry
+from mlsub.submission.remedies import find_missing_folder, fix_for_divided, fix_for_run_count
+
+FIX = "mlsub fix PATH --write does it"
+ADD = "Add the runs that are missing, named result_<anything>.txt; a run that was never made has to be made."
+
+
+def make(above: Path, files: str) -> Path:
+    """A folder with files and, where a name ends in a slash, folders."""
+    for name in files.split(", ") if files else []:
+        file = above / name
+        (file if name.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
+        if not name.endswith("/"):
+            file.touch()
+    return above
+
+
+@pytest.mark.parametrize(
+    ("system", "results", "files", "fix"),
+    [
+        (".old", 4, "", "Remove results/.old: the official checker takes each folder in results for a system."),
+        ("rack1", 6, "", "Leave out all but the runs that count: mlsub pack picks them where the manifest says "),
+        ("rack1", 4, "result_4.txt.gz", "Decompress the logs in that folder: gunzip *.gz"),
+        ("rack1", 4, "Result-4.log", f"Name the logs result_<n>.txt; {FIX} for MLPerf logs."),
+        ("rack1", 0, "run_4.log", f"Name the logs result_<n>.txt; {FIX} for MLPerf logs."),
+        (
+            "rack1",
+            4,
+            "run_4.log",
+            "If these are the logs of the runs that are missing, name them result_<n>.txt: run_4",
+        ),
+        ("rack1", 4, "run_4.log, run_5.log", ADD),
+        ("rack1", 0, "logs/result_0.txt", f"Move the logs one folder up; {FIX}."),
+        (
+            *("rack1", 0, "my logs/result_0.txt, plots/a.png"),
+            "Move the logs one folder up: mv 'my logs'/result_*.txt . in that folder.",
+        ),
+        ("rack1", 4, "logs/result_4.txt", ADD),
+        ("rack1", 0, "logs/run.txt", ADD),
+        ("rack1", 4, "notes.md", ADD),
+    ],
+)
+def test_another_number_of_runs_has_the_remedy_for_what_lies_there(
+    system: str, results: int, files: str, fix: str, tmp_path: Path
+) -> None:
+    make(tmp_path, files)
+    strays, runs = tuple(sorted(one.name for one in tmp_path.iterdir())), (Path("result"),) * results
+    entry = Entry(path="", organisation="", system=system, benchmark="", folder=tmp_path, results=runs, strays=strays)
+    assert (fix_for_run_count(entry, 5) or "").startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "found"),
+    [
+        ("results", "Results/", ("Results", f"Rename Results to results; {FIX}.")),
+        ("systems", "system/", ("system", "Rename system to systems.")),
+        (
+            *("results", "v1.0/results/"),
+            ("v1.0", "Move what v1.0 contains up to ACME: mv v1.0/* . && rmdir v1.0 in the folder ACME."),
+        ),
+        (
+            *("results", "a b/bert/result_0.txt, b/bert/, c/other/result_0.txt, d/bert/result_0.txt, e/bert/log.txt"),
+            ("a b", "Move the systems into results: mkdir results && mv 'a b' d results/ in the folder ACME."),
+        ),
+        ("systems", "a/bert/result_0.txt", None),
+        ("results", "benchmarks/bert/result_0.txt, plots/", None),
+    ],
+)
+def test_a_missing_folder_is_found_by_its_name_or_what_lies_there(
+    name: str, files: str, found: tuple[str, str] | None, tmp_path: Path
+) -> None:
+    assert find_missing_folder(make(tmp_path / "ACME", files), name, {"bert"}) == found
+
+
+@pytest.mark.parametrize(
+    ("inner", "fix"),
+    [
+        (
+            "ACME/closed",
+            "Move what ACME/closed contains up to ACME: mv ACME/closed/* ACME/ && rmdir ACME/closed in the",
+        ),
+        (
+            "NVIDIA/mine",
+            "Move what NVIDIA/mine contains up to NVIDIA: mv NVIDIA/mine/* NVIDIA/ && rmdir NVIDIA/mine in",
+        ),
+        ("closed/ACME", "Move the organisations' folders up: mv closed/ACME . && rmdir closed in the folder round."),
+        (
+            "team/ACME",
+            "Move what this folder contains to round/<organisation>, with the name of its organisation: team",
+        ),
+        ("closed/results", "Move what this folder contains to round/<organisation>, with the name of its organisation"),
+    ],
+)
+def test_a_tree_in_folders_of_divisions_moves_to_the_folder_with_the_name_of_the_organisation(
+    inner: str, fix: str, tmp_path: Path
+) -> None:
+    above = make(tmp_path / "round", f"{inner}/results/")
+    assert fix_for_divided([above / inner], above).startswith(fix)
