@@ -118,7 +118,7 @@ def test_what_is_told_of_a_tree(name: str) -> None:
     assert told(tree, systems) == expected
 
 
-@pytest.mark.parametrize("ending", [*".py .cu .cc .cpp .rs .go .jl .ipynb".split(), ".txt"])
+@pytest.mark.parametrize("ending", [*[".py", ".cu", ".cc", ".cpp", ".rs", ".go", ".jl", ".ipynb"], ".txt"])
 def test_an_implementation_with_code_needs_a_script_that_runs_it(ending: str) -> None:
     found = told(listing(f"{CODE}/a/model{ending}", f"{CODE}/a/README", without="bert/rack1/"), ENTRY)
     lacking = [place for rule, place, _ in found if rule == "implementation-lacking"]

@@ -1,4 +1,4 @@
-"""What remedies say of files in the wrong place; tests/everyday/broken.yaml runs their commands on a published package."""
+"""What remedies say of files in the wrong place; everyday/broken.yaml runs their commands on a published package."""
 
 from __future__ import annotations
 
