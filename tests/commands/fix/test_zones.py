@@ -52,6 +52,7 @@ def test_short_chunks_cut_long_lines_but_lose_nothing_and_show_no_record_as_free
     ("block", "start", "end"),
     [
         *((b"ab", 0, 2), (b"", 0, 0), (b"ab\ncd", 0, 3), (b"ab\rcd", 0, 3), (b"ab\r\ncd", 0, 4), (b"ab\r", 1, 3)),
+        *((b"\rab", 0, 1), (b"\r\nab", 0, 2)),
         *((b"a\rb\nc", 2, 4), (b"ab\rc\n", 0, 3), (b"\nab\r", 0, 1), (b"a\nb\nc", 2, 4), (b"a\nb\nc", 4, 5)),
     ],
 )
