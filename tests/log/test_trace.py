@@ -153,6 +153,7 @@ def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> Non
             push([Event(time_ms=10_000.0 * (4 * n + step), key=key, value=5, metadata=None)], fold)
     trace = fold.finish()
     assert len(trace.blocks.lengths) == len(trace.gaps) == len(trace.rates) == 10
+    assert set(trace.rates) == {5.0}
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")

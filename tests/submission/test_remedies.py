@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from mlsub.submission.model import Entry
-from mlsub.submission.remedies import find_missing_folder, fix_for_divided, fix_for_run_count
+from mlsub.submission.remedies import (
+    find_missing_description,
+    find_missing_folder,
+    fix_for_divided,
+    fix_for_run_count,
+    fix_for_too_deep,
+)
 
 FIX = "mlsub fix PATH --write does it"
 ADD = "Add the runs that are missing, named result_<anything>.txt; a run that was never made has to be made."
@@ -104,3 +110,71 @@ def test_a_tree_in_folders_of_divisions_moves_to_the_folder_with_the_name_of_the
 ) -> None:
     above = make(tmp_path / "round", f"{inner}/results/")
     assert fix_for_divided([above / inner], above).startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("inner", "others", "fix"),
+    [
+        (
+            *("closed/ACME, open/Bolt", ""),
+            "Move the organisations' folders up: mv closed/ACME open/Bolt . && rmdir closed open in the folder round.",
+        ),
+        ("closed/ACME", "closed/a.txt", "Move the organisations' folders up: mv closed/ACME . in the folder round."),
+        (
+            *("closed/ACME, open/ACME", ""),
+            "Join the packages of ACME, and remove both afterwards: "
+            "mlsub merge round/closed/ACME round/open/ACME -o round/ACME --write",
+        ),
+        ("closed/ACME", "ACME/", "round contains another ACME: join them with mlsub merge, or rename one."),
+        (", ".join(f"closed/{n}" for n in "abcdef"), "", "Move each organisation's folder up to round."),
+    ],
+)
+def test_several_trees_are_moved_only_where_that_mixes_nothing(
+    inner: str, others: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    above = make(make(tmp_path / "round", others), f"{inner.replace(', ', '/results/, ')}/results/")
+    assert fix_for_divided([above / name for name in inner.split(", ")], above) == fix
+
+
+@pytest.mark.parametrize(
+    ("inner", "alone", "others", "fix"),
+    [
+        ("ACME/try", True, "", "Move what ACME/try contains up to ACME: mv ACME/try/* ACME/ && rmdir ACME/try in the"),
+        ("ACME/try", True, "ACME/results", "Move what ACME/try contains up to ACME, and join what both have: results."),
+        ("ACME/try", False, "", "Move the organisation's folder up: mv ACME/try . in the folder round."),
+        ("closed/ACME", True, "", "Move the organisation's folder up: mv closed/ACME . in the folder round."),
+        ("closed/ACME", True, "ACME/", "round contains another ACME: join them with mlsub merge, or rename one."),
+    ],
+)
+def test_a_tree_that_is_too_deep_moves_up(inner: str, alone: bool, others: str, fix: str, tmp_path: Path) -> None:
+    above = make(make(tmp_path / "round", others), f"{inner}/results/")
+    assert fix_for_too_deep(above / inner, (above / inner).parent, alone=alone).startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("system", "unused", "only", "meant", "fix"),
+    [
+        (".old", ["old"], True, None, "Remove results/.old: the official checker takes each folder in results for a"),
+        (
+            *("rack1 ", ["rack1"], True, "rack1"),
+            f"Rename the folder of the system: mv 'results/rack1 ' results/rack1 in the folder ACME; {FIX}.",
+        ),
+        ("Rack1", ["rack1"], False, "rack1", f"Rename systems/rack1.json to Rack1.json; {FIX}."),
+        ("rack1", ["z", "rack-1"], True, "rack-1", "Rename systems/rack-1.json to rack1.json, if it describes this "),
+        ("rack1", ["zzz"], True, "zzz", "Rename systems/zzz.json to rack1.json, if it describes this system."),
+        *(
+            (
+                *("rack1", unused, only, None),
+                "Add systems/rack1.json: mlsub system capture --submitter ACME --set system_name=rack1 "
+                "-o systems/rack1.json writes it, on the machine and in the folder ACME. Or remove results/rack1.",
+            )
+            for unused, only in ((["zzz"], False), (["xx", "zzz"], True), ([], True))
+        ),
+    ],
+)
+def test_a_missing_description_is_the_one_of_a_similar_name_or_the_only_one_left(
+    system: str, unused: list[str], only: bool, meant: str | None, fix: str
+) -> None:
+    found, words = find_missing_description(Path("ACME"), system, unused, only=only)
+    assert found == meant and words.startswith(fix)
