@@ -99,6 +99,8 @@ def test_a_log_that_names_itself_soon_is_asked_for_each_key_once() -> None:
         ([64], []),
         ([64, 64.0], [("key.global_batch_size.repeated", "2 times (lines 900, 901)", 901)]),
         ([1, True, 1.0], [("key.global_batch_size.repeated", "3 times (lines 900, 901, 902)", 901)]),
+        ([8] * 5, [("key.global_batch_size.repeated", "5 times (lines 900, 901, 902, 903, 904)", 901)]),
+        ([8] * 6, [("key.global_batch_size.repeated", "6 times (lines 900, 901, 902, 903, 904, …)", 901)]),
         ([64, 32], [("key.global_batch_size.count", "2 times: 64, 32 (lines 900, 901)", 901)]),
         ([0], [("key.global_batch_size.value", "0", 900)]),
         (["x"], [("key.global_batch_size.value", '"x"', 900)]),
