@@ -73,6 +73,10 @@ CASES = {
     "the first log is empty": Case("resnet", _write(0, content=b""), 1, {"log.empty"}),
     "a later log is empty": Case("resnet", _write(3, content=b""), 1, {"log.empty"}),
     "a later log is empty in Open": Case("resnet", _write(3, content=b""), 1, {"log.empty"}, "open"),
+    "an empty log and a noncompliant one in Open": Case(
+        *("resnet", lambda t: (_write(3, content=b"")(t), t.edit(lambda log: log.drop("run_stop"), 1))),
+        *(1, {"log.empty", "key.run_stop.count", "entry.noncompliant-runs"}, "open"),
+    ),
     "two empty logs": Case("resnet", _write(0, 1, content=b""), 1, {"log.empty"}),
     "the first log is binary": Case("resnet", _write(0, content=_BINARY), 1, {"log.no-records"}),
     "a later log is binary": Case("resnet", _write(3, content=_BINARY), 1, {"log.no-records"}),
@@ -113,6 +117,8 @@ def test_an_entry_gets_the_verdict_and_the_rules_of_its_defect(name: str, tmp_pa
     assert (outcome.status, outcome.official) == (case.status, official)
     assert outcome.report["entries"][0]["official"] == official
     assert outcome.errors() == case.errors
+    # Of runs that fail, the mark stands where the entry may hold them and nothing else is wrong with it.
+    assert ("entry.forgiven-runs" in outcome.rules()) == (case.status == 0 and case.errors != set())
 
 
 @pytest.mark.parametrize("round_folder", ["v1.0", "v1.1"])
