@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
+from mlsub.judge.scoring import audit_scales
+from mlsub.submission.model import Entry
+from tests.review.runs.build import log_of
 from tools.support.make_tree import RUNS, Log, Tree, make_log, make_tree, spoil
 from tools.support.runner import check
 
@@ -166,6 +171,47 @@ def test_a_missing_result_names_the_file_that_may_be_it(tmp_path: Path) -> None:
     finding = check(tree.folder).of("entry.run-count")[0]
     assert finding["expected"] == "5 files named result_*.txt"
     assert finding["actual"] == "4; also there: results_4.txt"
+
+
+@pytest.mark.parametrize(
+    ("round_name", "division", "crashes"), [("1.1", "closed", False), ("2.1", "closed", True), ("2.1", "open", False)]
+)
+def test_a_folder_for_a_factor_ends_the_checker_that_replaces_the_file_by_a_reference(
+    round_name: str, division: str, crashes: bool, tmp_path: Path
+) -> None:
+    tree = make_tree(tmp_path, division=division)
+    (tree.entry() / "scaling.json").mkdir()
+    found = check("--round", round_name, tree.folder).of("official.crash")
+    assert [(one["path"], one["actual"]) for one in found] == [
+        ("results/rack1/resnet/scaling.json", "a folder") for _ in range(crashes)
+    ]
+
+
+SCALES: dict[str, tuple[list[tuple[Any, Any]], str | None]] = {
+    "one scale": ([(2, 8), (4, 4), ("16", 0)], None),
+    "two scales": ([(2, 8), (2, 8), (4, 8), (2, 8), (1, 16)], "16 (a0, a1, a3, …); 32 (a2)"),
+    "a list": ([(2, 8), ([2], 8), (4, 8)], '"int() argument must be a string*(a1)'),
+    "no scale": ([(2, 8), (None, 8), (2, None), ("x", 8)], None),
+    "many scales": ([(n, 1) for n in range(1, 8)], "1 (a0); 2 (a1); 3 (a2); 4 (a3); 5 (a4)"),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_models_of_weak_scaling_are_of_one_size(name: str) -> None:
+    scales, actual = SCALES[name]
+    logs = []
+    for number, scale in enumerate([*scales, (99, 9)]):
+        stated = zip(("number_of_nodes", "accelerators_per_node"), scale, strict=True)
+        made = [
+            {"time_ms": 1, "key": key, "value": value, "metadata": {}} for key, value in stated if value is not None
+        ]
+        logs.append(replace(log_of(made, f"a{number}"), compliant=number < len(scales)))
+    weak = Entry(path="", organisation="", system="", benchmark="", folder=Path(), results=(), logs=tuple(logs))
+    assert list(audit_scales(weak)) == []
+    found = list(audit_scales(replace(weak, scaling_type="weak")))
+    assert [one.rule for one in found] == (["official.crash"] if actual else [])
+    assert all(fnmatchcase(str(one.actual), str(actual)) for one in found)
+    assert all(("no number" in one.message) == (name == "a list") for one in found)
 
 
 # Scores: run n takes 10 + n minutes. Which change, score of the entry in minutes.
