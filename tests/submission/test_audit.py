@@ -70,6 +70,10 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
         [("name-collision", f"{BERT}/data", None)],
     ),
     "10 MiB": (listing(Item("benchmarks/model.bin", size=10 * MIB)), ENTRY, []),
+    "more than 10 MiB": (
+        listing(Item("benchmarks/model.bin", size=10 * MIB + 1)), ENTRY,
+        [("large-code", "benchmarks/model.bin", None)],
+    ),
     "50 MiB": (
         listing(Item("benchmarks/model.bin", size=50 * MIB)), ENTRY,
         [("large-code", "benchmarks/model.bin", None)],
@@ -181,7 +185,7 @@ def test_a_rehearsal_needs_no_code() -> None:
         ("benchmarks/tab\there", "name-unportable"),
         ("benchmarks/over\u202eride", "name-unportable"),
         ("benchmarks/bytes\udcff", "name-unportable"),
-        ("benchmarks/" + "deep/" * 45 + "x", "name-too-long"),
+        ("benchmarks/" + "deep/" * 41 + "abcde", "name-too-long"),
         ("benchmarks/bert/rack1/readme.MD", "name-collision"),
         ("test", "top-level"),
         ("systems/rack2.json", "system-unused"),
@@ -193,7 +197,7 @@ def test_a_name_that_should_not_be_there(path: str, rule: str) -> None:
     assert path.startswith(found[0][1])
 
 
-@pytest.mark.parametrize("path", ["core.py", "nulls.py", "confetti", "Makefile", "résumé.md", "co.m1"])
+@pytest.mark.parametrize("path", ["core.py", "nulls.py", "confetti", "Makefile", "résumé.md", "co.m1", "x" * 204])
 def test_names_that_only_look_bad(path: str) -> None:
     assert told(listing(f"benchmarks/bert/{path}")) == []
 
@@ -218,6 +222,13 @@ def test_names_that_only_look_bad(path: str) -> None:
 def test_where_links_lead(target: str, rule: str | None) -> None:
     found = told(listing(links={"benchmarks/bert/implementations/pytorch/link": target}))
     assert [name for name, *_ in found] == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize("count", [40, 41])
+def test_as_many_links_are_followed_as_linux_does(count: int) -> None:
+    links = {f"benchmarks/bert/{n}": str(n + 1) for n in range(1, count)} | {f"benchmarks/bert/{count}": "rack1"}
+    found = [("link-broken", "benchmarks/bert/1", None)] if count > 40 else []
+    assert told(listing(links=links)) == found
 
 
 def test_a_link_to_where_nobody_looked_is_not_called_broken() -> None:
