@@ -11,6 +11,8 @@ from mlsub.submission.remedies import (
     find_missing_description,
     find_missing_folder,
     fix_for_divided,
+    fix_for_elsewhere,
+    fix_for_names,
     fix_for_run_count,
     fix_for_too_deep,
 )
@@ -121,11 +123,16 @@ def test_a_tree_in_folders_of_divisions_moves_to_the_folder_with_the_name_of_the
         ),
         ("closed/ACME", "closed/a.txt", "Move the organisations' folders up: mv closed/ACME . in the folder round."),
         (
-            *("closed/ACME, open/ACME", ""),
+            *("closed/ACME, closed/Bolt, open/ACME", ""),
             "Join the packages of ACME, and remove both afterwards: "
             "mlsub merge round/closed/ACME round/open/ACME -o round/ACME --write",
         ),
         ("closed/ACME", "ACME/", "round contains another ACME: join them with mlsub merge, or rename one."),
+        (
+            *("closed/a, closed/b, closed/c, closed/d, open/e", ""),
+            "Move the organisations' folders up: mv closed/a closed/b closed/c closed/d open/e . "
+            "&& rmdir closed open in the folder round.",
+        ),
         (", ".join(f"closed/{n}" for n in "abcdef"), "", "Move each organisation's folder up to round."),
     ],
 )
@@ -178,3 +185,16 @@ def test_a_missing_description_is_the_one_of_a_similar_name_or_the_only_one_left
 ) -> None:
     found, words = find_missing_description(Path("ACME"), system, unused, only=only)
     assert found == meant and words.startswith(fix)
+
+
+def test_packages_somewhere_below_are_named_as_one_types_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    deep = [tmp_path / "a b", Path("/elsewhere"), *(tmp_path / name for name in "cdef")]
+    assert fix_for_elsewhere(deep[:5]) == "Name the packages: mlsub check 'a b' /elsewhere c d e"
+    assert fix_for_elsewhere(deep) == "Name the packages one by one: mlsub check 'a b' /elsewhere c d e"
+
+
+def test_logs_that_are_not_named_like_results_are_renamed_or_decompressed() -> None:
+    assert fix_for_names(["notes.md", "run_1.log"]) == "Name the logs result_<n>.txt."
+    assert fix_for_names(["run_1.log", "run_2.txt.gz"]) == "Decompress the logs in that folder: gunzip *.gz"
+    assert fix_for_names(["notes.md", "result.txt"]) is None
