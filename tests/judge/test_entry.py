@@ -187,6 +187,35 @@ def test_a_folder_for_a_factor_ends_the_checker_that_replaces_the_file_by_a_refe
     ]
 
 
+def test_a_factor_differs_from_the_expected_one_only_where_the_entry_counts(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    (tree.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
+    assert check(tree.folder).rules() == {"score.scaling-differs"}
+    tree.log(0).unlink()
+    assert check(tree.folder).rules() == {"entry.run-count"}
+
+
+def test_who_has_the_factor_that_is_due_has_nothing_to_do(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
+    due = check("--round", "2.1", tree.folder).report["entries"][0]["rcp"]["scaling"]
+    for factor, fix in ((due, "Nothing: scaling.json has this factor."), (1.5, "If there is no scaling.json, ")):
+        (tree.entry() / "scaling.json").write_text(f'{{"scaling_factor": {factor}}}')
+        [found] = check("--round", "2.1", tree.folder).of("rcp.normalised")
+        assert found["fix"].startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("round_name", "rule"), [("1.0", "cross.benchmark"), ("2.1", "cross.benchmark"), ("3.0", "rcp.batch-size")]
+)
+def test_a_log_of_another_benchmark_is_one_finding_beside_its_own(round_name: str, rule: str, tmp_path: Path) -> None:
+    """From v3.0 the convergence checker reads the name, and rejects."""
+    tree, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b", benchmarks=["bert"])
+    tree.log(3).write_bytes(other.log(3, "bert").read_bytes())
+    rules = check("--round", round_name, tree.folder).rules()
+    assert {one for one in rules if one.startswith(("cross.", "rcp."))} == {rule}
+
+
 SCALES: dict[str, tuple[list[tuple[Any, Any]], str | None]] = {
     "one scale": ([(2, 8), (4, 4), ("16", 0)], None),
     "two scales": ([(2, 8), (2, 8), (4, 8), (2, 8), (1, 16)], "16 (a0, a1, a3, …); 32 (a2)"),
