@@ -18,6 +18,7 @@ from mlsub.submission.remedies import (
 )
 
 FIX = "mlsub fix PATH --write does it"
+WHAT, UP = "Move what", "Move the organisations' folders up:"
 ADD = "Add the runs that are missing, named result_<anything>.txt; a run that was never made has to be made."
 
 
@@ -39,12 +40,7 @@ def make(above: Path, files: str) -> Path:
         ("rack1", 4, "result_4.txt.gz", "Decompress the logs in that folder: gunzip *.gz"),
         ("rack1", 4, "Result-4.log", f"Name the logs result_<n>.txt; {FIX} for MLPerf logs."),
         ("rack1", 0, "run_4.log", f"Name the logs result_<n>.txt; {FIX} for MLPerf logs."),
-        (
-            "rack1",
-            4,
-            "run_4.log",
-            "If these are the logs of the runs that are missing, name them result_<n>.txt: run_4",
-        ),
+        ("rack1", 4, "run_4.log", "If these are the logs of the runs that are missing, name them result_<n>.txt: r"),
         ("rack1", 4, "run_4.log, run_5.log", ADD),
         ("rack1", 0, "logs/result_0.txt", f"Move the logs one folder up; {FIX}."),
         (
@@ -70,10 +66,7 @@ def test_another_number_of_runs_has_the_remedy_for_what_lies_there(
     [
         ("results", "Results/", ("Results", f"Rename Results to results; {FIX}.")),
         ("systems", "system/", ("system", "Rename system to systems.")),
-        (
-            *("results", "v1.0/results/"),
-            ("v1.0", "Move what v1.0 contains up to ACME: mv v1.0/* . && rmdir v1.0 in the folder ACME."),
-        ),
+        ("results", "a/results/", ("a", f"{WHAT} a contains up to ACME: mv a/* . && rmdir a in the folder ACME.")),
         (
             *("results", "a b/bert/result_0.txt, b/bert/, c/other/result_0.txt, d/bert/result_0.txt, e/bert/log.txt"),
             ("a b", "Move the systems into results: mkdir results && mv 'a b' d results/ in the folder ACME."),
@@ -89,66 +82,38 @@ def test_a_missing_folder_is_found_by_its_name_or_what_lies_there(
 
 
 @pytest.mark.parametrize(
-    ("inner", "fix"),
-    [
-        (
-            "ACME/closed",
-            "Move what ACME/closed contains up to ACME: mv ACME/closed/* ACME/ && rmdir ACME/closed in the",
-        ),
-        (
-            "NVIDIA/mine",
-            "Move what NVIDIA/mine contains up to NVIDIA: mv NVIDIA/mine/* NVIDIA/ && rmdir NVIDIA/mine in",
-        ),
-        ("closed/ACME", "Move the organisations' folders up: mv closed/ACME . && rmdir closed in the folder round."),
-        (
-            "team/ACME",
-            "Move what this folder contains to round/<organisation>, with the name of its organisation: team",
-        ),
-        ("closed/results", "Move what this folder contains to round/<organisation>, with the name of its organisation"),
-    ],
-)
-def test_a_tree_in_folders_of_divisions_moves_to_the_folder_with_the_name_of_the_organisation(
-    inner: str, fix: str, tmp_path: Path
-) -> None:
-    above = make(tmp_path / "round", f"{inner}/results/")
-    assert fix_for_divided([above / inner], above).startswith(fix)
-
-
-@pytest.mark.parametrize(
     ("inner", "others", "fix"),
     [
-        (
-            *("closed/ACME, open/Bolt", ""),
-            "Move the organisations' folders up: mv closed/ACME open/Bolt . && rmdir closed open in the folder round.",
-        ),
-        ("closed/ACME", "closed/a.txt", "Move the organisations' folders up: mv closed/ACME . in the folder round."),
+        ("ACME/closed", "", f"{WHAT} ACME/closed contains up to ACME: mv ACME/closed/* ACME/ && rmdir ACME/closed in"),
+        ("NVIDIA/a", "", f"{WHAT} NVIDIA/a contains up to NVIDIA: mv NVIDIA/a/* NVIDIA/ && rmdir NVIDIA/a in the"),
+        ("team/ACME", "", f"{WHAT} this folder contains to round/<organisation>, with the name of its organisation: t"),
+        ("closed/results", "", f"{WHAT} this folder contains to round/<organisation>, with the name of its organis"),
+        ("closed/ACME", "", f"{UP} mv closed/ACME . && rmdir closed in the folder round."),
+        ("closed/ACME, open/B", "", f"{UP} mv closed/ACME open/B . && rmdir closed open in the folder round."),
+        ("closed/ACME", "closed/a.txt", f"{UP} mv closed/ACME . in the folder round."),
+        ("closed/ACME", "ACME/", "round contains another ACME: join them with mlsub merge, or rename one."),
         (
             *("closed/ACME, closed/Bolt, open/ACME", ""),
             "Join the packages of ACME, and remove both afterwards: "
             "mlsub merge round/closed/ACME round/open/ACME -o round/ACME --write",
         ),
-        ("closed/ACME", "ACME/", "round contains another ACME: join them with mlsub merge, or rename one."),
-        (
-            *("closed/a, closed/b, closed/c, closed/d, open/e", ""),
-            "Move the organisations' folders up: mv closed/a closed/b closed/c closed/d open/e . "
-            "&& rmdir closed open in the folder round.",
-        ),
-        (", ".join(f"closed/{n}" for n in "abcdef"), "", "Move each organisation's folder up to round."),
+        (", ".join(f"open/{n}" for n in "abcde"), "", f"{UP} mv open/a open/b open/c open/d open/e . && rmdir open in"),
+        (", ".join(f"open/{n}" for n in "abcdef"), "", "Move each organisation's folder up to round."),
     ],
 )
-def test_several_trees_are_moved_only_where_that_mixes_nothing(
+def test_trees_in_folders_of_divisions_move_up_only_where_that_mixes_nothing(
     inner: str, others: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     above = make(make(tmp_path / "round", others), f"{inner.replace(', ', '/results/, ')}/results/")
-    assert fix_for_divided([above / name for name in inner.split(", ")], above) == fix
+    assert fix_for_divided([above / name for name in inner.split(", ")], above).startswith(fix)
 
 
 @pytest.mark.parametrize(
     ("inner", "alone", "others", "fix"),
     [
-        ("ACME/try", True, "", "Move what ACME/try contains up to ACME: mv ACME/try/* ACME/ && rmdir ACME/try in the"),
-        ("ACME/try", True, "ACME/results", "Move what ACME/try contains up to ACME, and join what both have: results."),
+        ("ACME/try", True, "", f"{WHAT} ACME/try contains up to ACME: mv ACME/try/* ACME/ && rmdir ACME/try in the"),
+        ("ACME/try", True, "ACME/results", f"{WHAT} ACME/try contains up to ACME, and join what both have: results."),
         ("ACME/try", False, "", "Move the organisation's folder up: mv ACME/try . in the folder round."),
         ("closed/ACME", True, "", "Move the organisation's folder up: mv closed/ACME . in the folder round."),
         ("closed/ACME", True, "ACME/", "round contains another ACME: join them with mlsub merge, or rename one."),
