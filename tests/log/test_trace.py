@@ -117,10 +117,20 @@ def test_a_gap_has_the_longest_silence_between_two_keys_with_its_line_and_how_ma
 
 
 def test_a_trace_has_the_first_of_the_largest_steps_back_and_counts_steps_that_chance_does_not_repeat() -> None:
-    steps = [("a", 99), ("b", 199), ("c", 1_199), ("d", 1_199), ("e", 1_150), ("f", 1_100), ("g", 1_050), ("h", 1_040)]
+    steps = [
+        ("a", 99),
+        ("b", 199),
+        ("c", 1_199),
+        ("d", 1_199),
+        ("e", 1_150),
+        ("f", 1_100),
+        ("g", 1_050),
+        ("h", 1_040),
+        ("i", 1_240),
+    ]
     trace = trace_of(("run_start", 0), *steps)
-    assert (trace.jump, trace.marks) == ((7, 50), 1)
-    assert trace_of(("run_start", 0), ("a", 0)).jump is None
+    assert (trace.jump, trace.marks) == ((7, 50), 2)
+    assert [trace_of(("run_start", 9), ("a", time)).jump for time in (9, 8)] == [None, (2, 1)]
 
 
 def test_a_key_beyond_the_bound_is_left_out_and_those_known_are_counted_on(monkeypatch: pytest.MonkeyPatch) -> None:

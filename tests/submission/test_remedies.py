@@ -85,6 +85,7 @@ def test_a_missing_folder_is_found_by_its_name_or_what_lies_there(
     ("inner", "others", "fix"),
     [
         ("ACME/closed", "", f"{WHAT} ACME/closed contains up to ACME: mv ACME/closed/* ACME/ && rmdir ACME/closed in"),
+        ("ACME/acme/open", "", f"{WHAT} ACME/acme/open contains up to ACME: mv ACME/acme/open/* ACME/ && rmdir"),
         ("NVIDIA/a", "", f"{WHAT} NVIDIA/a contains up to NVIDIA: mv NVIDIA/a/* NVIDIA/ && rmdir NVIDIA/a in the"),
         ("team/ACME", "", f"{WHAT} this folder contains to round/<organisation>, with the name of its organisation: t"),
         ("closed/results", "", f"{WHAT} this folder contains to round/<organisation>, with the name of its organis"),
