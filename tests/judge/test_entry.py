@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
+from mlsub.judge.scoring import audit_scales
+from mlsub.submission.model import Entry
+from tests.review.runs.build import log_of
 from tools.support.make_tree import RUNS, Log, Tree, make_log, make_tree, spoil
 from tools.support.runner import check
 
@@ -73,6 +78,10 @@ CASES = {
     "the first log is empty": Case("resnet", _write(0, content=b""), 1, {"log.empty"}),
     "a later log is empty": Case("resnet", _write(3, content=b""), 1, {"log.empty"}),
     "a later log is empty in Open": Case("resnet", _write(3, content=b""), 1, {"log.empty"}, "open"),
+    "an empty log and a noncompliant one in Open": Case(
+        *("resnet", lambda t: (_write(3, content=b"")(t), t.edit(lambda log: log.drop("run_stop"), 1))),
+        *(1, {"log.empty", "key.run_stop.count", "entry.noncompliant-runs"}, "open"),
+    ),
     "two empty logs": Case("resnet", _write(0, 1, content=b""), 1, {"log.empty"}),
     "the first log is binary": Case("resnet", _write(0, content=_BINARY), 1, {"log.no-records"}),
     "a later log is binary": Case("resnet", _write(3, content=_BINARY), 1, {"log.no-records"}),
@@ -113,6 +122,8 @@ def test_an_entry_gets_the_verdict_and_the_rules_of_its_defect(name: str, tmp_pa
     assert (outcome.status, outcome.official) == (case.status, official)
     assert outcome.report["entries"][0]["official"] == official
     assert outcome.errors() == case.errors
+    # Of runs that fail, the mark stands where the entry may hold them and nothing else is wrong with it.
+    assert ("entry.forgiven-runs" in outcome.rules()) == (case.status == 0 and case.errors != set())
 
 
 @pytest.mark.parametrize("round_folder", ["v1.0", "v1.1"])
@@ -160,6 +171,76 @@ def test_a_missing_result_names_the_file_that_may_be_it(tmp_path: Path) -> None:
     finding = check(tree.folder).of("entry.run-count")[0]
     assert finding["expected"] == "5 files named result_*.txt"
     assert finding["actual"] == "4; also there: results_4.txt"
+
+
+@pytest.mark.parametrize(
+    ("round_name", "division", "crashes"), [("1.1", "closed", False), ("2.1", "closed", True), ("2.1", "open", False)]
+)
+def test_a_folder_for_a_factor_ends_the_checker_that_replaces_the_file_by_a_reference(
+    round_name: str, division: str, crashes: bool, tmp_path: Path
+) -> None:
+    tree = make_tree(tmp_path, division=division)
+    (tree.entry() / "scaling.json").mkdir()
+    found = check("--round", round_name, tree.folder).of("official.crash")
+    assert [(one["path"], one["actual"]) for one in found] == [
+        ("results/rack1/resnet/scaling.json", "a folder") for _ in range(crashes)
+    ]
+
+
+def test_a_factor_differs_from_the_expected_one_only_where_the_entry_counts(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    (tree.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
+    assert check(tree.folder).rules() == {"score.scaling-differs"}
+    tree.log(0).unlink()
+    assert check(tree.folder).rules() == {"entry.run-count"}
+
+
+def test_who_has_the_factor_that_is_due_has_nothing_to_do(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
+    due = check("--round", "2.1", tree.folder).report["entries"][0]["rcp"]["scaling"]
+    for factor, fix in ((due, "Nothing: scaling.json has this factor."), (1.5, "If there is no scaling.json, ")):
+        (tree.entry() / "scaling.json").write_text(f'{{"scaling_factor": {factor}}}')
+        [found] = check("--round", "2.1", tree.folder).of("rcp.normalised")
+        assert found["fix"].startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("round_name", "rule"), [("1.0", "cross.benchmark"), ("2.1", "cross.benchmark"), ("3.0", "rcp.batch-size")]
+)
+def test_a_log_of_another_benchmark_is_one_finding_beside_its_own(round_name: str, rule: str, tmp_path: Path) -> None:
+    """From v3.0 the convergence checker reads the name, and rejects."""
+    tree, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b", benchmarks=["bert"])
+    tree.log(3).write_bytes(other.log(3, "bert").read_bytes())
+    rules = check("--round", round_name, tree.folder).rules()
+    assert {one for one in rules if one.startswith(("cross.", "rcp."))} == {rule}
+
+
+SCALES: dict[str, tuple[list[tuple[Any, Any]], str | None]] = {
+    "one scale": ([(2, 8), (4, 4), ("16", 0)], None),
+    "two scales": ([(2, 8), (2, 8), (4, 8), (2, 8), (1, 16)], "16 (a0, a1, a3, …); 32 (a2)"),
+    "a list": ([(2, 8), ([2], 8), (4, 8)], '"int() argument must be a string*(a1)'),
+    "no scale": ([(2, 8), (None, 8), (2, None), ("x", 8)], None),
+    "many scales": ([(n, 1) for n in range(1, 8)], "1 (a0); 2 (a1); 3 (a2); 4 (a3); 5 (a4)"),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_models_of_weak_scaling_are_of_one_size(name: str) -> None:
+    scales, actual = SCALES[name]
+    logs = []
+    for number, scale in enumerate([*scales, (99, 9)]):
+        stated = zip(("number_of_nodes", "accelerators_per_node"), scale, strict=True)
+        made = [
+            {"time_ms": 1, "key": key, "value": value, "metadata": {}} for key, value in stated if value is not None
+        ]
+        logs.append(replace(log_of(made, f"a{number}"), compliant=number < len(scales)))
+    weak = Entry(path="", organisation="", system="", benchmark="", folder=Path(), results=(), logs=tuple(logs))
+    assert list(audit_scales(weak)) == []
+    found = list(audit_scales(replace(weak, scaling_type="weak")))
+    assert [one.rule for one in found] == (["official.crash"] if actual else [])
+    assert all(fnmatchcase(str(one.actual), str(actual)) for one in found)
+    assert all(("no number" in one.message) == (name == "a list") for one in found)
 
 
 # Scores: run n takes 10 + n minutes. Which change, score of the entry in minutes.

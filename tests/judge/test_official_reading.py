@@ -18,6 +18,10 @@ from mlperf_logging.package_checker import package_checker
 
 import mlsub
 from mlsub.findings import Finding, Verdict
+from mlsub.judge.log import Defects
+from mlsub.log.event import Defect
+from mlsub.log.events import Tally
+from mlsub.log.reading import Crash
 from mlsub.submission.report import Report
 from tests.judge.test_package_rounds import make_round, rejecting
 from tools.oracle.log import Line, Log, content, record_line
@@ -211,6 +215,13 @@ def test_a_closed_package_gets_the_verdict_of_the_installed_checker(name: str, t
     assert against_entry(report) - {"entry.noncompliant-runs"} == rules
     assert report.official is (Verdict.ACCEPTED if answer == "accepted" else Verdict.REJECTED)
     assert not any(f.rule == "rule.crashed" for f in report.findings)
+
+
+def test_of_the_records_at_which_the_official_parser_ends_the_first_is_named() -> None:
+    defects = Defects("log", Tally())
+    for line, crash in enumerate([None, "TypeError", "KeyError: 'value'"], 1):
+        defects.add(Defect("log.record-undecodable", line, "", crash=crash))
+    assert defects.crash == Crash(2, "TypeError")
 
 
 OPEN: dict[str, tuple[Edit, str]] = {

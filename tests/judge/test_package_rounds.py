@@ -147,6 +147,23 @@ def test_seeds_are_asked_for_as_in_the_rounds_day(
 
 
 @pytest.mark.parametrize(
+    ("division", "seeds", "actual"),
+    [
+        ("closed", True, ["the seeds would pass"]),
+        ("closed", False, ["1 findings on seeds are not shown"]),
+        ("open", False, []),
+    ],
+)
+def test_a_flag_turns_the_seed_check_off_where_there_is_one(
+    division: str, seeds: bool, actual: list[str], tmp_path: Path
+) -> None:
+    tree = make_round(tmp_path, "5.1", "flux1", runs=1, division=division, seeds=lambda run: seeds)
+    (tree / "results" / SYSTEM / "package_checker_params").write_text("seed-checker-bypass")
+    found = [finding for finding in mlsub.check(tree, jobs=1).findings if finding.rule.startswith("seed.")]
+    assert [(finding.rule, finding.actual) for finding in found] == [("seed.bypass", words) for words in actual]
+
+
+@pytest.mark.parametrize(
     ("round_name", "status", "accepted"),
     [
         ("3.1", "whatever", True),
@@ -182,6 +199,16 @@ def test_descriptions_are_checked_from_v10_on(round_name: str, checked: bool, tm
     tree = make_round(tmp_path, round_name, "ssd")
     (tree / "systems" / f"{SYSTEM}.json").write_text(json.dumps({"division": "closed"}))
     assert rejecting(mlsub.check(tree, jobs=1)) == ({"system.field-missing"} if checked else set())
+
+
+@pytest.mark.parametrize(("round_name", "demanded"), [("0.6", False), ("0.7", False), ("1.0", True)])
+def test_another_number_of_runs_is_reported_and_rejects_from_v10_on(
+    round_name: str, demanded: bool, tmp_path: Path
+) -> None:
+    report = mlsub.check(make_round(tmp_path, round_name, "ssd", runs=4), jobs=1)
+    [found] = [finding for finding in report.findings if finding.rule.startswith("entry.run-count")]
+    assert found.rule == ("entry.run-count" if demanded else "entry.run-count-reported")
+    assert report.official is (Verdict.REJECTED if demanded else Verdict.ACCEPTED)
 
 
 @pytest.mark.parametrize(

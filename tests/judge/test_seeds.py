@@ -101,8 +101,14 @@ def test_the_second_of_two_runs_is_named_with_line_and_owner(tmp_path: Path) -> 
     finding = check(tree.folder).of("seed.shared")[0]
     lines = tree.log(2).read_text().splitlines()
     assert '"key": "seed"' in lines[finding["line"] - 1]
-    assert "seed 11" in finding["actual"]
-    assert "result_0.txt" in finding["actual"]
+    assert finding["actual"] == 'seed 11 of "train.py":7, as in results/rack1/resnet/result_0.txt'
+    tree.log(4).write_bytes(tree.log(1).read_bytes())
+    copied = check(tree.folder).of("seed.shared")[1]
+    assert copied["message"] == "The log is a copy of another run's, with the same seed" != finding["message"]
+    assert copied["fix"] == "Remove it, or put another run in its place." != finding["fix"]
+    # The last of a list is logged first.
+    several = check(_tree(tmp_path / "several", _runs([A, B, C], [C, A, B], D, E, Z)).folder).of("seed.shared")[0]
+    assert several["actual"] == 'seed 12 of "train.py":7, as in results/rack1/resnet/result_0.txt, and 2 more'
 
 
 @pytest.mark.parametrize("lacking", ["file", "lineno"])

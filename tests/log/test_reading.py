@@ -172,8 +172,11 @@ def test_bert_may_be_counted_by_train_samples() -> None:
     # A record that only mentions it counts as well, by its own value.
     mentioned = record("eval_accuracy", 0.72, epoch_num=2, train_samples=3_000_000)
     assert points(reading([*made[:3], mentioned, stopped()], samples=True)) == [0.72]
-    # Other benchmarks do not know it.
+    # Other benchmarks do not know it, but what counted before the log names itself stays.
     assert points(reading([named("retinanet"), *made[1:]], samples=True)) == [2]
+    assert points(reading([made[2], named("retinanet"), stopped()], samples=True)) == [3_000_000]
+    undated = [record("eval_accuracy", 0.1), named("retinanet"), *made[1:]]
+    assert points(reading([*undated], samples=True)) == [2] and points(reading([*undated])) == []
 
 
 def measured(step: Any, metric: Any, value: Any) -> Record:

@@ -14,6 +14,7 @@ from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_
 from mlsub.log import run as run_module
 from mlsub.log.event import Event, Seed, expected_event_type
 from mlsub.log.events import Tally
+from mlsub.log.lengths import EvaluationLengths
 from mlsub.log.run import MAX_SEEDS, Evaluation, Run, RunFold, Timeline
 from tests.log.pushing import push
 
@@ -246,3 +247,26 @@ def test_an_event_type_of_any_kind_of_json_is_told_as_text(event_type: Any) -> N
     text, line = fold(event("run_start", line=4, event_type=event_type)).event_types["run_start"]
     assert isinstance(text, str)
     assert line == 4
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ("start 0 1, stop 5 1, start 10 2, stop 16 2", EvaluationLengths(2, 1, 2, 5.0)),
+        ("start 0 1, stop 6 1, start 10 2, stop 13 2, start 20 3, stop 24 3", EvaluationLengths(3, 2, 4, 4.0)),
+        ("stop 1 1, start 2 1, stop 9 1, stop 10 1", EvaluationLengths(1)),
+        # Of many processes the first counts; a later place says that it is another evaluation.
+        ("start 0 1, start 4 1, stop 9 1", EvaluationLengths(1)),
+        ("start 0 1, start 4 2, stop 9 1", EvaluationLengths(1, beside=True)),
+        ("start 0 1, start 4 2, stop 9 1, start 9 1, stop 19 1", EvaluationLengths(2)),
+        ("start 0 1, start 4 -, stop 9 1", EvaluationLengths(1, beside=True)),
+    ],
+)
+def test_the_evaluations_of_a_run_by_their_records(records: str, expected: EvaluationLengths) -> None:
+    made = [event("run_start")]
+    for line, (kind, time_ms, place) in enumerate((record.split() for record in records.split(", ")), 2):
+        metadata = {"samples_count": int(place)} if place != "-" else {}
+        made.append(event(f"eval_{kind}", 0.5, line=line, time_ms=float(time_ms), metadata=metadata))
+    assert fold(*made).lengths == expected
+    # Those that start outside of the timed region are left out.
+    assert fold(*made[1:]).lengths == fold(made[0], event("run_stop"), *made[1:]).lengths == EvaluationLengths()

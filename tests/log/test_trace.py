@@ -14,7 +14,7 @@ from mlsub.log import trace as module
 from mlsub.log.event import Event
 from mlsub.log.events import Tally
 from mlsub.log.run import RunFold
-from mlsub.log.trace import TraceFold
+from mlsub.log.trace import Gap, Trace, TraceFold
 from mlsub.review.runs.detect import observe_runs
 from tests.log.pushing import push
 from tests.review.runs.build import at, entry, log_of, read_log, records
@@ -95,6 +95,50 @@ def test_how_many_records_are_looked_at_together_makes_no_difference(events: lis
     assert found[0] == found[1]
 
 
+def trace_of(*records: tuple[str, float]) -> Trace:
+    """The trace of records with these keys at these times (ms), one a line."""
+    fold = TraceFold()
+    push(
+        [Event(line=n, time_ms=time, key=key, value=None, metadata=None) for n, (key, time) in enumerate(records, 1)],
+        fold,
+    )
+    return fold.finish()
+
+
+def test_a_gap_has_the_longest_silence_between_two_keys_with_its_line_and_how_many_there_are() -> None:
+    """Gaps begin at one second; of two as long the first has its line."""
+    times = [("a", 2_000), ("b", 5_000), ("a", 5_999), ("b", 10_999), ("a", 11_000), ("b", 16_000), ("a", 16_001)]
+    trace = trace_of(("run_start", 0), *times, ("b", 18_001), ("run_stop", 19_001))
+    assert trace.gaps == (
+        Gap("run_start", "a", idle=True, longest_ms=2_000, count=1, line=2),
+        Gap("a", "b", idle=True, longest_ms=5_000, count=4, line=5),
+        Gap("b", "run_stop", idle=True, longest_ms=1_000, count=1, line=10),
+    )
+
+
+def test_a_trace_has_the_first_of_the_largest_steps_back_and_counts_steps_that_chance_does_not_repeat() -> None:
+    steps = [
+        ("a", 99),
+        ("b", 199),
+        ("c", 1_199),
+        ("d", 1_199),
+        ("e", 1_150),
+        ("f", 1_100),
+        ("g", 1_050),
+        ("h", 1_040),
+        ("i", 1_240),
+    ]
+    trace = trace_of(("run_start", 0), *steps)
+    assert (trace.jump, trace.marks) == ((7, 50), 2)
+    assert [trace_of(("run_start", 9), ("a", time)).jump for time in (9, 8)] == [None, (2, 1)]
+
+
+def test_a_key_beyond_the_bound_is_left_out_and_those_known_are_counted_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_KEYS", 2)
+    keys = trace_of(("a", 0), ("run_start", 1), ("b", 2), ("a", 3)).keys
+    assert {key: mark.count for key, mark in keys.items()} == {"a": 2, "run_start": 1}
+
+
 def test_marks_tell_values_and_times_of_a_key_apart() -> None:
     values: list[Any] = [1, 1.0, "1", None, True, False, [1], {"1": 1}, "[1]", "\xe9", "\ud800", 2**70]
     marks = []
@@ -119,6 +163,7 @@ def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> Non
             push([Event(time_ms=10_000.0 * (4 * n + step), key=key, value=5, metadata=None)], fold)
     trace = fold.finish()
     assert len(trace.blocks.lengths) == len(trace.gaps) == len(trace.rates) == 10
+    assert set(trace.rates) == {5.0}
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")

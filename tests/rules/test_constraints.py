@@ -36,7 +36,9 @@ CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("divisible_by", "=gbs * 2", [0, 512, 1024.0], [256, 511, 0.5]),
     ("close_to", 1e-6, [1e-6, 1.0000000001e-6], [1.1e-6, 0]),
     ("near", {"value": "=1e-3 * (gbs / 256) ** 0.5", "within": 1e-9}, [1e-3, 1e-3 + 9e-10], [1e-3 + 2e-9, 0]),
-    ("whole", True, [6, 6.0, 6.000001, True], [6.5]),
+    ("near", {"value": 1, "within": 0.5}, [0.75, 1.25], [0.5, 1.5]),
+    ("whole", True, [6, 6.0, 6.000001, True, 9.9e-6], [6.5, 1e-5]),
+    ("whole", False, [6.5], [6]),
     ("boolean", True, [True, False], [1, 0, "true", None]),
     ("truthy", True, [True, 1, "False", [0]], [False, 0, "", None, []]),
     ("whole_part", {"equals": "=gbs"}, [256, 256.9, "256"], [255.9, 257]),
@@ -119,6 +121,7 @@ def test_every_operator_has_a_case_and_words() -> None:
             {"gbs": 8},
             "16: gbs × 2, and gbs more at each further one",
         ),
+        (("item", {"index": 1, "multiple_of": 5}), {}, "item 2 a multiple of 5"),
     ],
 )
 def test_words_say_what_a_formula_comes_to(constraint: tuple[str, Any], stated: dict[str, Any], words: str) -> None:

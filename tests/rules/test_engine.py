@@ -99,6 +99,8 @@ def test_a_log_that_names_itself_soon_is_asked_for_each_key_once() -> None:
         ([64], []),
         ([64, 64.0], [("key.global_batch_size.repeated", "2 times (lines 900, 901)", 901)]),
         ([1, True, 1.0], [("key.global_batch_size.repeated", "3 times (lines 900, 901, 902)", 901)]),
+        ([8] * 5, [("key.global_batch_size.repeated", "5 times (lines 900, 901, 902, 903, 904)", 901)]),
+        ([8] * 6, [("key.global_batch_size.repeated", "6 times (lines 900, 901, 902, 903, 904, …)", 901)]),
         ([64, 32], [("key.global_batch_size.count", "2 times: 64, 32 (lines 900, 901)", 901)]),
         ([0], [("key.global_batch_size.value", "0", 900)]),
         (["x"], [("key.global_batch_size.value", '"x"', 900)]),
@@ -130,6 +132,22 @@ def test_the_records_of_a_key_that_must_appear_once(values: list[Any], expected:
     here = [one for one in found(of) if one[0].startswith("key.global_batch_size.")]
     assert here == expected
     assert of.in_trouble("global_batch_size") is (len(values) > 1 or values in ([0], ["x"]))
+
+
+@pytest.mark.parametrize(
+    ("usage", "round_", "benchmark", "key", "best"),
+    [
+        ("training", "4.0", "resnet", "eval_accuracy", "0.3"),  # At least 0.759.
+        ("hpc", "3.0", "openfold", "eval_accuracy", "0.3"),  # At least 0.8, and at most 1.
+        ("training", "2.1", "rnnt", "eval_accuracy", "0.1"),  # At most 0.058, and above 0.
+        ("hpc", "2.0", "oc20", "eval_error", "0.1"),  # At most 0.036, and above 0.
+    ],
+)
+def test_a_missed_target_names_the_best_value(usage: str, round_: str, benchmark: str, key: str, best: str) -> None:
+    of = LogRules(get_round(usage, round_), CLOSED, benchmark)
+    values = [0.2, 0.1, 0.3, 0.2]
+    of.add([Event(line=n, time_ms=1.0, key=key, value=value, metadata={}) for n, value in enumerate(values, 7)])
+    assert (f"key.{key}.target", f"{best} at best, in 4 evaluations", 10) in found(of)
 
 
 @pytest.mark.parametrize(("times", "words"), [(0, "is missing"), (2, "appears too often")])

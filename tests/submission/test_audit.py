@@ -70,6 +70,10 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
         [("name-collision", f"{BERT}/data", None)],
     ),
     "10 MiB": (listing(Item("benchmarks/model.bin", size=10 * MIB)), ENTRY, []),
+    "more than 10 MiB": (
+        listing(Item("benchmarks/model.bin", size=10 * MIB + 1)), ENTRY,
+        [("large-code", "benchmarks/model.bin", None)],
+    ),
     "50 MiB": (
         listing(Item("benchmarks/model.bin", size=50 * MIB)), ENTRY,
         [("large-code", "benchmarks/model.bin", None)],
@@ -116,6 +120,13 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
 def test_what_is_told_of_a_tree(name: str) -> None:
     tree, systems, expected = TREES[name]
     assert told(tree, systems) == expected
+
+
+@pytest.mark.parametrize("ending", [*[".py", ".cu", ".cc", ".cpp", ".rs", ".go", ".jl", ".ipynb"], ".txt"])
+def test_an_implementation_with_code_needs_a_script_that_runs_it(ending: str) -> None:
+    found = told(listing(f"{CODE}/a/model{ending}", f"{CODE}/a/README", without="bert/rack1/"), ENTRY)
+    lacking = [place for rule, place, _ in found if rule == "implementation-lacking"]
+    assert (f"{CODE}/a" in lacking) is (ending != ".txt")
 
 
 def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> None:
@@ -174,7 +185,7 @@ def test_a_rehearsal_needs_no_code() -> None:
         ("benchmarks/tab\there", "name-unportable"),
         ("benchmarks/over\u202eride", "name-unportable"),
         ("benchmarks/bytes\udcff", "name-unportable"),
-        ("benchmarks/" + "deep/" * 45 + "x", "name-too-long"),
+        ("benchmarks/" + "deep/" * 41 + "abcde", "name-too-long"),
         ("benchmarks/bert/rack1/readme.MD", "name-collision"),
         ("test", "top-level"),
         ("systems/rack2.json", "system-unused"),
@@ -186,7 +197,7 @@ def test_a_name_that_should_not_be_there(path: str, rule: str) -> None:
     assert path.startswith(found[0][1])
 
 
-@pytest.mark.parametrize("path", ["core.py", "nulls.py", "confetti", "Makefile", "résumé.md", "co.m1"])
+@pytest.mark.parametrize("path", ["core.py", "nulls.py", "confetti", "Makefile", "résumé.md", "co.m1", "x" * 204])
 def test_names_that_only_look_bad(path: str) -> None:
     assert told(listing(f"benchmarks/bert/{path}")) == []
 
@@ -211,6 +222,13 @@ def test_names_that_only_look_bad(path: str) -> None:
 def test_where_links_lead(target: str, rule: str | None) -> None:
     found = told(listing(links={"benchmarks/bert/implementations/pytorch/link": target}))
     assert [name for name, *_ in found] == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize("count", [40, 41])
+def test_as_many_links_are_followed_as_linux_does(count: int) -> None:
+    links = {f"benchmarks/bert/{n}": str(n + 1) for n in range(1, count)} | {f"benchmarks/bert/{count}": "rack1"}
+    found = [("link-broken", "benchmarks/bert/1", None)] if count > 40 else []
+    assert told(listing(links=links)) == found
 
 
 def test_a_link_to_where_nobody_looked_is_not_called_broken() -> None:

@@ -35,6 +35,13 @@ def test_a_listing_says_what_lies_there(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.parametrize(("mode", "executable"), [(0o700, True), (0o610, True), (0o601, True), (0o666, False)])
+def test_what_anybody_may_execute_is_executable(mode: int, executable: bool, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").touch()
+    (tmp_path / "run.sh").chmod(mode)
+    assert list_tree(tmp_path).items == (Item("run.sh", size=0, executable=executable),)
+
+
 def test_a_link_to_a_folder_above_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "up").symlink_to(".")
     assert [item.path for item in list_tree(tmp_path).items] == ["up"]

@@ -22,7 +22,14 @@ def test_more_entries_than_anyone_submits_are_not_held_against_each_other() -> N
     assert len(few) == 20
     assert pairs(entries("4.0", MOST + 1), entries("4.1", 1)) == []
     assert len(list(paired([*entries("4.0", 20), *entries("4.1", 20)]))) == 20
-    assert list(paired([*entries("4.0", MOST), *entries("4.1", 1)])) == []
+    assert [len(list(paired([*entries("4.0", count), *entries("4.1", 1)]))) for count in (MOST - 1, MOST)] == [1, 0]
+
+
+def test_an_entry_goes_on_from_the_latest_round_before_that_has_its_partner() -> None:
+    [old], [middle], [new] = (entries(name, 1) for name in ("4.0", "4.1", "5.0"))
+    assert list(paired([old, middle, new])) == [(old, middle), (middle, new)]
+    other = replace(middle, division_name="open")
+    assert list(paired([new, other, old])) == [(old, new)]
 
 
 def test_entries_that_are_alike_are_still_two() -> None:

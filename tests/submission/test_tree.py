@@ -268,6 +268,14 @@ def test_logs_one_folder_too_deep_are_pointed_at(tmp_path: Path) -> None:
     assert (finding["kind"], finding["path"]) == ("review", f"results/{SYSTEM}/resnet/bert")
 
 
+def test_logs_without_the_folder_of_the_benchmark_are_one_finding_where_there_are_no_others(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.log(0).rename(tree.entry().parent / "result_0.txt")
+    shutil.rmtree(tree.entry())
+    [finding] = check(tree.folder).report["findings"]
+    assert (finding["rule"], finding["path"], finding["actual"]) == ("tree.no-logs", f"results/{SYSTEM}", "1 logs")
+
+
 def test_an_empty_folder_that_the_round_passes_over_is_not_passed_over_in_silence(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.entry("bert").mkdir()

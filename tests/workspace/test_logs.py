@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from mlsub.io.errors import MlsubError
 from mlsub.judge.log import judge_log
 from mlsub.rounds import get_round
 from mlsub.submission.model import LogReport
 from mlsub.workspace import Settings
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import logs_job
+from mlsub.workspace.runs import one_benchmark
 from mlsub.workspace.schedule import read_logs
 from tests.workspace.changes import CHANGES, symbolic_link, touched_back
 from tools.support.judging import report_on
@@ -58,6 +61,24 @@ def read(cache: Cache | None, files: Sequence[Path], **asked: Any) -> tuple[tupl
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mlsub.workspace.logs.judge_log", judged)
         return reports(files, cache, **asked), opened
+
+
+def test_runs_are_of_the_one_benchmark_of_the_round_that_some_of_them_name(tree: Tree) -> None:
+    [log], round_ = reports(files_of(tree)[:1]), get_round("training", "1.0")
+
+    def found(*names: str | None) -> str:
+        return one_benchmark([replace(log, benchmark=name) for name in names], round_)
+
+    assert found(None, "resnet", "resnet") == "resnet"
+    for names, words in (
+        ((None,), "No log states its submission_benchmark"),
+        (("resnet", "bert", "resnet"), r"The runs are of 2 benchmarks \(bert, resnet\)"),
+        (("resnett",), r"resnett is not a benchmark of MLPerf Training v1.0; did you mean resnet\?"),
+        (("zzz",), "zzz is not a benchmark of MLPerf Training v1.0; one of "),
+        (("flux1",), "flux1 came in v5.1: wrong round"),
+    ):
+        with pytest.raises(MlsubError, match=words):
+            found(*names)
 
 
 def test_what_was_read_is_recalled_as_it_was(cache: Cache, tree: Tree) -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import Executor
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -12,6 +16,7 @@ import pytest
 from mlsub.findings import Finding, Verdict
 from mlsub.rules.catalogue import finding
 from mlsub.workspace import Settings, check_apart, check_each, check_paths, check_with_logs, find_places, schedule
+from mlsub.workspace.executors import Pool
 from tools.support.corpus import CORPUS
 from tools.support.effort import LONG
 from tools.support.make_tree import make_tree, spoil
@@ -71,6 +76,23 @@ def test_reports_come_in_order_as_soon_as_they_can(tmp_path: Path) -> None:
     assert (first.round, seen[-1]) == ("1.0", (20, 25)), "the second round has not been read"
     assert [report.round for report in reports] == ["1.1"]
     assert seen[-1] == (25, 25)
+
+
+def test_no_more_packages_are_begun_than_so_many_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+
+    class Lazy(Executor):
+        def submit(self, work: Any, *words: Any) -> Any:  # type: ignore[override]
+            begun.append(work)
+            return SimpleNamespace(result=partial(work, *words))
+
+    monkeypatch.setattr(schedule, "AHEAD", 3)
+    monkeypatch.setattr(schedule, "open_pool", lambda *_: nullcontext(Pool(Lazy(), 2)))
+    places, _ = find_places([make_tree(tmp_path).folder], Settings())
+    answers = check_apart(places * 8, Settings())
+    assert (len(next(answers).report.logs), len(begun)) == (5, 6)
+    next(answers)
+    assert len(begun) == 7
 
 
 def forks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,12 @@ import re
 from itertools import groupby
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.log import reader as module
-from mlsub.log.rewrite import zones
+from mlsub.log.rewrite import line_end, zones
 from tests.commands.fix.logs import logs
 
 
@@ -45,6 +46,18 @@ def test_short_chunks_cut_long_lines_but_lose_nothing_and_show_no_record_as_free
             for match in re.finditer(rb":::ML[^\r\n]*", data):
                 assert match.end() <= at or match.start() >= at + len(free)
         at += len(text)
+
+
+@pytest.mark.parametrize(
+    ("block", "start", "end"),
+    [
+        *((b"ab", 0, 2), (b"", 0, 0), (b"ab\ncd", 0, 3), (b"ab\rcd", 0, 3), (b"ab\r\ncd", 0, 4), (b"ab\r", 1, 3)),
+        *((b"\rab", 0, 1), (b"\r\nab", 0, 2)),
+        *((b"a\rb\nc", 2, 4), (b"ab\rc\n", 0, 3), (b"\nab\r", 0, 1), (b"a\nb\nc", 2, 4), (b"a\nb\nc", 4, 5)),
+    ],
+)
+def test_a_line_ends_behind_its_carriage_return_line_feed_or_both(block: bytes, start: int, end: int) -> None:
+    assert line_end(block, start) == end
 
 
 def test_a_line_without_end_is_not_held() -> None:
