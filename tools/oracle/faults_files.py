@@ -211,7 +211,7 @@ def _about_the_limit(package: Package, rng: random.Random) -> None:
 def _batch_sizes(package: Package, rng: random.Random) -> None:
     """Another batch size in one log or in all, also of an odd type."""
     logs = package.logs
-    size = rng.choice((1, 8, 10**6, "256", 256.0, 256.5, None, True, [], -1, 10**400, float("nan"), float("inf")))
+    size: Any = rng.choice((1, 8, 10**6, "256", 256.0, 256.5, None, True, [], -1, 10**400, float("nan"), float("inf")))
     for number in rng.sample(range(len(logs)), rng.choice((1, len(logs)))):
         log = log_of(package.combination, number)
         for place in places_of(log, "global_batch_size"):

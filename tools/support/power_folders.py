@@ -72,8 +72,17 @@ def judged(folder: Path, round_name: str = "5.1", nodes: Any = None) -> Power | 
     strays = tuple(sorted(child.name for child in folder.iterdir() if child not in results))
     description = SystemDescription(name="x", path="x", content={"number_of_nodes": nodes}, findings=())
     logs = tuple(report_on(file, "training", round_name) for file in results)
-    names = {"path": ".", "organisation": "", "system": "", "benchmark": folder.name}
-    entry = Entry(**names, folder=folder, results=results, strays=strays, logs=logs, description=description)
+    entry = Entry(
+        path=".",
+        organisation="",
+        system="",
+        benchmark=folder.name,
+        folder=folder,
+        results=results,
+        strays=strays,
+        logs=logs,
+        description=description,
+    )
     return judge_power(entry, get_round("training", round_name))
 
 
