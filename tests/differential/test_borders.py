@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mlsub.rules.constraints import INTEGER_TOLERANCE, Constraint
+from tools.oracle.asked import literals, official_texts
 from tools.oracle.compare import disagreements, disagrees, judge_both, known_deviation
+from tools.oracle.edges import neighbours
 from tools.oracle.generate import Combination, combinations, rules_of
 from tools.oracle.log import Line, Log, Mutant, altered, content, generated, places_of, record_line
-from tools.oracle.mutate import INIT_LIMITS
-from tools.oracle.official_values import beside, literals_in
-from tools.oracle.oracle import OFFICIAL, official
+from tools.oracle.oracle import official
+from tools.oracle.random_changes import INIT_LIMITS
 from tools.oracle.values import item_step
 from tools.support.effort import LONG, effort
 
@@ -80,10 +80,11 @@ def _at_literals(combination: Combination, file: Path) -> Iterator[Mutant]:
     log = generated(combination)
     file.write_bytes(content(log))
     configs = official(file, combination.round).configs
-    literals = {(key, repr(x)): x for c in configs for key, some in literals_in(OFFICIAL / c).items() for x in some}
-    for (key, _), literal in literals.items():
+    codes = [(key, code) for config in configs for key, text in official_texts(config).items() for code in text.codes]
+    found = {(key, repr(x)): x for key, code in codes for x in literals(code)}
+    for (key, _), literal in found.items():
         for measure, places in _places(log, combination, key):
-            for value in islice(beside(literal), 3):
+            for value in neighbours(literal):
                 changed = log
                 for place in places:
                     changed = altered(changed, place, value=value)

@@ -11,11 +11,10 @@ from mlsub.rounds import known_rounds
 from mlsub.rules.explain import rule_ids
 from mlsub.rules.load import rules_for
 from tools.oracle.compare import both_on, disagreements, disagrees, judge_both
-from tools.oracle.coverage import NO_CONTENT, cover
-from tools.oracle.demands import WITHOUT_OFFICIAL_TWIN, demands, demands_of_key, log_rules
+from tools.oracle.coverage import NO_CONTENT, WITHOUT_OFFICIAL_TWIN, cover, demands, demands_of_key, log_rules
 from tools.oracle.generate import DIVISIONS, NO_OPEN, Combination, combinations, usage_and_round
 from tools.oracle.log import Mutant, content, generated
-from tools.oracle.mutate import mutants
+from tools.oracle.random_changes import mutants
 from tools.oracle.shared import ABSENT
 from tools.oracle.sources import Source, generated_sources, published_sources
 from tools.support.effort import LONG, effort

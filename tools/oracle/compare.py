@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mlsub.findings import Kind
 from mlsub.submission.model import LogReport
 from tools.oracle.generate import usage_and_round
-from tools.oracle.log import Mutant
+from tools.oracle.log import Log, Mutant, content
 from tools.oracle.oracle import Answer, official
 from tools.support.judging import report_on
 
@@ -51,6 +51,11 @@ def judge_both(mutant: Mutant, round_name: str, file: Path) -> Both:
     """Write the log to ``file`` and ask both sides."""
     file.write_bytes(mutant.content)
     return both_on(file, round_name, mutant)
+
+
+def judge_log(log: Log, round_name: str, folder: Path, words: str = "changed") -> Both:
+    """Ask both sides about a log, which is written into a folder."""
+    return judge_both(Mutant(words, content(log)), round_name, folder / "log.txt")
 
 
 def both_on(file: Path, round_name: str, mutant: Mutant) -> Both:

@@ -28,7 +28,7 @@ _LENIENT_KEY = "weights_initialization"
 _MAX_QUEUED = 60
 
 #: libyaml where PyYAML was built with it; both loaders yield plain strings, lists and dicts.
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class Answer(NamedTuple):
@@ -140,7 +140,7 @@ def _cached_load(round_id: str) -> Any:
 @lru_cache(maxsize=1024)
 def _parsed(content: str, round_id: str) -> Any:
     """The rules of one file. The checker never changes them, so one copy serves all logs."""
-    checks = yaml.load(content, Loader=_LOADER)  # noqa: S506  (a base loader builds no objects)
+    checks = yaml.load(content, Loader=LOADER)  # noqa: S506  (a base loader builds no objects)
     for change in DAY_DIFFERS.get(round_id, ()):
         checks = [changed for check in checks or [] if (changed := change(check))]
     return checks

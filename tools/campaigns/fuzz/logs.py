@@ -22,10 +22,10 @@ from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch
 from tools.campaigns.fuzz.packages import orderly
 from tools.oracle.compare import Both, disagrees, known_deviation
 from tools.oracle.generate import ROUNDS, Combination, combinations, compliant_log, line_of_mll, usage_and_round
-from tools.oracle.log import Line, Log, Mutant, content
-from tools.oracle.mutate import mutant, stated_rules
+from tools.oracle.log import Line, Log, Mutant, content, stated_rules
 from tools.oracle.oracle import official
-from tools.oracle.text_mutations import FILE_CHANGES
+from tools.oracle.random_changes import mutant
+from tools.oracle.random_text import FILE_CHANGES
 from tools.support.judging import report_on
 from tools.support.runner import run
 from tools.support.typed import deep
