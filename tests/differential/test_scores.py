@@ -15,7 +15,7 @@ from mlsub.score.scaled import olympic_mean
 from tools.oracle.generate import Combination
 from tools.oracle.log import Log, altered, content, first_of, generated, like, without
 from tools.oracle.packages import CLOSED, build, empty_entry, ours, runs_of
-from tools.oracle.scores import Both, attempt, compared, lasting
+from tools.oracle.scores import Both, compared, lasting, tried
 from tools.support.effort import effort
 from tools.support.power_folders import node_log
 
@@ -27,7 +27,7 @@ NODES, PER_NODE = "number_of_nodes", "accelerators_per_node"
 
 
 def test_odd_entries_get_one_score(tmp_path: Path) -> None:
-    problems = [attempt(SEED, 7 * number, tmp_path / str(number))[1] for number in range(SCORES)]
+    problems = [tried(SEED, 7 * number, tmp_path / str(number)).problem for number in range(SCORES)]
     assert [problem for problem in problems if problem] == []
 
 
@@ -37,7 +37,7 @@ def test_a_mean_that_is_off_by_1e_7_is_found(tmp_path: Path, monkeypatch: pytest
         return None if mean is None else mean * (1 + 1e-7)
 
     monkeypatch.setattr(judged, "olympic_mean", off)
-    problems = [attempt(SEED, number, tmp_path / str(number))[1] for number in range(10)]
+    problems = [tried(SEED, number, tmp_path / str(number)).problem for number in range(10)]
     assert any(problems)
 
 

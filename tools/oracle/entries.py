@@ -150,7 +150,6 @@ def tried(case: EntryCase, above: Path) -> Both:
     return Both(case, ours, theirs)
 
 
-def attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
-    """Make one try of the long search: a word for the figures, and what differs."""
-    both = tried(entry_case(seed, number, above), above)
-    return (both.word, both.problem)
+def drawn(seed: str, number: int, above: Path) -> Both:
+    """Ask both sides about the entry of a seed and a number."""
+    return tried(entry_case(seed, number, above), above)

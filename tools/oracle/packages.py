@@ -104,6 +104,11 @@ class Package(NamedTuple):
     def description(self, system: str = SYSTEM) -> Path:
         return self.folder / "systems" / f"{system}.json"
 
+    def describe(self, **fields: Any) -> None:
+        """Write the description anew, with other fields; None takes one away."""
+        content = {**json.loads(self.description().read_text()), **fields}
+        self.description().write_text(json.dumps({name: x for name, x in content.items() if x is not None}))
+
 
 def build(above: Path, combination: Combination, organisation: str = ORGANISATION) -> Package:
     """Write a package that both sides accept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from mlsub.convergence.statistics import mean_of, trimmed
@@ -152,6 +152,15 @@ def compared_scores(round_name: str, report: Report) -> Iterator[Compared]:
             if (then["scaling"] is not None) != ours.scaling_file:
                 wrong.append(f"scaling.json: {ours.scaling_file} for a factor of {then['scaling']}")
             yield Compared(path, True, not wrong, "", "; ".join(wrong))
+
+
+#: What is recorded of an entry.
+COMPARED: dict[str, Callable[[str, Report], Iterator[Compared]]] = {
+    "dropped runs": compared_dropped,
+    "convergence": compared_rcp,
+    "score": compared_scores,
+    "seeds": compared_seeds,
+}
 
 
 def _first(answer: dict[str, Any]) -> str:

@@ -277,9 +277,3 @@ def official_score(folder: Path, combination: Combination, *, weak: bool) -> Sco
         # The installed release takes the seconds of v0.6 for milliseconds, and so has a thousandth of the minutes.
         minutes *= 1000
     return Score(None if minutes is None else float(minutes))
-
-
-def attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
-    """Make one try of the long search: a word for the figures, and what differs."""
-    both = tried(seed, number, above)
-    return (both.word, both.problem)

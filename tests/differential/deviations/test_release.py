@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -54,8 +53,7 @@ STATUSES = (
 @pytest.mark.parametrize("status", STATUSES)
 def test_a_status_of_v40_is_rejected_today(status: str, tmp_path: Path) -> None:
     package = build(tmp_path, Combination("4.0", "ssd", "open", None))
-    description = json.loads(package.description().read_text())
-    package.description().write_text(json.dumps({**description, "status": status}))
+    package.describe(status=status)
     assert accepted(ours(package))
     assert not official_package(package, today=True).accepted
 
@@ -113,8 +111,7 @@ def test_a_package_that_the_checker_in_force_judged_otherwise(name: str, tmp_pat
 
 def test_a_description_of_v07_without_a_division_ends_todays_checker(tmp_path: Path) -> None:
     package = build(tmp_path, SSD._replace(round="0.7", division="open"))
-    description = json.loads(package.description().read_text())
-    package.description().write_text(json.dumps({k: v for k, v in description.items() if k != "division"}))
+    package.describe(division=None)
     assert accepted(ours(package))
     assert official_package(package, today=True).crash == "KeyError: 'division'"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import warnings
 from contextlib import redirect_stdout
 from io import StringIO
@@ -27,8 +26,7 @@ RETINANET = Combination("5.1", "retinanet", "open", None)
 def described(above: Path, combination: Combination = RETINANET, **fields: Any) -> Package:
     """A package whose description has other fields; None takes one away."""
     package = build(above, combination)
-    content = {**json.loads(package.description().read_text()), **fields}
-    package.description().write_text(json.dumps({k: v for k, v in content.items() if v is not None}))
+    package.describe(**fields)
     return package
 
 
