@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from tools.oracle.aimed_borders import borders, dependent
+from tools.oracle.aimed_borders import at_literals, borders, dependent
 from tools.oracle.aimed_demands import demands
 from tools.oracle.generate import Combination
 from tools.oracle.log import Edit, Log, Mutant, content, generated, smallest
 
-#: What changes are aimed at: every demand of a combination and rule on files, changes of the whole log; every border of
-#: a demand, and the borders that another key's value makes, changes of the smallest one.
+#: What changes are aimed at, and of which log: every demand of a combination and rule on files; every border of a
+#: demand, those alone that stand in the official rules, and those that another key's value makes.
 AIMS: dict[str, tuple[Callable[[Combination], Log], Callable[[Combination, Path], Iterable[Edit]]]] = {
     "demands": (generated, demands),
     "borders": (smallest, borders),
+    "literals": (smallest, at_literals),
     "dependent": (smallest, dependent),
 }
 

@@ -29,7 +29,7 @@ from tools.oracle.asked import (
     set_in,
     stated_in,
 )
-from tools.oracle.edges import FEW_TYPES, TYPES, Tried, beside, turns
+from tools.oracle.edges import FEW_TYPES, TYPES, Tried, beside, neighbours, turns
 from tools.oracle.generate import START_MS, Combination, rules_of
 from tools.oracle.log import (
     Edit,
@@ -305,6 +305,21 @@ def _groups(at: Bench) -> Iterator[Edit]:
 
 def _dropping(keys: tuple[str, ...]) -> Make:
     return lambda log: without(log, *keys)
+
+
+def at_literals(combination: Combination, file: Path) -> Iterator[Edit]:
+    """Every value that stands in the official rules of a log, and what is next to it, in all records of the key."""
+    at = bench(combination, file)
+    for key, codes in at.texts.items():
+        gathers = at.rules[key].gathers if key in at.rules else None
+        named = (
+            [entries_of(at.log, place)[gathers.field] for place in places_of(at.log, gathers.key)] if gathers else []
+        )
+        for path in [("value", name) for name in dict.fromkeys(named)] or [VALUE]:
+            for literal in {repr(x): x for code in codes for x in literals(code)}.values():
+                for value in neighbours(literal):
+                    words = f"every {key} with {_part(path)} {value!r}"
+                    yield Edit(key, f"{_part(path)}: literal", words, setter(at, key, path, value, "every"))
 
 
 def sources_of(at: Bench) -> dict[str, list[str]]:

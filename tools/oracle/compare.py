@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,6 +74,18 @@ def disagreements(mutants: Iterable[Mutant], round_name: str, file: Path) -> Ite
         both = judge_both(mutant, round_name, file)
         if disagrees(both) and known_deviation(both) is None:
             yield both
+
+
+def assert_alike(mutants: Iterable[Mutant | None], round_name: str, file: Path) -> int:
+    """Fail where the two sides differ; give the number of mutants that could be made."""
+    made = [mutant for mutant in mutants if mutant is not None]
+    assert_none([both.describe() for both in disagreements(made, round_name, file)])
+    return len(made)
+
+
+def assert_none(problems: Sequence[str]) -> None:
+    """Fail where there is a problem, and show some."""
+    assert not problems, "\n\n".join([f"{len(problems)} in all", *problems[:5]])
 
 
 def disagrees(both: Both) -> bool:
