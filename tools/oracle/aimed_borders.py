@@ -312,10 +312,8 @@ def at_literals(combination: Combination, file: Path) -> Iterator[Edit]:
     at = bench(combination, file)
     for key, codes in at.texts.items():
         gathers = at.rules[key].gathers if key in at.rules else None
-        named = (
-            [entries_of(at.log, place)[gathers.field] for place in places_of(at.log, gathers.key)] if gathers else []
-        )
-        for path in [("value", name) for name in dict.fromkeys(named)] or [VALUE]:
+        records = [entries_of(at.log, place) for place in places_of(at.log, gathers.key)] if gathers else []
+        for path in dict.fromkeys(("value", record[gathers.field]) for record in records if gathers) or [VALUE]:
             for literal in {repr(x): x for code in codes for x in literals(code)}.values():
                 for value in neighbours(literal):
                     words = f"every {key} with {_part(path)} {value!r}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -76,9 +77,7 @@ def official(
     """
     usage, name = usage_and_round(round_id)
     ruleset = f"{name}.0"
-    prepare = prepared(round_id, fast=fast, evaluating=evaluating, today=today)
-    with prepare as (log, queue), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with prepared(round_id, fast=fast, evaluating=evaluating, today=today) as (log, queue):
         checker = mlp_compliance.make_checker(usage, ruleset, True, False)
         try:
             valid = mlp_compliance.main(str(file), _config(file, usage, ruleset), checker)[0]
@@ -120,7 +119,8 @@ def prepared(
     ]
     if fast:
         replaced += shortcuts(mlp_compliance, _parser(round_id), evaluating)
-    with ExitStack() as names:
+    with ExitStack() as names, redirect_stdout(StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         for module, name, value in replaced:
             names.enter_context(patch.object(module, name, value, create=True))
         yield log, queue

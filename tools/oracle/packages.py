@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,7 +35,7 @@ from tools.oracle.log import (
     record_line,
     without,
 )
-from tools.oracle.official_rcp import rcp_of_the_day
+from tools.oracle.official_rcp import quiet, rcp_of_the_day
 from tools.oracle.oracle import prepared
 from tools.oracle.shared import INSTALLED_POINTS
 from tools.support.make_tree import make_description
@@ -183,7 +182,7 @@ def official(package: Package, *, today: bool = False) -> Answer:
     folder, ruleset = str(package.folder), f"{name}.0"
     flags = {"rcp_bypass": False, "rcp_bert_train_samples": False, "seed_checker_bypass": False}
     day = nullcontext() if today else _of_the_day(get_round(usage, name))
-    with prepared(package.combination.round, today=today), day, _quiet():
+    with prepared(package.combination.round, today=today), day, quiet():
         try:
             systems = package_checker.check_systems(folder, usage, ruleset)
             results = package_checker.check_training_result_files(folder, usage, ruleset, True, False, **flags)
@@ -241,18 +240,6 @@ def _of_the_day(round_: Round) -> Iterator[None]:
         for holder, name, value in replaced:
             names.enter_context(patch.object(holder, name, value))
         yield
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings(), Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
 
 
 def ours(package: Package) -> Report:

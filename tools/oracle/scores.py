@@ -10,9 +10,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from functools import lru_cache
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -262,8 +260,7 @@ def official_score(folder: Path, combination: Combination, *, weak: bool) -> Sco
     """What the installed summarizer makes of a benchmark's folder, in minutes."""
     usage, name = usage_and_round(combination.round)
     asked = (combination.benchmark, SYSTEM, (folder / "power").is_dir(), str(folder), usage, f"{name}.0")
-    with prepared(combination.round), redirect_stdout(StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with prepared(combination.round):
         try:
             if weak:
                 found = result_summarizer._compute_weak_score_standalone(*asked, {"submitter": ORGANISATION})
