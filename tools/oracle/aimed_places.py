@@ -8,23 +8,10 @@ from functools import partial
 from typing import Any
 
 from tools.oracle.log import Log, first_of, inserted, like, moved, places_of, record_of, replaced, show, without
+from tools.oracle.values import CHOICES, PHASES
 
-#: Where a run passes from one phase to the next, and where records are late or early.
-PHASES = ("init_start", "init_stop", "run_start", "eval_start", "eval_accuracy", "eval_error", "eval_stop", "run_stop")
-#: What a second record may say instead.
-OTHERS: dict[str, tuple[Any, ...]] = {
-    "submission_division": ("closed", "open", "Closed", "OPEN", "", None, 1, ["closed"]),
-    "submission_status": ("onprem", "cloud", "research", "preview", "Cloud", "", None, 1),
-    "submission_org": ("Example", "example", "", None, 1, ["Example"]),
-    "submission_platform": ("Example", "example", "", None, 1, {"a": 1}),
-    "submission_benchmark": (
-        *("resnet", "bert", "ssd", "maskrcnn", "unet3d", "dlrm_dcnv2", "gpt3", "minigo", "llama2_70b_lora", "flux1"),
-        *("llama31_8b", "deepcam", "openfold", "stable_diffusion", "transformer", "RESNET", "", None, 1, ["bert"]),
-    ),
-    "opt_name": ("sgd", "lars", "lamb", "adam", "adamw", "AdamW", "", None),
-}
 #: No more other values are tried of one key.
-_MOST_OTHERS = 24
+_MOST_OTHERS = 48
 
 
 def occurrences(
@@ -33,7 +20,7 @@ def occurrences(
     """Each change as its kind, what it is in words, and the change; ``users`` use what the key states."""
     for kind, words, change in _CHANGES:
         yield kind, words.format(key), partial(change, key)
-    several = (*OTHERS.get(key, ()), *_alike(value), *others, value, None, "", 0, [value], {"value": value})
+    several = (*CHOICES.get(key, ()), *_alike(value), *others, value, None, "", 0, [value], {"value": value})
     for other in list({repr(x): x for x in several}.values())[:_MOST_OTHERS]:
         for where, step in (("before", 0), ("after", 1)):
             words = f"{key} also {show(other)}, {where}"

@@ -30,26 +30,11 @@ from tools.oracle.log import (
     without,
 )
 from tools.oracle.random_text import FILE_CHANGES, LINE_CHANGES, OLD_LINE_CHANGES, SPLICES
-from tools.oracle.values import NASTY, near_misses, near_misses_of
+from tools.oracle.values import CHOICES, NASTY, PHASES, near_misses, near_misses_of
 
 #: One mutant in so many has two changes, and one in so many is changed as a file as well.
 DOUBLE_EVERY, FILE_EVERY = 6, 25
 
-DIVISIONS = ("closed", "open", "Closed", "closed ", "", "network", None, ["closed"], {"closed": 1}, True, "common")
-PATHS = ("../training_1.0.0/closed", "../training_1.1.0/open", "closed/../open", "/closed", "..", ".", "{}", "{0}")
-BENCHMARKS = (
-    *("resnet", "ssd", "maskrcnn", "bert", "dlrm", "rnnt", "unet3d", "minigo", "gpt3", "stable_diffusion", "flux1"),
-    *("llama2_70b_lora", "llama31_8b", "gnn", "rgat", "retinanet", "dlrm_dcnv2", "deepcam", "openfold", "transformer"),
-)
-BAD_BENCHMARKS = ("common", "resnet_sgd", "RESNET", "bert ", "", None, 1, ["bert"], "digits")
-STATUSES = ("cloud", "onprem", "preview", "research", "available", "Cloud", "on-prem", "", None, ["cloud"], 0)
-OPTIMIZERS = ("sgd", "lars", "lamb", "LAMB", "AdamW", "adam", "SGD", "", None, ["sgd"], {"sgd": 1}, 1, True)
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "submission_division": (*DIVISIONS, *PATHS),
-    "submission_benchmark": (*BENCHMARKS, *BAD_BENCHMARKS, *PATHS),
-    "submission_status": STATUSES,
-    "opt_name": OPTIMIZERS,
-}
 METADATA: tuple[Any, ...] = (
     *(None, "", "epoch_num", "status tensor first_epoch_num epoch_count", ["epoch_num"], ["status"], ["tensor"]),
     *(["first_epoch_num", "epoch_count"], [], {}, {"epoch_num": None}, 0, 1.5, True, math.nan, [[]]),
@@ -63,8 +48,6 @@ INIT_LIMITS = tuple(minutes * 60_000 for minutes in (20, 30, 240))
 PROGRESS = ("epoch_num", "samples_count", "step_num", "first_epoch_num", "epoch_count", "metric", "iteration")
 #: Keys of which a formula or a limit of time elsewhere needs the value.
 SOURCES = (*FIRST, *FIRST, "submission_division", "submission_benchmark", "max_steps", "opt_name", "scheduler_type")
-#: Where a run passes from one phase to the next.
-PHASES = ("init_start", "init_stop", "run_start", "run_stop", "epoch_start", "eval_start", "eval_accuracy", "eval_stop")
 STAGES = ("staging_start", "staging_stop")
 #: What counts how far the training has come.
 COUNTERS = ("samples_count", "epoch_num", "step_num", "first_epoch_num")
