@@ -152,9 +152,7 @@ def counting(log: Log, counted: Callable[[Any], Any], unit: str | None = None) -
     """The log with another count at each evaluation; one that counts nothing gets that of 1 ``unit``, if any."""
     for place in (*places_of(log, "eval_accuracy"), *places_of(log, "eval_error")):
         metadata = entries_of(log, place)
-        there: dict[str, Any] = {
-            name: metadata[name] for name in ("epoch_num", "samples_count", "step_num") if name in metadata
-        }
+        there: dict[str, Any] = {name: metadata[name] for name in _COUNTERS if name in metadata}
         counts = there or ({unit: 1} if unit else {})
         log = altered(log, place, metadata=metadata | {name: counted(value) for name, value in counts.items()})
     return log
