@@ -53,7 +53,7 @@ def missing(file: Path) -> Iterator[str]:
     """The imports of a file that lead nowhere."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            wanted = [(name.name, None) for name in node.names]
+            wanted: list[tuple[str, str | None]] = [(name.name, None) for name in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             wanted = [(node.module, name.name) for name in node.names]
         else:

@@ -5,19 +5,30 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mlsub.rules.constraints import INTEGER_TOLERANCE, Constraint
-from tools.oracle.compare import disagreements, disagrees, judge_both, known_deviation
+from tools.oracle import aimed
+from tools.oracle.compare import assert_alike, judge_log
 from tools.oracle.generate import Combination, combinations, rules_of
-from tools.oracle.log import Line, Log, Mutant, altered, content, generated, places_of, record_line
-from tools.oracle.mutate import INIT_LIMITS
-from tools.oracle.official_values import beside, literals_in
-from tools.oracle.oracle import OFFICIAL, official
+from tools.oracle.log import (
+    Line,
+    Log,
+    Mutant,
+    altered,
+    content,
+    first_of,
+    generated,
+    places_of,
+    record_of,
+    replaced,
+    smallest,
+    without,
+)
+from tools.oracle.random_changes import INIT_LIMITS
 from tools.oracle.values import item_step
 from tools.support.effort import LONG, effort
 
@@ -59,46 +70,15 @@ each_combination = pytest.mark.parametrize("combination", combinations(), ids=st
 def test_a_number_on_the_border_of_a_tolerance_gets_one_verdict(combination: Combination, tmp_path: Path):
     # Hundreds of tensors that may be missing only cost time.
     spare = {key for key, rule in rules_of(combination).items() if rule.tensors and "count" in rule.warn_only}
-    log = [line for line in generated(combination) if line.key not in spare]
-    differing = []
-    for rule in rules_of(combination).values():
-        if not places_of(log, rule.key):
-            continue
-        place = places_of(log, rule.key)[0]
-        for value in [value for constraint in rule.value for value in _borders(constraint)]:
-            line = record_line({**(log[place].record or {}), "value": value}, old=log[place].old)
-            changed = [*log[:place], line, *log[place + 1 :]]
-            mutant = Mutant(f"border: {rule.key} with {value!r}", content(changed))
-            both = judge_both(mutant, combination.round, tmp_path / "log.txt")
-            if disagrees(both) and known_deviation(both) is None:
-                differing.append(both.describe())
-    assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
-
-
-def _at_literals(combination: Combination, file: Path) -> Iterator[Mutant]:
-    """Every value that stands in the official rules of a log, and the numbers next to it, in all records of the key."""
-    log = generated(combination)
-    file.write_bytes(content(log))
-    configs = official(file, combination.round).configs
-    literals = {(key, repr(x)): x for c in configs for key, some in literals_in(OFFICIAL / c).items() for x in some}
-    for (key, _), literal in literals.items():
-        for measure, places in _places(log, combination, key):
-            for value in islice(beside(literal), 3):
-                changed = log
-                for place in places:
-                    changed = altered(changed, place, value=value)
-                yield Mutant(f"literal: every {key}{measure} with {value!r}", content(changed))
-
-
-def _places(log: Log, combination: Combination, key: str) -> Iterator[tuple[str, list[int]]]:
-    """Where a key is logged; of a key that is gathered from records of another, where each measure is."""
-    gathers = rules_of(combination)[key].gathers if key in rules_of(combination) else None
-    if gathers is None:
-        yield "", places_of(log, key)
-        return
-    named = [(place, (log[place].record or {})["metadata"].get(gathers.field)) for place in places_of(log, gathers.key)]
-    for name in dict.fromkeys(name for _, name in named):
-        yield f" {name}", [place for place, other in named if other == name]
+    log = without(generated(combination), *spare)
+    mutants = [
+        Mutant(f"border: {rule.key} with {value!r}", content(altered(log, first_of(log, rule.key), value=value)))
+        for rule in rules_of(combination).values()
+        if places_of(log, rule.key)
+        for constraint in rule.value
+        for value in _borders(constraint)
+    ]
+    assert_alike(mutants, combination.round, tmp_path / "log.txt")
 
 
 @each_combination
@@ -107,46 +87,36 @@ def test_a_value_that_stands_in_the_official_rules_gets_one_verdict(
 ):
     """These values do not come from the rules here, so a rule that is too wide or too narrow does not hide itself."""
     file = tmp_path / "log.txt"
-    changed = {mutant.content: mutant for mutant in _at_literals(combination, file)}
-    assert len(changed) > 10
-    number = effort(len(changed) // 16, len(changed))
-    chosen = random.Random(f"{SEED}/{combination}").sample([*changed.values()], number)
-    record_property("mutants", len(chosen))
-    differing = [both.describe() for both in disagreements(chosen, combination.round, file)]
-    assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
+    edits = aimed.edits("literals", combination, file)
+    assert len(edits) > 10
+    chosen = random.Random(f"{SEED}/{combination}").sample(edits, effort(len(edits) // 16, len(edits)))
+    changed = (aimed.mutant(smallest(combination), [edit], "literal") for edit in chosen)
+    record_property("mutants", assert_alike(changed, combination.round, file))
 
 
 def _with_init_times(log: Log) -> Iterator[Mutant]:
-    start, stop = (places_of(log, key)[0] for key in ("init_start", "init_stop"))
     for limit in INIT_LIMITS:
-        at = (log[start].record or {})["time_ms"] + limit
+        at = record_of(log, first_of(log, "init_start"))["time_ms"] + limit
         in_seconds = (1000 * math.nextafter(at / 1000, towards) for towards in (-math.inf, math.inf))
         for time_ms in (at - 1, at, at + 1, math.nextafter(at, -math.inf), math.nextafter(at, math.inf), *in_seconds):
-            changed = altered(log, stop, time_ms=time_ms)
-            yield Mutant(
-                f"border: init_stop at {time_ms!r}, {limit} ms after init_start or next to it", content(changed)
-            )
+            changed = altered(log, first_of(log, "init_stop"), time_ms=time_ms)
+            yield Mutant(f"init_stop at {time_ms!r}, {limit} ms after init_start or next to it", content(changed))
 
 
 @pytest.mark.parametrize(
     "combination", {(c.round, c.division, LONG and c): c for c in combinations()}.values(), ids=str
 )
 def test_an_initialisation_that_takes_just_as_long_as_it_may_gets_one_verdict(combination: Combination, tmp_path: Path):
-    mutants = _with_init_times(generated(combination))
-    differing = [both.describe() for both in disagreements(mutants, combination.round, tmp_path / "log.txt")]
-    assert not differing, "\n\n".join(differing)
+    assert_alike(_with_init_times(generated(combination)), combination.round, tmp_path / "log.txt")
 
 
 def test_a_time_of_v06_is_compared_in_seconds_to_the_last_bit(tmp_path: Path):
     """In milliseconds, or rounded to microseconds, this one would be just too late."""
     combination = Combination("0.6", "ssd", "closed", None)
     log = generated(combination)
-    start, stop = (places_of(log, key)[0] for key in ("init_start", "init_stop"))
-    begin = (log[start].record or {})["time_ms"] / 1000
-    just_in_time = math.nextafter(begin + 20 * 60, -math.inf)
+    stop = first_of(log, "init_stop")
+    just_in_time = math.nextafter(record_of(log, first_of(log, "init_start"))["time_ms"] / 1000 + 20 * 60, -math.inf)
     text = log[stop].text.replace(log[stop].text.split(" ")[1], repr(just_in_time), 1)
-    both = judge_both(
-        Mutant("just in time", content([*log[:stop], Line(text), *log[stop + 1 :]])), "0.6", tmp_path / "log.txt"
-    )
+    both = judge_log(replaced(log, stop, Line(text)), "0.6", tmp_path)
     assert both.theirs.compliant, both.describe()
     assert both.ours.compliant, both.describe()

@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tools.oracle import boundary, compare
+from tools.oracle import aimed, compare
+from tools.oracle.aimed_borders import bench, setter, turns_of
 from tools.oracle.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in
-from tools.oracle.compare import disagreements, disagrees, judge_both
+from tools.oracle.compare import assert_alike, disagrees, judge_both
 from tools.oracle.edges import turns
 from tools.oracle.generate import Combination
 from tools.oracle.log import Mutant, content, generated, raw, record_line, smallest
 from tools.oracle.phases import PHASES, Task, logs_of
+from tools.oracle.random_changes import Part, spliced
+from tools.oracle.random_text import SPLICES
 from tools.oracle.sources import Source, generated_sources
-from tools.oracle.splices import SPLICES, Part, Splice, spliced
 from tools.support.effort import LONG, effort
 
 SEED = "ci-1"
@@ -44,15 +46,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("boundary") / "log.txt"
 
 
-def _some(phase: int) -> list[Source]:
+def _some(phase: int) -> Sequence[Source]:
     return generated_sources() if LONG else generated_sources()[15 * phase :: ONE_IN]
-
-
-def _differing(phase: str, source: Source, number: int, file: Path) -> tuple[int, list[str]]:
-    """How many logs of a phase there were, and those on which the sides differ."""
-    task = Task(phase, source, 0, number)
-    logs = [changed for changed in logs_of(task, SEED, file) if changed is not None]
-    return len(logs), [both.describe() for both in disagreements(logs, source.combination.round, file)]
 
 
 @pytest.mark.parametrize(
@@ -61,10 +56,9 @@ def _differing(phase: str, source: Source, number: int, file: Path) -> tuple[int
     ids=lambda part: part if isinstance(part, str) else part.name,
 )
 def test_a_log_of_the_long_search_gets_one_verdict(phase: str, source: Source, file: Path) -> None:
-    wanted_logs = effort(8, 150)
-    logs, differing = _differing(phase, source, wanted_logs, file)
-    assert logs > wanted_logs // 2 or (phase == "dependent" and source.combination.round in WITHOUT_FORMULAS)
-    assert not differing, "\n\n".join([f"{len(differing)} in all", *differing[:5]])
+    wanted = effort(8, 150)
+    logs = assert_alike(logs_of(Task(phase, source, 0, wanted), SEED, file), source.combination.round, file)
+    assert logs > wanted // 2 or (phase == "dependent" and source.combination.round in WITHOUT_FORMULAS)
 
 
 @pytest.mark.parametrize("combination", MATRIX, ids=str)
@@ -90,13 +84,13 @@ def test_a_border_of_the_official_checker_decides_the_verdict(
     combination: Combination, masked: tuple[str, ...], file: Path
 ) -> None:
     """Of two neighbouring floats one is accepted, and nothing else in the log hides it."""
-    at = boundary.bench(combination, file)
+    at = bench(combination, file)
     sides: dict[str, dict[float, bool]] = {}
     for question in at.asked.questions:
         if VALUE in paths_in(question.code) and question.key not in sides:
             sides[question.key] = {}
-            for place in boundary.turns_of(question, VALUE, question.constants()):
-                changed = boundary.setter(at, question.key, VALUE, place, "every")(at.log)
+            for place in turns_of(question, VALUE, question.constants()):
+                changed = setter(at, question.key, VALUE, place, "every")(at.log)
                 both = judge_both(Mutant(f"{question.key} {place!r}", content(changed)), combination.round, file)
                 assert not disagrees(both), both.describe()
                 sides[question.key][place] = both.theirs.compliant
@@ -127,8 +121,8 @@ def test_the_search_finds_a_rule_that_is_not_the_official_one(
     monkeypatch.setattr(compare, "usage_and_round", lambda _: ("training", judged_as))
     log = smallest(combination)
     assert not disagrees(judge_both(Mutant("unchanged", content(log)), combination.round, file))
-    edits = [edit for edit in boundary.in_order(combination, SEED, file) if edit.cell.key == key]
-    made = (boundary.mutant(log, [edit], "x") for edit in edits)
+    edits = [edit for edit in aimed.in_order("borders", combination, SEED, file) if edit.key == key]
+    made = (aimed.mutant(log, [edit], "x") for edit in edits)
     assert any(disagrees(judge_both(found, combination.round, file)) for found in made if found is not None)
 
 
@@ -170,12 +164,12 @@ def test_a_turn_is_found_to_the_last_bit() -> None:
 
 def test_a_beginning_of_the_search_has_each_cell_before_any_twice(file: Path) -> None:
     combination = MATRIX[0]
-    some = boundary.in_order(combination, SEED, file)
-    cells = [edit.cell for edit in some]
+    some, again, other = (aimed.in_order("borders", combination, seed, file) for seed in (SEED, SEED, "other"))
+    cells = [(edit.key, edit.aim) for edit in some]
     first = len(set(cells))
     assert len(set(cells[:first])) == first < len(cells)
-    assert [edit.words for edit in boundary.in_order(combination, SEED, file)] == [edit.words for edit in some]
-    assert [edit.words for edit in boundary.in_order(combination, "other", file)] != [edit.words for edit in some]
+    assert [edit.words for edit in again] == [edit.words for edit in some]
+    assert [edit.words for edit in other] != [edit.words for edit in some]
 
 
 def test_a_raw_value_stands_unquoted_in_its_line() -> None:
@@ -193,10 +187,10 @@ def _parts() -> Iterator[Part]:
         yield Part(letter, "".join(lines).encode())
 
 
-@pytest.mark.parametrize("splice", SPLICES, ids=lambda splice: splice.__name__.strip("_"))
-def test_each_splice_makes_another_log_of_parts_of_both(splice: Splice) -> None:
+@pytest.mark.parametrize("splice", SPLICES)
+def test_each_splice_makes_another_log_of_parts_of_both(splice: str) -> None:
     one, other = (part.content.splitlines(keepends=True) for part in _parts())
-    made = {b"".join(splice(random.Random(seed), one, other)[1]) for seed in range(60)}
+    made = {b"".join(SPLICES[splice][1](random.Random(seed), one, other)) for seed in range(60)}
     assert len(made) > 1
     assert all(set(found) <= set(b"".join((*one, *other)) + b"\r\x00 [],<>:|01stdnode") for found in made)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -15,12 +13,9 @@ import yaml
 from mlsub.rounds import get_round, known_rounds
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule, Occurs
+from tools.oracle.asked import Text, official_texts
+from tools.oracle.oracle import OFFICIAL
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    from mlperf_logging.compliance_checker import mlp_compliance
-
-OFFICIAL = Path(mlp_compliance.__file__).parent
 GATE: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("gate.yaml").read_text())
 #: Rules here whose official record has another place, with the reason.
 ELSEWHERE = {("2.1", "bert", "opt_epsilon"): "gate.yaml: the checker of the day"}
@@ -45,11 +40,9 @@ def rulesets() -> list[Ruleset]:
 each_ruleset = pytest.mark.parametrize("ruleset", rulesets(), ids=lambda ruleset: ruleset.folder)
 
 
-@lru_cache(maxsize=1024)
-def records(path: Path) -> dict[str, dict[str, Any]]:
+def records(path: Path) -> dict[str, Text]:
     """The KEY records of an official file; of two of one name the last counts."""
-    content = yaml.load(path.read_text(), Loader=yaml.BaseLoader) or []  # noqa: S506
-    return {entry["KEY"]["NAME"]: entry["KEY"] for entry in content if "KEY" in entry}
+    return official_texts(str(path.relative_to(OFFICIAL)))
 
 
 def files(ruleset: Ruleset) -> list[Path]:
@@ -80,9 +73,9 @@ def excused(ruleset: Ruleset, file: Path, key: str) -> bool:
     return any(fnmatchcase(name, line["file"]) and fnmatchcase(key, line["key"]) for line in GATE)
 
 
-def demanded(record: dict[str, Any]) -> str:
+def demanded(record: Text) -> str:
     """How often a record wants its key, in the words of the rules here."""
-    text = record.get("REQ", "").strip()
+    text = record.required
     if text.startswith("AT_LEAST("):
         return Occurs(at_least=int(text[9:-1])).words()
     return {"EXACTLY_ONE": Occurs(exactly_one=True).words(), "AT_LEAST_ONE": Occurs(at_least=1).words()}.get(
@@ -125,9 +118,9 @@ def test_every_official_record_has_its_rule_here(ruleset: Ruleset) -> None:
 @each_ruleset
 def test_the_groups_of_which_one_key_must_appear_are_the_official_ones(ruleset: Ruleset) -> None:
     groups = {
-        frozenset((key, record["REQ"].strip()[16:-1]))
+        frozenset((key, record.required[16:-1]))
         for key, record in records(OFFICIAL / ruleset.folder / "common.yaml").items()
-        if record.get("REQ", "").strip().startswith("AT_LEAST_ONE_OR(")
+        if record.required.startswith("AT_LEAST_ONE_OR(")
     }
     benchmark = get_round(ruleset.usage, ruleset.round).benchmarks[0]
     ours = rules_for(ruleset.usage, ruleset.round, "closed", benchmark).alternatives

@@ -10,8 +10,8 @@ import yaml
 
 from tools.oracle.generate import ROUNDS, Combination, combinations, usage_and_round
 from tools.oracle.log import content, generated
-from tools.oracle.mutate import mutants
 from tools.oracle.oracle import DAY_DIFFERS, OFFICIAL, official
+from tools.oracle.random_changes import mutants
 from tools.oracle.shortcuts import cut
 
 #: One combination a round: enough, for the shortcuts do not depend on the rules.

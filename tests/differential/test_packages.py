@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -99,17 +98,10 @@ REFUSED = {
     ),
     "a log that is a folder": (lambda p: (p.logs[0].unlink(), (p.entry / "result_0.txt").mkdir()), {"log.unreadable"}),
     "a number where the official tool joins text": (
-        lambda p: p.description().write_text(
-            json.dumps({**json.loads(p.description().read_text()), "accelerators_per_node": 8})
-        ),
+        lambda p: p.describe(accelerators_per_node=8),
         {"system.field-not-text"},
     ),
-    "a description without division": (
-        lambda p: p.description().write_text(
-            json.dumps({k: v for k, v in json.loads(p.description().read_text()).items() if k != "division"})
-        ),
-        {"system.field-missing"},
-    ),
+    "a description without division": (lambda p: p.describe(division=None), {"system.field-missing"}),
 }
 
 

@@ -13,9 +13,9 @@ from mlsub.judge import scoring as judged
 from mlsub.rounds import get_round
 from mlsub.score.scaled import olympic_mean
 from tools.oracle.generate import Combination
-from tools.oracle.log import Log, altered, content, generated, places_of, record_line
-from tools.oracle.packages import CLOSED, build, ours, runs_of
-from tools.oracle.scores import Both, attempt, compared, organisation_of, written
+from tools.oracle.log import Log, altered, content, first_of, generated, like, without
+from tools.oracle.packages import CLOSED, build, empty_entry, ours, runs_of
+from tools.oracle.scores import Both, compared, lasting, tried
 from tools.support.effort import effort
 from tools.support.power_folders import node_log
 
@@ -27,7 +27,7 @@ NODES, PER_NODE = "number_of_nodes", "accelerators_per_node"
 
 
 def test_odd_entries_get_one_score(tmp_path: Path) -> None:
-    problems = [attempt(SEED, 7 * number, tmp_path / str(number))[1] for number in range(SCORES)]
+    problems = [tried(SEED, 7 * number, tmp_path / str(number)).problem for number in range(SCORES)]
     assert [problem for problem in problems if problem] == []
 
 
@@ -37,23 +37,18 @@ def test_a_mean_that_is_off_by_1e_7_is_found(tmp_path: Path, monkeypatch: pytest
         return None if mean is None else mean * (1 + 1e-7)
 
     monkeypatch.setattr(judged, "olympic_mean", off)
-    problems = [attempt(SEED, number, tmp_path / str(number))[1] for number in range(10)]
+    problems = [tried(SEED, number, tmp_path / str(number)).problem for number in range(10)]
     assert any(problems)
 
 
 def entry_of(combination: Combination, above: Path, factor: bytes | None = None, *, weak: bool = False) -> Path:
     """An entry of runs that take 10, 11, 12, ... minutes."""
-    folder = written(organisation_of(above, combination), combination, weak=weak)
+    folder = empty_entry(above, combination, weak=weak)
     for run in range(runs_of(combination)):
-        (folder / f"result_{run}.txt").write_bytes(content(_lasting(generated(combination), 10 + run)))
+        (folder / f"result_{run}.txt").write_bytes(content(lasting(generated(combination), 10 + run)))
     if factor is not None:
         (folder / "scaling.json").write_bytes(factor)
     return folder
-
-
-def _lasting(log: Log, minutes: float) -> Log:
-    start, stop = (places_of(log, key)[0] for key in ("run_start", "run_stop"))
-    return altered(log, stop, time_ms=(log[start].record or {})["time_ms"] + minutes * 60_000)
 
 
 def asked(combination: Combination, above: Path, factor: bytes | None = None, *, weak: bool = False) -> Both:
@@ -73,16 +68,14 @@ def test_weak_scaling_is_not_scaled(combination: Combination, weak: bool, minute
 def test_a_start_at_infinity_is_the_fastest_run_there_and_the_slowest_here(tmp_path: Path) -> None:
     folder = entry_of(RESNET, tmp_path)
     log = generated(RESNET)
-    (folder / "result_4.txt").write_bytes(content(altered(log, places_of(log, "run_start")[0], time_ms=float("inf"))))
+    (folder / "result_4.txt").write_bytes(content(altered(log, first_of(log, "run_start"), time_ms=float("inf"))))
     both = compared("by hand", folder, RESNET, weak=False)
     assert (both.theirs.minutes, both.ours.score.published, both.problem) == (11.0, 12.0, None)
 
 
 def _scaled(log: Log, *stated: tuple[str, Any]) -> Log:
     """The log with records of its scale at the beginning; Open logs need none."""
-    like = log[0].record or {}
-    records = [record_line({**like, "key": key, "value": value}) for key, value in stated]
-    return [*records, *(line for line in log if line.key not in (NODES, PER_NODE))]
+    return [*(like(log, 0, key=key, value=value) for key, value in stated), *without(log, NODES, PER_NODE)]
 
 
 def weak_of(above: Path, *scales: tuple[tuple[str, Any], ...]) -> Path:
@@ -90,7 +83,7 @@ def weak_of(above: Path, *scales: tuple[tuple[str, Any], ...]) -> Path:
     folder = entry_of(OC20, above, weak=True)
     for run, file in enumerate(sorted(folder.glob("result_*.txt"))):
         stated = scales[min(run, len(scales) - 1)]
-        file.write_bytes(content(_scaled(_lasting(generated(OC20), 10 + run), *stated)))
+        file.write_bytes(content(_scaled(lasting(generated(OC20), 10 + run), *stated)))
     return folder
 
 
@@ -137,9 +130,8 @@ def test_a_run_without_a_scale_is_a_model_all_the_same(tmp_path: Path) -> None:
 
 def test_a_noncompliant_run_has_no_scale(tmp_path: Path) -> None:
     folder = weak_of(tmp_path, ((NODES, 4), (PER_NODE, 8)))
-    odd = _scaled(_lasting(generated(OC20), 90), (NODES, 64), (PER_NODE, 8))
-    odd = [line for line in odd if line.key != "run_start"]
-    (folder / "result_99.txt").write_bytes(content(odd))
+    odd = _scaled(lasting(generated(OC20), 90), (NODES, 64), (PER_NODE, 8))
+    (folder / "result_99.txt").write_bytes(content(without(odd, "run_start")))
     both = compared("by hand", folder, OC20, weak=True)
     assert (both.ours.score.instance_scale, both.theirs.scale, both.problem) == (32, 32, None)
     assert both.ours.score.published == both.theirs.minutes == 14.0

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.oracle.compare import disagrees, judge_both
+from tools.oracle.compare import disagrees, judge_log
 from tools.oracle.generate import Combination, line_of
-from tools.oracle.log import Line, Mutant, content, generated, places_of
+from tools.oracle.log import Line, Log, first_of, generated, record_of, replaced
 
 ORGANISATION = "Soci\u00e9t\u00e9"
 
@@ -26,10 +26,9 @@ def _written(record: dict[str, object], how: str) -> Line:
 @pytest.mark.parametrize("first", ["escaped", "utf-8", "latin-1"])
 def test_a_name_logged_twice_is_the_same_for_both_or_for_none(first: str, second: str, tmp_path: Path):
     log = generated(Combination("1.0", "bert", "closed", None))
-    place = places_of(log, "submission_org")[0]
-    record = {**(log[place].record or {}), "value": ORGANISATION}
-    changed = [*log[:place], _written(record, first), _written(record, second), *log[place + 1 :]]
-    _agree(f"submission_org in {first} and in {second}", changed, tmp_path)
+    place = first_of(log, "submission_org")
+    record = {**record_of(log, place), "value": ORGANISATION}
+    _agree(replaced(log, place, _written(record, first), _written(record, second)), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -39,11 +38,10 @@ def test_a_name_logged_twice_is_the_same_for_both_or_for_none(first: str, second
 )
 def test_a_text_has_one_length_for_both(value: str, how: str, tmp_path: Path):
     log = generated(Combination("1.0", "maskrcnn", "closed", None))
-    place = places_of(log, "opt_learning_rate_decay_steps")[0]
-    record = {**(log[place].record or {}), "value": value}
-    _agree(f"{value!a} in {how} for two steps", [*log[:place], _written(record, how), *log[place + 1 :]], tmp_path)
+    place = first_of(log, "opt_learning_rate_decay_steps")
+    _agree(replaced(log, place, _written({**record_of(log, place), "value": value}, how)), tmp_path)
 
 
-def _agree(description: str, log: list[Line], folder: Path) -> None:
-    both = judge_both(Mutant(description, content(log)), "1.0", folder / "log.txt")
+def _agree(log: Log, folder: Path) -> None:
+    both = judge_log(log, "1.0", folder)
     assert not disagrees(both), both.describe()

@@ -24,7 +24,7 @@ from mlsub.log.events import Tally
 from mlsub.log.reading import Crash
 from mlsub.submission.report import Report
 from tests.judge.test_package_rounds import make_round, rejecting
-from tools.oracle.log import Line, Log, content, record_line
+from tools.oracle.log import Line, Log, content, first_of, inserted, places_of, record_line
 
 Edit = Callable[[Log], Log]
 
@@ -34,20 +34,12 @@ def new(key: str, value: Any = None, **metadata: Any) -> Line:
     return record_line({**fields, "value": value, "metadata": {"file": "train.py", "lineno": 9, **metadata}})
 
 
-def place(log: Log, key: str) -> int:
-    return next(n for n, line in enumerate(log) if line.key == key)
-
-
-def last(log: Log, key: str) -> int:
-    return max(n for n, line in enumerate(log) if line.key == key)
-
-
 def before(key: str, *lines: Line) -> Edit:
-    return lambda log: [*log[: place(log, key)], *lines, *log[place(log, key) :]]
+    return lambda log: inserted(log, first_of(log, key), *lines)
 
 
 def behind(key: str, *lines: Line) -> Edit:
-    return lambda log: [*log[: last(log, key) + 1], *lines, *log[last(log, key) + 1 :]]
+    return lambda log: inserted(log, places_of(log, key)[-1] + 1, *lines)
 
 
 def without(key: str) -> Edit:
@@ -56,11 +48,7 @@ def without(key: str) -> Edit:
 
 def changed(key: str, **fields: Any) -> Edit:
     """Other fields in every record of a key; None leaves one out."""
-
-    def edit(log: Log) -> Log:
-        return [_altered(line, fields) if line.key == key else line for line in log]
-
-    return edit
+    return lambda log: [_altered(line, fields) if line.key == key else line for line in log]
 
 
 def _altered(line: Line, fields: dict[str, Any]) -> Line:
@@ -87,7 +75,7 @@ def late_name(log: Log) -> Log:
 
 
 def nameless_till_late(log: Log) -> Log:
-    name = log[place(log, "submission_benchmark")]
+    name = log[first_of(log, "submission_benchmark")]
     return behind("eval_accuracy", name)(without("submission_benchmark")(log))
 
 
@@ -292,7 +280,7 @@ def test_to_v21_a_run_that_stops_twice_counts_twice(tmp_path: Path) -> None:
         return told("eval_accuracy", epoch_num=39)(log)
 
     def twice(log: Log) -> Log:
-        return behind("run_stop", log[last(log, "run_stop")])(log)
+        return behind("run_stop", log[places_of(log, "run_stop")[-1]])(log)
 
     plain = checked(make(tmp_path / "plain", "2.0", "resnet", {0: fast, 1: fast}, choice="lars")).entries[0].rcp
     doubled = checked(

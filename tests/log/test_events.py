@@ -17,8 +17,9 @@ from mlsub.log.event import Defect, Event
 from mlsub.log.events import Handler, LogReader, Tally
 from mlsub.log.reader import TOKEN, RecordCutter
 from mlsub.log.trace import Trace
-from tests.log.test_reader import SIZES, STREAMS, RawRecord, cut, expected_records
+from tests.log.test_reader import SIZES, STREAMS, cut, expected_records
 from tools.support.judging import report_on
+from tools.support.records import RawRecord
 
 
 def line(key: Any, time_ms: float = 1) -> bytes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, repeat
-from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pytest
@@ -14,10 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.log import reader
-from mlsub.log.reader import TOKEN, RecordCutter, chunks, foreign_encoding, read_records
-
-MIB = 1 << 20
-RECORD = b'{"time_ms": 1, "key": "a", "value": null, "metadata": {}}'
+from mlsub.log.reader import TOKEN, foreign_encoding
+from tools.support.records import MIB, RECORD, Chunks, RawRecord, records
 
 #: Line ends of both kinds, whole tokens, tokens cut short, and whatever may stand around them.
 ENDS = (b"\n", b"\r\n", b"\r", b"\r\r\n", b"\n\r")
@@ -25,22 +22,6 @@ TOKENS = (TOKEN, TOKEN + RECORD, TOKEN + TOKEN, b"::::MLLOG ", b":::MLLOG", b"::
 FREE = (b" ", b"\t", b"\x00", b"\x0b\x0c", b"\x85\xa0", b"\x1c", b"\xff\xfe", b"{}", b"text")
 PIECES = st.one_of(st.sampled_from(ENDS + TOKENS + FREE), st.binary(max_size=6))
 STREAMS = st.lists(PIECES, max_size=24).map(b"".join)
-
-
-class RawRecord(NamedTuple):
-    """The parts of a record, by name."""
-
-    line: int
-    text: bytes
-    hidden: bool
-    too_long: bool
-
-
-def records(stream: Any, encoding: str | None = None) -> list[RawRecord]:
-    if encoding is None:
-        return [RawRecord(*record) for record in read_records(stream)]
-    cutter = RecordCutter(encoding=encoding)
-    return [RawRecord(*record) for batch in (*map(cutter.feed, chunks(stream)), cutter.close()) for record in batch]
 
 
 def expected_records(data: bytes) -> list[RawRecord]:
@@ -64,16 +45,6 @@ def test_a_token_in_the_text_of_a_record_begins_another_one(before: bytes, end: 
         (b'"}', False),
         (RECORD, False),
     ]
-
-
-class Chunks:
-    """A stream that hands out given chunks, whatever size is asked for; a pipe or an archive does so too."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._chunks = iter(pieces)
-
-    def read(self, _size: int = -1) -> bytes:
-        return next(self._chunks, b"")
 
 
 def cut(data: bytes, sizes: list[int]) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,11 +16,12 @@ from tools.oracle.sources import Source
 TASK = Task("boundary", Source("5.1-flux1-closed", Combination("5.1", "flux1", "closed", None), None), 0, 60)
 
 
-def _attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
+def _attempt(seed: str, number: int, above: Path) -> SimpleNamespace:
     assert not list(above.iterdir())
     if number == 11:
         raise ValueError("eleven")
-    return ("seventh", f"{number} differs") if number % 7 == 3 else ("alike", None)
+    seventh = number % 7 == 3
+    return SimpleNamespace(word="seventh" if seventh else "alike", problem=f"{number} differs" if seventh else None)
 
 
 def test_tries_are_counted_and_a_crash_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,11 +28,11 @@ _SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 _SAVED = Path("build/parity")
 #: Tries of a task, and logs of one.
 _CHUNK, _PIECE = 100, 2500
-#: What is numbered: a try gives a word for the figures, and what differs, if anything.
-NUMBERED: dict[str, Callable[[str, int, Path], tuple[str, str | None]]] = {
-    "entries": entries.attempt,
-    "scores": scores.attempt,
-    "packages": package_search.attempt,
+#: What is numbered: a try has a ``word`` for the figures, and a ``problem`` where something differs.
+NUMBERED: dict[str, Callable[[str, int, Path], entries.Both | scores.Both | package_search.Tried]] = {
+    "entries": entries.drawn,
+    "scores": scores.tried,
+    "packages": package_search.tried,
 }
 
 
@@ -49,7 +49,8 @@ def try_numbers(noun: str, seed: str, numbers: range) -> Done:
     for number in numbers:
         with tempfile.TemporaryDirectory(dir=_SCRATCH) as folder:
             try:
-                word, problem = NUMBERED[noun](seed, number, Path(folder))
+                made = NUMBERED[noun](seed, number, Path(folder))
+                word, problem = made.word, made.problem
             except Exception:
                 word, problem = "crash of a try", traceback.format_exc()
         done.outcomes[f"{noun}: {word}"] += 1

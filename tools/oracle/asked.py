@@ -16,11 +16,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from tools.oracle.oracle import OFFICIAL, official
+from tools.oracle.edges import beside
+from tools.oracle.oracle import LOADER, OFFICIAL, official
 from tools.oracle.shortcuts import evaluate
-
-#: libyaml where PyYAML was built with it; both loaders yield plain strings, lists and dicts.
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 #: A part of a record: its field, and what lies deeper, as in ``("metadata", "epoch_num")`` or ``("value", 1)``.
 Path_ = tuple[Any, ...]
@@ -118,11 +116,11 @@ class Text(NamedTuple):
     codes: tuple[str, ...]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1024)
 def official_texts(config: str) -> dict[str, Text]:
     """What a rule file says of each key, the last record of a key alone, as the checker reads it."""
     file = OFFICIAL / config
-    content = yaml.load(file.read_text(), Loader=_LOADER) if file.is_file() else []  # noqa: S506  (builds no objects)
+    content = yaml.load(file.read_text(), Loader=LOADER) if file.is_file() else []  # noqa: S506  (builds no objects)
     texts: dict[str, Text] = {}
     for record in content or []:
         if "KEY" in record:
@@ -131,6 +129,15 @@ def official_texts(config: str) -> dict[str, Text]:
             codes = [code for part in key.values() for code in (part if isinstance(part, list) else [part])]
             texts[name] = Text(required.strip(), tuple(code.strip() for code in codes))
     return texts
+
+
+@lru_cache(maxsize=1024)
+def near_official(key: str) -> tuple[Any, ...]:
+    """What stands in the expressions on a key, of whatever round and benchmark, and what is just beside it."""
+    texts = (official_texts(str(file.relative_to(OFFICIAL))) for file in sorted(OFFICIAL.glob("*.0/*.yaml")))
+    codes = dict.fromkeys(code for some in texts if key in some for code in some[key].codes)
+    found = [tried.value for code in codes for literal in literals(code) for tried in beside(literal)]
+    return tuple({repr(value): value for value in found}.values())
 
 
 @lru_cache(maxsize=4096)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from mlsub.findings import Kind
 from mlsub.submission.model import LogReport
 from tools.oracle.generate import usage_and_round
-from tools.oracle.log import Mutant
+from tools.oracle.log import Log, Mutant, content
 from tools.oracle.oracle import Answer, official
 from tools.support.judging import report_on
 
@@ -53,6 +53,11 @@ def judge_both(mutant: Mutant, round_name: str, file: Path) -> Both:
     return both_on(file, round_name, mutant)
 
 
+def judge_log(log: Log, round_name: str, folder: Path, words: str = "changed") -> Both:
+    """Ask both sides about a log, which is written into a folder."""
+    return judge_both(Mutant(words, content(log)), round_name, folder / "log.txt")
+
+
 def both_on(file: Path, round_name: str, mutant: Mutant) -> Both:
     """Ask both sides about a file."""
     return Both(mutant, judged(file, round_name), official(file, round_name))
@@ -69,6 +74,18 @@ def disagreements(mutants: Iterable[Mutant], round_name: str, file: Path) -> Ite
         both = judge_both(mutant, round_name, file)
         if disagrees(both) and known_deviation(both) is None:
             yield both
+
+
+def assert_alike(mutants: Iterable[Mutant | None], round_name: str, file: Path) -> int:
+    """Fail where the two sides differ; give the number of mutants that could be made."""
+    made = [mutant for mutant in mutants if mutant is not None]
+    assert_none([both.describe() for both in disagreements(made, round_name, file)])
+    return len(made)
+
+
+def assert_none(problems: Sequence[str]) -> None:
+    """Fail where there is a problem, and show some."""
+    assert not problems, "\n\n".join([f"{len(problems)} in all", *problems[:5]])
 
 
 def disagrees(both: Both) -> bool:

@@ -1,17 +1,79 @@
-"""Which demands the aimed mutants hit, and whether one defect is one finding."""
+"""What the rules demand of a log, which demands the aimed changes hit, and whether one defect is one finding."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.submission.model import LogReport
+from mlsub.findings import Kind, Severity
+from mlsub.rules.catalogue import catalogue
+from mlsub.rules.model import KeyRule
+from mlsub.rules.phrases import rule_id
+from tools.oracle.aimed import edits
+from tools.oracle.aimed_demands import NEW_ONLY, OLD_ONLY
 from tools.oracle.compare import Both, disagrees, judge_both
-from tools.oracle.demands import WITHOUT_OFFICIAL_TWIN, Demand, demands, log_rules
-from tools.oracle.generate import Combination
-from tools.oracle.targeted import Aimed, aimed
-from tools.oracle.targeted_files import NEW_ONLY, OLD_ONLY
+from tools.oracle.generate import Combination, rules_of, ruleset
+from tools.oracle.log import Edit, Mutant, content, generated
+
+#: The checker reads on where mlsub bounds its memory, so no log shows this rule on both sides.
+WITHOUT_OFFICIAL_TWIN = frozenset({"log.record-too-long"})
+
+
+class Demand(NamedTuple):
+    """One rule in force. ``rejects`` is False where breaking it is only warned of."""
+
+    rule: str
+    rejects: bool
+
+
+def demands(combination: Combination) -> frozenset[Demand]:
+    """Every demand on a key in a log of this combination."""
+    found = {
+        demand
+        for rule in rules_of(combination).values()
+        for demand in demands_of_key(rule)
+        if not (demand.rule.endswith(".value") and _not_asked_for(rule, combination))
+    }
+    for group in ruleset(combination).alternatives:
+        found.add(Demand(rule_id(group[0], "any-of"), rejects=True))
+    return frozenset(found)
+
+
+def _not_asked_for(rule: KeyRule, combination: Combination) -> bool:
+    """Whether the key should not be there at all, which is what is told of it then, and not its value."""
+    where = rule.occurs.once_where
+    return where is not None and where[1] not in combination.chosen
+
+
+def demands_of_key(rule: KeyRule) -> Iterator[Demand]:
+    """The demands of one key's rule."""
+    has = {
+        "count": rule.occurs.exactly_one or rule.occurs.at_least or rule.occurs.once_where,
+        "value": rule.value,
+        "metadata": rule.metadata or rule.first_metadata or rule.gathers,
+        "nesting": rule.nested,
+        "order": rule.after or rule.not_after,
+        "time": rule.within,
+        "target": rule.reaches,
+        "tensors": rule.tensors,
+    }
+    for aspect, there in has.items():
+        if there:
+            yield Demand(rule_id(rule.key, aspect), rejects=aspect not in rule.warn_only)
+    if rule.occurs.exactly_one:
+        yield Demand(rule_id(rule.key, "repeated"), rejects=False)
+
+
+def log_rules() -> frozenset[str]:
+    """The rules of the catalogue that reject a log as a file."""
+    return frozenset(
+        name
+        for name, info in catalogue().items()
+        if name.startswith("log.") and info.severity is Severity.ERROR and info.kind is Kind.OFFICIAL
+    )
+
 
 #: Rules that no content breaks; test_mutants has a test of its own for them.
 NO_CONTENT = frozenset({"log.unreadable"})
@@ -45,24 +107,25 @@ class Coverage(NamedTuple):
 
 
 def cover(combination: Combination, file: Path, most: int | None = None) -> Coverage:
-    """Judge the aimed mutants of a combination by both sides: all, or at most so many of each rule."""
-    problems, scattered, hit, number = [], [], set(), 0
+    """Judge the changes that are aimed at the demands of a combination by both sides: all, or so many of each rule."""
+    problems, scattered, hit = [], [], set()
+    log = generated(combination)
     rejecting = {demand.rule: demand.rejects for demand in demanded(combination)}
     shots: Counter[str] = Counter()
-    for shot in aimed(combination):
-        shots[shot.rule] += 1
-        if most is not None and shots[shot.rule] > most:
+    for edit in edits("demands", combination, file):
+        if shots[edit.aim] == most:
             continue
-        number += 1
-        both = judge_both(shot.mutant, combination.round, file)
-        rejects = rejecting[shot.rule]
-        scattered += several_findings(shot, both.ours)
-        problem = _problem(shot, both, rejects)
+        shots[edit.aim] += 1
+        mutant = Mutant(f"aimed at {edit.aim}: {edit.words}", content(edit.make(log)))
+        both = judge_both(mutant, combination.round, file)
+        rejects = rejecting[edit.aim]
+        scattered += _several_findings(edit, both)
+        problem = _problem(edit.aim, both, rejects)
         if problem is None:
-            hit.add(Demand(shot.rule, rejects))
+            hit.add(Demand(edit.aim, rejects))
         else:
             problems.append(f"{problem}: {both.describe()}")
-    return Coverage(number, demanded(combination), frozenset(hit), tuple(problems), tuple(scattered))
+    return Coverage(shots.total(), demanded(combination), frozenset(hit), tuple(problems), tuple(scattered))
 
 
 def demanded(combination: Combination) -> frozenset[Demand]:
@@ -72,22 +135,18 @@ def demanded(combination: Combination) -> frozenset[Demand]:
     return demands(combination) | files
 
 
-def _problem(shot: Aimed, both: Both, rejects: bool) -> str | None:
-    """Why the mutant does not hit its rule; a rule that only warns must not turn the verdict."""
+def _problem(rule: str, both: Both, rejects: bool) -> str | None:
+    """Why a change does not hit its rule; a rule that only warns must not turn the verdict."""
     if disagrees(both):
         return "the two sides differ"
     if both.ours.compliant is rejects:
         return "a warning turned the verdict" if both.rejecting else "the verdict did not turn"
-    if shot.rule not in (both.rejecting if rejects else both.warning):
-        return f"{shot.rule} is not among the findings ({', '.join(both.rejecting + both.warning) or 'none'})"
+    if rule not in (both.rejecting if rejects else both.warning):
+        return f"{rule} is not among the findings ({', '.join(both.rejecting + both.warning) or 'none'})"
     return None
 
 
-def several_findings(shot: Aimed, ours: LogReport) -> list[str]:
-    """Nothing if mlsub rejects the mutant by one finding at most, or by more for a reason; otherwise all of them."""
-    rejecting = [
-        f"{finding.rule}: {finding.message} ({finding.actual})" for finding in ours.findings if finding.rejects
-    ]
-    description = shot.mutant.description
-    excused = any(shot.rule == rule and part in description for rule, part in SEVERAL_FINDINGS)
-    return [] if len(rejecting) <= 1 or excused else ["\n    ".join([description, *rejecting])]
+def _several_findings(edit: Edit, both: Both) -> list[str]:
+    """Nothing if mlsub rejects the log by one finding at most, or by more for a reason; otherwise all of them."""
+    excused = any(edit.aim == rule and part in edit.words for rule, part in SEVERAL_FINDINGS)
+    return [] if len(both.rejecting) <= 1 or excused else [both.describe()]

@@ -63,7 +63,7 @@ def beside_number(number: float) -> Iterator[Tried]:
     if as_float.is_integer():
         yield Tried("int", int(number))
     yield from (Tried("numeric string", str(number)), Tried("list", [number]), Tried("object", {"value": number}))
-    yield Tried("mirrored", -number)
+    yield from (Tried("mirrored", -number), Tried("doubled", 2 * number), Tried("halved", number / 2))
 
 
 def beside_text(text: str) -> Iterator[Tried]:
@@ -84,6 +84,12 @@ def beside(constant: Any) -> Iterator[Tried]:
         yield from beside_text(constant)
     else:
         yield Tried("at", constant)
+
+
+def neighbours(constant: Any) -> list[Any]:
+    """A constant and what is nearest to it: the numbers on both sides, or the text in another case."""
+    nearest = {tried.kind: tried.value for tried in reversed([*beside(constant)])}
+    return [nearest[kind] for kind in ("at", "below", "above", "other case") if kind in nearest]
 
 
 def turns(holds: Holds, near: Iterable[Any]) -> list[float]:

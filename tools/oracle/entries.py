@@ -18,20 +18,10 @@ from mlsub.convergence.verdict import BEYOND
 from mlsub.submission.params import Flags
 from mlsub.submission.report import RcpResult
 from tools.oracle.entry_cases import EntryCase, entry_case
-from tools.oracle.official_rcp import DAYS, LATEST, Said, official_test
+from tools.oracle.official_rcp import DAYS, HOW, LATEST, Said, official_test
 from tools.oracle.shared import INSTALLED_POINTS
 from tools.support.entry_logs import judged, write_logs
 
-#: What the official messages are called here.
-HOW = {
-    "RCP found": "exact",
-    "RCP Interpolation": "interpolated",
-    "RCP not found but slower": "smaller-batch",
-    "Missing RCP": "missing",
-    "Cannot find any RCPs": "missing",
-    "Insufficient convergence": "insufficient-convergence",
-    "Could not detect": "no-batch-size",
-}
 #: Answers of mlsub that there is no verdict, which rejects.
 NO_VERDICT = ("crash", "no-point", "no-batch-size", "no-reference", "no-runs")
 _SIZE = re.compile(r'"key": "global_batch_size", "value": (\S+),')
@@ -150,7 +140,6 @@ def tried(case: EntryCase, above: Path) -> Both:
     return Both(case, ours, theirs)
 
 
-def attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
-    """Make one try of the long search: a word for the figures, and what differs."""
-    both = tried(entry_case(seed, number, above), above)
-    return (both.word, both.problem)
+def drawn(seed: str, number: int, above: Path) -> Both:
+    """Ask both sides about the entry of a seed and a number."""
+    return tried(entry_case(seed, number, above), above)

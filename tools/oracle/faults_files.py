@@ -6,15 +6,15 @@ import json
 import math
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from mlsub.convergence.curves import plan_of
 from mlsub.rounds import get_round
 from tools.oracle.generate import Combination, combinations, usage_and_round
-from tools.oracle.log import altered, content, places_of
-from tools.oracle.packages import CLOSED, Package, log_of, package_combinations, speed_up
+from tools.oracle.log import Log, altered, content, first_of, places_of, record_of
+from tools.oracle.packages import CLOSED, Package, counting, log_of, package_combinations, speed_up
 
 #: A fault changes a package; what it cannot change, because an earlier fault did, stays as it is.
 Change = Callable[[Package, random.Random], object]
@@ -149,6 +149,17 @@ def _power_files(package: Package, rng: random.Random) -> None:
             (run / name).mkdir() if rng.random() < odd / 5 else (run / name).write_bytes(b"")
 
 
+def _some(package: Package, rng: random.Random, *counts: int) -> list[int]:
+    """The numbers of some logs: as many as one of these counts says."""
+    return rng.sample(range(len(package.logs)), rng.choice(counts))
+
+
+def _rewrite(package: Package, numbers: Iterable[int], change: Callable[[Log], Log]) -> None:
+    """Write some logs as they were made, with a change."""
+    for number in numbers:
+        package.logs[number].write_bytes(content(change(log_of(package.combination, number))))
+
+
 def _foreign_log(package: Package, rng: random.Random) -> None:
     """Logs of another round, benchmark or division in place of some, or of all."""
     ours = package.combination
@@ -159,23 +170,23 @@ def _foreign_log(package: Package, rng: random.Random) -> None:
     }
     others = [c for c in alike[rng.choice(list(alike))] if c != ours and c.round != "0.6"]
     other: Combination = rng.choice(others)
-    logs = package.logs
-    for number in rng.sample(range(len(logs)), rng.choice((1, 1, 2, len(logs)))):
-        logs[number].write_bytes(content(log_of(other, number)))
+    for number in _some(package, rng, 1, 1, 2, len(package.logs)):
+        package.logs[number].write_bytes(content(log_of(other, number)))
 
 
 def _seeds(package: Package, rng: random.Random) -> None:
     """Seeds of odd types, or of another line or file, in some logs."""
-    logs = package.logs
     value = rng.choice(_SEEDS)
-    for number in rng.sample(range(len(logs)), rng.choice((1, 2, len(logs)))):
-        log = log_of(package.combination, number)
-        place = places_of(log, "seed")[0]
+
+    def seeded(log: Log) -> Log:
+        place = first_of(log, "seed")
+        number = record_of(log, place)["value"] - 1000
         metadata: Any = {"file": "train.py", "lineno": rng.choice((3, "3", 3.0, None, number, [3]))}
         if rng.random() < 0.2:
             metadata.pop(rng.choice(("file", "lineno")))
-        log = altered(log, place, value=value if rng.random() < 0.7 else 1000, metadata=metadata)
-        logs[number].write_bytes(content(log))
+        return altered(log, place, value=value if rng.random() < 0.7 else 1000, metadata=metadata)
+
+    _rewrite(package, _some(package, rng, 1, 2, len(package.logs)), seeded)
 
 
 def _noise(package: Package, rng: random.Random) -> None:
@@ -199,24 +210,14 @@ def _about_the_limit(package: Package, rng: random.Random) -> None:
         return
     near = rng.choice((plan.minimum, plan.mean, (plan.minimum + plan.mean) / 2))
     near = rng.choice((near, near + 1e-9, near - 1e-9, math.ceil(near), math.floor(near), round(near, 3)))
-    for number, file in enumerate(package.logs):
-        log = log_of(ours, number)
-        for place in (*places_of(log, "eval_accuracy"), *places_of(log, "eval_error")):
-            metadata = (log[place].record or {})["metadata"]
-            counts = dict.fromkeys({"epoch_num", "samples_count", "step_num"} & metadata.keys(), near)
-            log = altered(log, place, metadata={**metadata, **counts})
-        file.write_bytes(content(log))
+    _rewrite(package, range(len(package.logs)), lambda log: counting(log, lambda value: near))
 
 
 def _batch_sizes(package: Package, rng: random.Random) -> None:
     """Another batch size in one log or in all, also of an odd type."""
-    logs = package.logs
-    size = rng.choice((1, 8, 10**6, "256", 256.0, 256.5, None, True, [], -1, 10**400, float("nan"), float("inf")))
-    for number in rng.sample(range(len(logs)), rng.choice((1, len(logs)))):
-        log = log_of(package.combination, number)
-        for place in places_of(log, "global_batch_size"):
-            log = altered(log, place, value=size)
-        logs[number].write_bytes(content(log))
+    size: Any = rng.choice((1, 8, 10**6, "256", 256.0, 256.5, None, True, [], -1, 10**400, float("nan"), float("inf")))
+    numbers = _some(package, rng, 1, len(package.logs))
+    _rewrite(package, numbers, lambda log: altered(log, places_of(log, "global_batch_size"), value=size))
 
 
 def _description_bytes(package: Package, rng: random.Random) -> None:
@@ -224,17 +225,8 @@ def _description_bytes(package: Package, rng: random.Random) -> None:
     twice = whole.replace(b"{", b'{"division": "closed",', 1)
     number = whole.replace(b"{", b'{"n": ' + b"9" * 5000 + b",", 1)
     accent = whole.replace(b"ACME", b"ACM\xe9")
-    cases = (
-        *ODD_BYTES,
-        DEEP,
-        twice,
-        number,
-        accent,
-        b"\xef\xbb\xbf" + whole,
-        whole[:-3],
-        whole + b"x",
-        whole + b"\n\n",
-    )
+    more = (b"\xef\xbb\xbf" + whole, whole[:-3], whole + b"x", whole + b"\n\n")
+    cases = (*ODD_BYTES, DEEP, twice, number, accent, *more)
     package.description().write_bytes(rng.choice(cases))
 
 
@@ -246,18 +238,9 @@ def _log_content(package: Package, rng: random.Random) -> None:
 
 
 def _noncompliant_logs(package: Package, rng: random.Random) -> None:
-    for number in rng.sample(range(len(package.logs)), rng.choice((1, 1, 2))):
-        log = log_of(package.combination, number)
-        for place in places_of(log, "eval_accuracy"):
-            log = altered(
-                log, place, value=-1e9 if package.combination.benchmark in ("ssd", "resnet", "retinanet") else 1e9
-            )
-        package.logs[number].write_bytes(content(log))
-
-
-def _copied_log(package: Package, rng: random.Random) -> None:
-    one, other = rng.sample(package.logs, 2)
-    other.write_bytes(one.read_bytes())
+    miss = -1e9 if package.combination.benchmark in ("ssd", "resnet", "retinanet") else 1e9
+    numbers = _some(package, rng, 1, 1, 2)
+    _rewrite(package, numbers, lambda log: altered(log, places_of(log, "eval_accuracy"), value=miss))
 
 
 def _without_seed(package: Package, rng: random.Random) -> None:
@@ -265,16 +248,12 @@ def _without_seed(package: Package, rng: random.Random) -> None:
     file.write_bytes(b"".join(line for line in file.read_bytes().splitlines(True) if b'"key": "seed"' not in line))
 
 
-def _odd_log(package: Package, rng: random.Random) -> None:
-    instead(rng.choice(package.logs), rng)
-
-
 FILE_FAULTS: dict[str, Change] = {
     "description content": _description_bytes,
-    "log of another kind": _odd_log,
+    "log of another kind": lambda package, rng: instead(rng.choice(package.logs), rng),
     "content of a log": _log_content,
     "noncompliant logs": _noncompliant_logs,
-    "copied log": _copied_log,
+    "copied log": lambda package, rng: shutil.copyfile(*rng.sample(package.logs, 2)),
     "runs that converge too fast": lambda package, rng: speed_up(package),
     "log without seed": _without_seed,
     "description with odd values": _odd_fields,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mlsub.rules.model import KeyRule
 from tools.oracle.generate import Combination, compliant_log, line_of, line_of_mll, rules_of
-from tools.oracle.values import RAW_VALUES
+from tools.oracle.values import RAW_VALUES, resolved_rule
 
 _TOKEN = ":::MLLOG "  # noqa: S105  (no password)
 _RAW = "raw JSON "
@@ -38,6 +41,18 @@ class Mutant(NamedTuple):
 
     description: str
     content: bytes
+
+
+class Edit(NamedTuple):
+    """One change of a log: the key and the demand, or border of one, that it is aimed at, and what it is in words.
+
+    ``make`` raises a LookupError, TypeError, AttributeError or ValueError where the change cannot be made.
+    """
+
+    key: str
+    aim: str
+    words: str
+    make: Callable[[Log], Log]
 
 
 def raw(place: int) -> str:
@@ -92,7 +107,7 @@ def _parsed(text: str) -> Line:
 
 def content(log: Log) -> bytes:
     """The log as a file."""
-    return ("\n".join(line.text for line in log) + "\n").encode("latin-1", "replace")
+    return "".join(f"{line.text}\n" for line in log).encode("latin-1", "replace")
 
 
 def keys_of(log: Log) -> list[str]:
@@ -105,20 +120,78 @@ def places_of(log: Log, key: str) -> list[int]:
     return [place for place, line in enumerate(log) if line.key == key]
 
 
-def altered(log: Log, place: int, **fields: Any) -> Log:
-    """The log with other fields in one record."""
-    line = log[place]
-    record = {**(line.record or {}), **fields}
-    return [*log[:place], record_line(record, old=line.old), *log[place + 1 :]]
+def first_of(log: Log, key: str) -> int:
+    """Where the first record of a key stands; a LookupError where there is none."""
+    return places_of(log, key)[0]
+
+
+def record_of(log: Log, place: int) -> dict[str, Any]:
+    """What a line says; nothing where it is no record."""
+    return log[place].record or {}
+
+
+def entries_of(log: Log, place: int) -> dict[str, Any]:
+    """The metadata of a record."""
+    found: dict[str, Any] = record_of(log, place)["metadata"]
+    return found
+
+
+def without(log: Log, *keys: str) -> Log:
+    """The log without any record of these keys."""
+    return [line for line in log if line.key not in keys]
+
+
+def replaced(log: Log, place: int, *lines: Line) -> Log:
+    """The log with other lines, or none, in the place of one."""
+    return [*log[:place], *lines, *log[place + 1 :]]
+
+
+def inserted(log: Log, to: int, *lines: Line) -> Log:
+    """The log with more lines before the one at a place."""
+    return [*log[:to], *lines, *log[to:]]
 
 
 def moved(log: Log, place: int, to: int) -> Log:
     """The log with one line at another place among the rest."""
-    rest = [*log[:place], *log[place + 1 :]]
-    return [*rest[:to], log[place], *rest[to:]]
+    return inserted(replaced(log, place), to, log[place])
+
+
+def like(log: Log, place: int, **fields: Any) -> Line:
+    """A line with the record at a place, but for some fields."""
+    return record_line({**record_of(log, place), **fields}, old=log[place].old)
+
+
+def altered(log: Log, places: int | Iterable[int], **fields: Any) -> Log:
+    """The log with other fields in one record, or in several."""
+    changed = list(log)
+    for place in [places] if isinstance(places, int) else places:
+        changed[place] = like(log, place, **fields)
+    return changed
+
+
+def stated_by(log: Log) -> dict[str, Any]:
+    """What the last record of each key says."""
+    return {str(line.key): (line.record or {}).get("value") for line in log if line.key is not None}
+
+
+def stated_rules(log: Log, combination: Combination) -> dict[str, KeyRule]:
+    """The rules of a log, their formulas computed from what it states."""
+    values = stated_by(log)
+    return {key: resolved_rule(rule, values) for key, rule in rules_of(combination).items()}
 
 
 def show(value: Any) -> str:
     """A value in a description, shortened."""
     text = repr(value)
     return text if len(text) <= 70 else f"{text[:67]}..."
+
+
+def difference(before: Log, after: Log) -> str:
+    """In words, the first line in which a log is not as it was, and from where on."""
+    lines = zip_longest(before, after, fillvalue=Line(""))
+    differing = [(number, old, new) for number, (old, new) in enumerate(lines, 1) if old.text != new.text]
+    if not differing:
+        return "nothing changed"
+    number, old, new = differing[0]
+    same = next((at for at, (one, other) in enumerate(zip(old.text, new.text, strict=False)) if one != other), 0)
+    return f"line {number}, {old.key}: ...{show(new.text[max(0, same - 12) :])}"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import glob
 import logging
+import os
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from functools import lru_cache, partial
 from io import StringIO
 from pathlib import Path
@@ -63,6 +64,18 @@ DAYS: dict[tuple[str, str], Day] = {
 LATEST = Day(trimmed=False, pruned_by="RCP Mean", scaled=True, by_folder=False)
 #: Runs of benchmarks that the installed release no longer knows the number of, and that the rounds had.
 _GONE = {"dlrm": 5}
+
+
+#: What the official messages are called here.
+HOW = {
+    "RCP found": "exact",
+    "RCP Interpolation": "interpolated",
+    "RCP not found but slower": "smaller-batch",
+    "Missing RCP": "missing",
+    "Cannot find any RCPs": "missing",
+    "Insufficient convergence": "insufficient-convergence",
+    "Could not detect": "no-batch-size",
+}
 
 
 class Said(NamedTuple):
@@ -173,6 +186,19 @@ def rcp_of_the_day(usage: str, round_name: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let the official tools print, log and warn of nothing."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(), Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
 def official_test(
     folder: Path,
     usage: str,
@@ -196,11 +222,8 @@ def official_test(
         reference: other reference data than the round's.
         today: the installed checker as it is, not as that of the round's day.
     """
-    disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
     day = nullcontext() if today else rcp_of_the_day(usage, round_name)
-    with day, ExitStack() as files, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with day, ExitStack() as files, quiet():
         own = files.enter_context(reference.open()) if reference is not None else None
         ruleset = get_round(usage, round_name).ruleset
         try:
@@ -209,8 +232,6 @@ def official_test(
             )
         except Exception as error:
             return Said(False, crash=f"{type(error).__name__}: {str(error)[:200]}")
-        finally:
-            logging.disable(disabled)
     return Said(bool(passed), message, float(scaling))
 
 

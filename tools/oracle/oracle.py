@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ _LENIENT_KEY = "weights_initialization"
 _MAX_QUEUED = 60
 
 #: libyaml where PyYAML was built with it; both loaders yield plain strings, lists and dicts.
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class Answer(NamedTuple):
@@ -76,9 +77,7 @@ def official(
     """
     usage, name = usage_and_round(round_id)
     ruleset = f"{name}.0"
-    prepare = prepared(round_id, fast=fast, evaluating=evaluating, today=today)
-    with prepare as (log, queue), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with prepared(round_id, fast=fast, evaluating=evaluating, today=today) as (log, queue):
         checker = mlp_compliance.make_checker(usage, ruleset, True, False)
         try:
             valid = mlp_compliance.main(str(file), _config(file, usage, ruleset), checker)[0]
@@ -120,7 +119,8 @@ def prepared(
     ]
     if fast:
         replaced += shortcuts(mlp_compliance, _parser(round_id), evaluating)
-    with ExitStack() as names:
+    with ExitStack() as names, redirect_stdout(StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         for module, name, value in replaced:
             names.enter_context(patch.object(module, name, value, create=True))
         yield log, queue
@@ -140,7 +140,7 @@ def _cached_load(round_id: str) -> Any:
 @lru_cache(maxsize=1024)
 def _parsed(content: str, round_id: str) -> Any:
     """The rules of one file. The checker never changes them, so one copy serves all logs."""
-    checks = yaml.load(content, Loader=_LOADER)  # noqa: S506  (a base loader builds no objects)
+    checks = yaml.load(content, Loader=LOADER)  # noqa: S506  (a base loader builds no objects)
     for change in DAY_DIFFERS.get(round_id, ()):
         checks = [changed for check in checks or [] if (changed := change(check))]
     return checks

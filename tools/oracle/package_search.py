@@ -88,7 +88,7 @@ class Tried(NamedTuple):
         }
 
     @property
-    def outcome(self) -> str:
+    def word(self) -> str:
         """A word for the figures."""
         side = "accepted" if self.answer.accepted else "crash" if self.answer.crash else "rejected"
         return f"official {side}, mlsub {'accepted' if accepted(self.report) else 'rejected'}"
@@ -119,9 +119,3 @@ def _factors(package: Package, report: Report) -> Iterator[tuple[float, float]]:
             file = package.folder / entry.path / "scaling.json"
             written = json.loads(file.read_text())["scaling_factor"] if file.is_file() else 1.0
             yield entry.rcp.scaling, written
-
-
-def attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
-    """Make one try of the long search: a word for the figures, and what differs."""
-    one = tried(seed, number, above)
-    return (one.outcome, one.problem)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,8 +23,19 @@ from mlsub.submission.report import Report
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings
 from tools.oracle.generate import Combination, combinations, usage_and_round
-from tools.oracle.log import Line, Log, altered, content, generated, places_of, record_line
-from tools.oracle.official_rcp import rcp_of_the_day
+from tools.oracle.log import (
+    Line,
+    Log,
+    altered,
+    content,
+    entries_of,
+    generated,
+    like,
+    places_of,
+    record_line,
+    without,
+)
+from tools.oracle.official_rcp import quiet, rcp_of_the_day
 from tools.oracle.oracle import prepared
 from tools.oracle.shared import INSTALLED_POINTS
 from tools.support.make_tree import make_description
@@ -43,6 +53,8 @@ _BENCHMARKS = frozenset(get_round("training", "1.0").benchmarks)
 #: So far that no reference is slower.
 _SLOW = 10**9
 ORGANISATION, SYSTEM = "ACME", "rack1"
+#: How an evaluation says how far the training has come.
+_COUNTERS = ("epoch_num", "samples_count", "step_num")
 
 
 @cache
@@ -91,16 +103,28 @@ class Package(NamedTuple):
     def description(self, system: str = SYSTEM) -> Path:
         return self.folder / "systems" / f"{system}.json"
 
+    def describe(self, **fields: Any) -> None:
+        """Write the description anew, with other fields; None takes one away."""
+        content = {**json.loads(self.description().read_text()), **fields}
+        self.description().write_text(json.dumps({name: x for name, x in content.items() if x is not None}))
+
 
 def build(above: Path, combination: Combination, organisation: str = ORGANISATION) -> Package:
     """Write a package that both sides accept."""
+    entry = empty_entry(above, combination, organisation)
+    for run in range(runs_of(combination)):
+        (entry / f"result_{run}.txt").write_bytes(content(log_of(combination, run)))
+    return Package(above / f"v{combination.round}" / organisation, combination)
+
+
+def empty_entry(above: Path, combination: Combination, organisation: str = ORGANISATION, *, weak: bool = False) -> Path:
+    """Write a package without logs; gives the folder of its benchmark."""
     package = Package(above / f"v{combination.round}" / organisation, combination)
-    package.entry.mkdir(parents=True)
+    entry = package.system / "weak" / combination.benchmark if weak else package.entry
+    entry.mkdir(parents=True)
     package.description().parent.mkdir()
     package.description().write_text(describe(combination))
-    for run in range(runs_of(combination)):
-        (package.entry / f"result_{run}.txt").write_bytes(content(log_of(combination, run)))
-    return package
+    return entry
 
 
 def describe(combination: Combination) -> str:
@@ -108,28 +132,30 @@ def describe(combination: Combination) -> str:
     return json.dumps(make_description(combination.division, ORGANISATION, status="Available on-premise"), indent=2)
 
 
-@lru_cache(maxsize=64)
-def _generated_once(combination: Combination) -> tuple[Line, ...]:
-    return tuple(generated(combination))
+#: The records of each combination, which are made once.
+_generated_once = lru_cache(maxsize=64)(generated)
 
 
 def log_of(combination: Combination, run: int, *, slow: bool = True) -> Log:
     """A compliant log with a seed of its own; in Closed at a batch size with a reference, and slow to converge."""
-    log = [line for line in _generated_once(combination) if line.key != "seed"]
-    like = log[0].record or {}
-    seed = {**like, "key": "seed", "value": 1000 + run, "metadata": {"file": "train.py", "lineno": 3}}
-    log.insert(1, record_line(seed))
+    log = without(_generated_once(combination), "seed")
+    seed = like(log, 0, key="seed", value=1000 + run, metadata={"file": "train.py", "lineno": 3})
+    log.insert(1, seed)
     size = CLOSED.get(combination.round, {}).get(combination.benchmark) if combination.division == "closed" else None
     if size is not None:
-        unit, factor = unit_of(combination.benchmark), _SLOW if slow else 1
-        for place in places_of(log, "global_batch_size"):
-            log = altered(log, place, value=size)
-        for place in (*places_of(log, "eval_accuracy"), *places_of(log, "eval_error")):
-            metadata = (log[place].record or {})["metadata"]
-            counts = {name: metadata[name] for name in ("epoch_num", "samples_count", "step_num") if name in metadata}
-            slower = {name: value * factor for name, value in (counts or {unit: 1}).items()}
-            log = altered(log, place, metadata={**metadata, **slower})
+        log = altered(log, places_of(log, "global_batch_size"), value=size)
+        log = counting(log, lambda value: value * (_SLOW if slow else 1), unit_of(combination.benchmark))
     return [_later(line, run) for line in log]
+
+
+def counting(log: Log, counted: Callable[[Any], Any], unit: str | None = None) -> Log:
+    """The log with another count at each evaluation; one that counts nothing gets that of 1 ``unit``, if any."""
+    for place in (*places_of(log, "eval_accuracy"), *places_of(log, "eval_error")):
+        metadata = entries_of(log, place)
+        there: dict[str, Any] = {name: metadata[name] for name in _COUNTERS if name in metadata}
+        counts = there or ({unit: 1} if unit else {})
+        log = altered(log, place, metadata=metadata | {name: counted(value) for name, value in counts.items()})
+    return log
 
 
 def speed_up(package: Package) -> None:
@@ -154,7 +180,7 @@ def official(package: Package, *, today: bool = False) -> Answer:
     folder, ruleset = str(package.folder), f"{name}.0"
     flags = {"rcp_bypass": False, "rcp_bert_train_samples": False, "seed_checker_bypass": False}
     day = nullcontext() if today else _of_the_day(get_round(usage, name))
-    with prepared(package.combination.round, today=today), day, _quiet():
+    with prepared(package.combination.round, today=today), day, quiet():
         try:
             systems = package_checker.check_systems(folder, usage, ruleset)
             results = package_checker.check_training_result_files(folder, usage, ruleset, True, False, **flags)
@@ -212,18 +238,6 @@ def _of_the_day(round_: Round) -> Iterator[None]:
         for holder, name, value in replaced:
             names.enter_context(patch.object(holder, name, value))
         yield
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings(), Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
 
 
 def ours(package: Package) -> Report:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable, Iterator
-from functools import lru_cache
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import compress, count, islice, repeat
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.oracle import boundary
-from tools.oracle.dependent import dependent, sources_of
+from tools.oracle import aimed
+from tools.oracle.aimed_borders import bench, sources_of
 from tools.oracle.generate import Combination
-from tools.oracle.log import Mutant, content, generated, smallest
-from tools.oracle.mutate import mutant, stated_rules
+from tools.oracle.log import Mutant, content, smallest, stated_rules
+from tools.oracle.random_changes import Part, mutant, spliced
 from tools.oracle.sources import Source, generated_sources, published_sources
-from tools.oracle.splices import Part, spliced
 
 #: A pair of changes that cannot both be made is drawn anew, so many times.
 _DRAWS = 20
@@ -25,35 +24,26 @@ _PUBLISHED_IN = 4
 #: Published logs larger than this are no part of a splice.
 _LARGEST_PART = 60_000
 
+#: Called with a source, the seed, the number of the first log and a file to write on; gives None for a log that cannot
+#: be made.
+Logs = Callable[[Source, str, int, Path], Iterator[Mutant | None]]
+
 
 class Phase(NamedTuple):
-    """A kind of change: which share of all logs it has, of which sources, and how they are made.
-
-    ``logs`` is called with a source, the seed, the number of the first log and a file to write on; it yields None for a
-    log that cannot be made.
-    """
+    """A kind of change: which share of all logs it has, of which sources, and how they are made."""
 
     name: str
     share: float
-    sources: Callable[[], list[Source]]
-    logs: Callable[[Source, str, int, Path], Iterator[Mutant | None]]
+    sources: Callable[[], Sequence[Source]]
+    logs: Logs
 
 
-def _boundary(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
-    """One change at a border, each cell once before any twice. This comes to an end."""
+def _aimed(aim: str, source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
+    """One change at a border, each aim once before any twice. This comes to an end."""
     log = smallest(source.combination)
-    some = boundary.in_order(source.combination, seed, file)
+    some = aimed.in_order(aim, source.combination, seed, file)
     for place, edit in enumerate(some[first:], first):
-        yield boundary.mutant(log, [edit], f"{seed}/{source.name}/{place}")
-
-
-def _dependent(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
-    """A key's value, and a formula that uses it at the border that this makes. This comes to an end."""
-    log = smallest(source.combination)
-    some = list(dependent(source.combination, file))
-    random.Random(f"{seed}/dependent/{source.name}").shuffle(some)
-    for place, edit in enumerate(some[first:], first):
-        yield boundary.mutant(log, [edit], f"{seed}/dependent/{source.name}/{place}")
+        yield aimed.mutant(log, [edit], f"{seed}/{aim}/{source.name}/{place}")
 
 
 def _with_formulas() -> list[Source]:
@@ -63,19 +53,18 @@ def _with_formulas() -> list[Source]:
         return [
             source
             for source in generated_sources()
-            if sources_of(boundary.bench(source.combination, file)).keys() - {"submission_division"}
+            if sources_of(bench(source.combination, file)).keys() - {"submission_division"}
         ]
 
 
 def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
     """Two changes at borders."""
     log = smallest(source.combination)
-    some = boundary.by_key(boundary.edits(source.combination, file))
-    for place in _from(first):
-        rng = random.Random(f"{seed}/pairs/{source.name}/{place}")
-        drawn = (
-            boundary.mutant(log, boundary.pair(some, rng), f"{seed}/pairs/{source.name}/{place}") for _ in range(_DRAWS)
-        )
+    some = aimed.by_key(aimed.edits("borders", source.combination, file))
+    for place in count(first):
+        name = f"{seed}/pairs/{source.name}/{place}"
+        rng = random.Random(name)
+        drawn = (aimed.mutant(log, aimed.pair(some, rng), name) for _ in range(_DRAWS))
         yield next((found for found in drawn if found is not None), None)
 
 
@@ -83,25 +72,19 @@ def _changed(source: Source, seed: str, first: int, file: Path) -> Iterator[Muta
     """What bugs, crashes and careless hands do to a log."""
     log = source.log()
     rules = stated_rules(log, source.combination)
-    for place in _from(first):
-        yield mutant(log, rules, f"{seed}/{source.name}/{place}")
+    return (mutant(log, rules, f"{seed}/{source.name}/{place}") for place in count(first))
 
 
 def _splices(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
     """A log of this combination and another of the same or another round, benchmark or division."""
-    for place in _from(first):
-        rng = random.Random(f"{seed}/splices/{source.name}/{place}")
+    for place in count(first):
+        name = f"{seed}/splices/{source.name}/{place}"
+        rng = random.Random(name)
         published = _small_published() if rng.randrange(_PUBLISHED_IN) == 0 else ()
         here = [other for other in published if other.combination.round == source.combination.round]
         one = rng.choice(here) if here and rng.randrange(2) else source
         other = rng.choice(published or _near(rng, source.combination))
-        yield spliced(rng, _part(one), _part(other), f"{seed}/splices/{source.name}/{place}")
-
-
-def _from(first: int) -> Iterator[int]:
-    while True:
-        yield first
-        first += 1
+        yield spliced(rng, _part(one), _part(other), name)
 
 
 @lru_cache(maxsize=1)
@@ -109,33 +92,25 @@ def _small_published() -> tuple[Source, ...]:
     return tuple(source for source in published_sources() if source.size() <= _LARGEST_PART)
 
 
-@lru_cache(maxsize=1)
-def _all_generated() -> tuple[Source, ...]:
-    return tuple(generated_sources())
-
-
 def _near(rng: random.Random, combination: Combination) -> tuple[Source, ...]:
     """Logs that share the round, the benchmark or the division with one, or nothing."""
-    field = rng.choice(("round", "benchmark", "division", None))
-    alike = [
-        s for s in _all_generated() if field is None or getattr(s.combination, field) == getattr(combination, field)
-    ]
-    return tuple(alike)
+    every, field = generated_sources(), rng.choice(("round", "benchmark", "division", None))
+    alike = (getattr(s.combination, field) == getattr(combination, field) for s in every) if field else repeat(True)
+    return tuple(compress(every, alike))
 
 
 @lru_cache(maxsize=512)
 def _part(source: Source) -> Part:
-    log = generated(source.combination) if source.path is None else source.log()
-    return Part(source.name, content(log))
+    return Part(source.name, content(source.log()))
 
 
 PHASES: tuple[Phase, ...] = (
-    Phase("boundary", 0.45, generated_sources, _boundary),
-    Phase("dependent", 0.05, _with_formulas, _dependent),
+    Phase("boundary", 0.45, generated_sources, partial(_aimed, "borders")),
+    Phase("dependent", 0.05, _with_formulas, partial(_aimed, "dependent")),
     Phase("pairs", 0.20, generated_sources, _pairs),
     Phase("splices", 0.13, generated_sources, _splices),
     Phase("random changes", 0.12, generated_sources, _changed),
-    Phase("published logs, changed", 0.05, lambda: list(published_sources()), _changed),
+    Phase("published logs, changed", 0.05, published_sources, _changed),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from mlsub.convergence.statistics import mean_of, trimmed
@@ -11,6 +11,7 @@ from mlsub.submission.report import RcpResult, Report
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings
 from tools.oracle.generate import usage_and_round
+from tools.oracle.official_rcp import HOW
 from tools.oracle.shared import INSTALLED_POINTS, folder, recorded_entries, recorded_logs
 
 
@@ -74,14 +75,6 @@ def compared_dropped(round_name: str, report: Report) -> Iterator[Compared]:
             yield Compared(path, True, now == then, f"{then} runs dropped", f"{now} runs dropped")
 
 
-#: What the official messages of the convergence test are called here.
-_HOW = {
-    "RCP found": "exact",
-    "RCP Interpolation": "interpolated",
-    "RCP not found but slower convergence on smaller batch size": "smaller-batch",
-    "Missing RCP": "missing",
-    "Insufficient convergence": "insufficient-convergence",
-}
 #: Relative, as numbers of 9 significant digits agree; and the official bisection's own.
 _RELATIVE, _BISECTION = 1e-9, 1e-4
 #: Minutes, absolute.
@@ -119,7 +112,7 @@ def _mean(ours: RcpResult, path: str) -> float | None:
 def _differs(ours: RcpResult, recorded: dict[str, Any], path: str) -> list[str]:
     """In words, what is not as recorded; the minimum within the official tolerance."""
     passed = ours.verdict == "pass"
-    how = next(name for text, name in _HOW.items() if recorded["msg"].startswith(text))
+    how = next(name for text, name in HOW.items() if recorded["msg"].startswith(text))
     exact = {"passed": (passed, recorded["passed"]), "how": (ours.how, how)}
     near = {
         "bs": (ours.batch_size, 0.0),
@@ -152,6 +145,15 @@ def compared_scores(round_name: str, report: Report) -> Iterator[Compared]:
             if (then["scaling"] is not None) != ours.scaling_file:
                 wrong.append(f"scaling.json: {ours.scaling_file} for a factor of {then['scaling']}")
             yield Compared(path, True, not wrong, "", "; ".join(wrong))
+
+
+#: What is recorded of an entry.
+COMPARED: dict[str, Callable[[str, Report], Iterator[Compared]]] = {
+    "dropped runs": compared_dropped,
+    "convergence": compared_rcp,
+    "score": compared_scores,
+    "seeds": compared_seeds,
+}
 
 
 def _first(answer: dict[str, Any]) -> str:

@@ -10,9 +10,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from functools import lru_cache
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,9 +18,22 @@ import mlsub
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.report import EntryResult
 from tools.oracle.generate import Combination, combinations, usage_and_round
-from tools.oracle.log import Log, altered, content, generated, places_of, record_line
+from tools.oracle.log import (
+    Log,
+    altered,
+    content,
+    entries_of,
+    first_of,
+    generated,
+    inserted,
+    like,
+    places_of,
+    record_of,
+    replaced,
+    without,
+)
 from tools.oracle.oracle import prepared
-from tools.oracle.packages import ORGANISATION, SYSTEM, describe
+from tools.oracle.packages import ORGANISATION, SYSTEM, empty_entry
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -150,19 +161,14 @@ TIMES: dict[str, Callable[[random.Random, int], list[float]]] = {
 
 def _status(chance: random.Random, log: Log) -> Log:
     place = chance.choice(places_of(log, "run_stop"))
-    return altered(log, place, metadata={**_metadata(log, place), "status": chance.choice(("aborted", None, "x", 1))})
-
-
-def _without(key: str) -> Callable[[random.Random, Log], Log]:
-    return lambda chance, log: [line for line in log if line.key != key]
+    return altered(log, place, metadata={**entries_of(log, place), "status": chance.choice(("aborted", None, "x", 1))})
 
 
 def _again(chance: random.Random, log: Log) -> Log:
     place = places_of(log, chance.choice(("run_start", "run_stop")))[0]
-    record = {**(log[place].record or {})}
-    record["time_ms"] = chance.choice((record["time_ms"] + 1, record["time_ms"] + MINUTE, 0))
-    to = chance.choice((place, place + 1, len(log)))
-    return [*log[:to], record_line(record, old=log[place].old), *log[to:]]
+    time_ms = record_of(log, place)["time_ms"]
+    again = like(log, place, time_ms=chance.choice((time_ms + 1, time_ms + MINUTE, 0)))
+    return inserted(log, chance.choice((place, place + 1, len(log))), again)
 
 
 def _odd_time(chance: random.Random, log: Log) -> Log:
@@ -186,30 +192,20 @@ def _another_scale(chance: random.Random, log: Log) -> Log:
 
 def _broken(chance: random.Random, log: Log) -> Log:
     place = chance.randrange(len(log))
-    return [*log[:place], log[place]._replace(text=log[place].text[:-5], record=None), *log[place + 1 :]]
-
-
-def _metadata(log: Log, place: int) -> dict[str, Any]:
-    found: dict[str, Any] = (log[place].record or {})["metadata"]
-    return found
+    return replaced(log, place, log[place]._replace(text=log[place].text[:-5], record=None))
 
 
 #: What may be out of the usual in a log.
 DEFECTS: dict[str, Callable[[random.Random, Log], Log]] = {
     "another status": _status,
-    "no run_stop": _without("run_stop"),
-    "no run_start": _without("run_start"),
+    "no run_stop": lambda chance, log: without(log, "run_stop"),
+    "no run_start": lambda chance, log: without(log, "run_start"),
     "run_start or run_stop again": _again,
     "an odd time": _odd_time,
     "off its target": _off_target,
     "a broken record": _broken,
     "another scale": _another_scale,
 }
-
-
-@lru_cache(maxsize=8)
-def _log(combination: Combination) -> Log:
-    return generated(combination)
 
 
 @lru_cache(maxsize=1)
@@ -226,14 +222,14 @@ def tried(seed: str, number: int, above: Path) -> Both:
     weak = usage == "hpc" and chance.random() < 0.5
     asked = needs(usage, name, combination.benchmark)
     runs = chance.choice((*[asked.runs] * 8, asked.runs + 1, asked.runs + 7, chance.randint(1, asked.runs)))
-    folder = written(organisation_of(above, combination), combination, weak=weak)
+    folder, log = empty_entry(above, combination, weak=weak), generated(combination)
     shape = chance.choice(list(TIMES))
     defect = chance.choice(list(DEFECTS))
     odd = chance.sample(range(runs), min(runs, chance.choice((0, 0, 0, 1, 1, asked.forgiven, asked.forgiven + 1))))
     for run, minutes in enumerate(TIMES[shape](chance, runs)):
-        log = _timed(_log(combination), minutes, chance.choice((0, 0, 0.25)))
-        log = DEFECTS[defect](chance, log) if run in odd else log
-        (folder / f"result_{run}.txt").write_bytes(content(log))
+        timed = lasting(log, minutes, chance.choice((0, 0, 0.25)))
+        timed = DEFECTS[defect](chance, timed) if run in odd else timed
+        (folder / f"result_{run}.txt").write_bytes(content(timed))
     factor = chance.choice((None, None, chance.choice(USUAL_FACTORS), chance.choice(ODD_FACTORS)))
     if factor is not None:
         (folder / "scaling.json").write_bytes(factor)
@@ -253,36 +249,18 @@ def compared(what: str, folder: Path, combination: Combination, *, weak: bool) -
     return Both(what, entry, frozenset(f.rule for f in report.findings), frozenset(other), theirs, endless)
 
 
-def organisation_of(above: Path, combination: Combination) -> Path:
-    """The folder of the organisation."""
-    return above / f"v{combination.round}" / ORGANISATION
-
-
-def written(organisation: Path, combination: Combination, *, weak: bool) -> Path:
-    """The folders and the description; gives the benchmark's folder."""
-    system = organisation / "results" / SYSTEM
-    below = system / ("weak" if weak else "strong") if combination.round.startswith("hpc") else system
-    (below / combination.benchmark).mkdir(parents=True)
-    (organisation / "systems").mkdir()
-    (organisation / "systems" / f"{SYSTEM}.json").write_text(describe(combination))
-    return below / combination.benchmark
-
-
-def _timed(log: Log, minutes: float, part: float) -> Log:
+def lasting(log: Log, minutes: float, part: float = 0) -> Log:
     """The log with so many minutes between run_start and run_stop; ``part`` of a millisecond is added to both."""
-    start = places_of(log, "run_start")[0]
-    began = (log[start].record or {})["time_ms"] + part
-    log = altered(log, start, time_ms=began)
-    stop = places_of(log, "run_stop")[0]
-    return altered(log, stop, time_ms=began + minutes * MINUTE)
+    start = first_of(log, "run_start")
+    began = record_of(log, start)["time_ms"] + part
+    return altered(altered(log, start, time_ms=began), first_of(log, "run_stop"), time_ms=began + minutes * MINUTE)
 
 
 def official_score(folder: Path, combination: Combination, *, weak: bool) -> Score:
     """What the installed summarizer makes of a benchmark's folder, in minutes."""
     usage, name = usage_and_round(combination.round)
     asked = (combination.benchmark, SYSTEM, (folder / "power").is_dir(), str(folder), usage, f"{name}.0")
-    with prepared(combination.round), redirect_stdout(StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with prepared(combination.round):
         try:
             if weak:
                 found = result_summarizer._compute_weak_score_standalone(*asked, {"submitter": ORGANISATION})
@@ -296,9 +274,3 @@ def official_score(folder: Path, combination: Combination, *, weak: bool) -> Sco
         # The installed release takes the seconds of v0.6 for milliseconds, and so has a thousandth of the minutes.
         minutes *= 1000
     return Score(None if minutes is None else float(minutes))
-
-
-def attempt(seed: str, number: int, above: Path) -> tuple[str, str | None]:
-    """Make one try of the long search: a word for the figures, and what differs."""
-    both = tried(seed, number, above)
-    return (both.word, both.problem)

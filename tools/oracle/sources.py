@@ -45,9 +45,10 @@ class Source(NamedTuple):
         return (folder(self.combination.round) / self.path).stat().st_size
 
 
-def generated_sources() -> list[Source]:
+@cache
+def generated_sources() -> tuple[Source, ...]:
     """One for each combination."""
-    return [Source(str(combination), combination, None) for combination in combinations()]
+    return tuple(Source(str(combination), combination, None) for combination in combinations())
 
 
 @cache

@@ -21,6 +21,33 @@ NASTY: tuple[Any, ...] = (
     *(2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**20),
 )
 
+_PATHS = ("../training_1.0.0/closed", "../training_1.1.0/open", "closed/../open", "/closed", "..", ".", "{}", "{0}")
+#: What keys may say that choose rules, or by which records are told apart, and what looks like it.
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "submission_division": (
+        *("closed", "open", "Closed", "OPEN", "closed ", "", "network", None, 1, ["closed"], {"closed": 1}, True),
+        *("common", *_PATHS),
+    ),
+    "submission_benchmark": (
+        *("resnet", "ssd", "maskrcnn", "bert", "dlrm", "rnnt", "unet3d", "minigo", "gpt3", "stable_diffusion", "gnn"),
+        *("llama2_70b_lora", "llama31_8b", "rgat", "retinanet", "dlrm_dcnv2", "deepcam", "openfold", "transformer"),
+        *("flux1", "common", "resnet_sgd", "RESNET", "bert ", "", None, 1, ["bert"], "digits", *_PATHS),
+    ),
+    "submission_status": (
+        *("cloud", "onprem", "preview", "research", "available", "Cloud", "on-prem", "", None, ["cloud"], 0, 1),
+    ),
+    "submission_org": ("Example", "example", "", None, 1, ["Example"]),
+    "submission_platform": ("Example", "example", "", None, 1, {"a": 1}),
+    "opt_name": (
+        *("sgd", "lars", "lamb", "LAMB", "AdamW", "adamw", "adam", "SGD", "", None, ["sgd"], {"sgd": 1}, 1, True),
+    ),
+}
+#: Where a run passes from one phase to the next.
+PHASES = (
+    *("init_start", "init_stop", "run_start", "run_stop", "epoch_start"),
+    *("eval_start", "eval_accuracy", "eval_error", "eval_stop"),
+)
+
 #: JSON texts, valid and not, that only differ in how they are written, or that parsers take differently.
 RAW_VALUES: tuple[str, ...] = (
     *("1" * 5000, "-" + "9" * 4300, "1e400", "-1e400", "1E0", "-0", "-0.0", "01", "+1", "1.", ".5", "1e", "0x10"),

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 REPOSITORY = Path(__file__).parents[2]
 LIST = REPOSITORY / "THIRD-PARTY.md"
@@ -59,11 +59,11 @@ SCRIPTS = (
 )
 
 
-def declared() -> dict[str, str]:
+def declared() -> dict[NormalizedName, str]:
     """The packages that setup.cfg names for users, and who asks: ``mlsub``, or extras."""
     config = ConfigParser()
     config.read(REPOSITORY / "setup.cfg")
-    found: dict[str, list[str]] = {}
+    found: dict[NormalizedName, list[str]] = {}
     places = [("mlsub", config["options"]["install_requires"])]
     places += [(extra, config["options.extras_require"][extra]) for extra in EXTRAS]
     for name, lines in places:
@@ -72,7 +72,7 @@ def declared() -> dict[str, str]:
     return {name: ", ".join(askers) for name, askers in found.items()}
 
 
-def needed_by(name: str) -> Iterator[str]:
+def needed_by(name: str) -> Iterator[NormalizedName]:
     """What an installed package needs on this machine, without extras."""
     for line in requires(name) or ():
         requirement = Requirement(line)
@@ -80,7 +80,7 @@ def needed_by(name: str) -> Iterator[str]:
             yield canonicalize_name(requirement.name)
 
 
-def closure() -> dict[str, str]:
+def closure() -> dict[NormalizedName, str]:
     """Every package that mlsub runs with here, and who asks for it.
 
     Raises:
@@ -104,7 +104,7 @@ def listed() -> dict[str, str]:
     return {row[0].lstrip("[").split("]")[0]: row[1] for row in rows}
 
 
-def _packages(names: dict[str, str]) -> Iterator[str]:
+def _packages(names: dict[NormalizedName, str]) -> Iterator[str]:
     import piplicenses  # pip-licenses, of the extra supply
 
     wanted = piplicenses.create_parser().parse_args(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from tools.supply.licences import SCRIPTS, Script, closure
 
@@ -35,15 +35,16 @@ def script_components(script: Script) -> list[dict[str, Any]]:
     ]
 
 
-def kept(bill: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+def kept(bill: dict[str, Any], names: Collection[NormalizedName]) -> dict[str, Any]:
     """A bill of materials with these packages and the scripts as components, and mlsub as its subject."""
     packages = {one["bom-ref"]: one for one in bill["components"]}
+    ours = canonicalize_name("mlsub")
     by_name = {canonicalize_name(one["name"]): reference for reference, one in packages.items()}
-    missing = sorted({*names, "mlsub"} - by_name.keys())
+    missing = sorted({*names, ours} - by_name.keys())
     if missing:
         raise SystemExit(f"not in the environment: {', '.join(missing)}")
     # Where this copy of the source lies says nothing about mlsub.
-    subject = {key: value for key, value in packages[by_name["mlsub"]].items() if key != "externalReferences"}
+    subject = {key: value for key, value in packages[by_name[ours]].items() if key != "externalReferences"}
     scripts = [component for script in SCRIPTS for component in script_components(script)]
     wanted = {by_name[name] for name in names}
     links = [

@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.entry import NO_FLAGS, USUAL, Convergence, Flags, Options, convergence_of
+from mlsub.convergence.entry import USUAL, Convergence, Options, convergence_of
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.model import Entry, LogReport
+from mlsub.submission.params import NO_FLAGS, Flags
 from tools.support.judging import report_on
 
 
@@ -57,8 +58,16 @@ def judged(
     round_ = get_round(usage, round_name)
     results = tuple(sorted(folder.glob("result_*.txt")))
     logs = tuple(_reports(results, usage, round_name))
-    names = {"path": ".", "organisation": "", "system": "", "benchmark": folder.name}
-    entry = Entry(**names, folder=folder, results=results, logs=logs, in_tree=False)
+    entry = Entry(
+        path=".",
+        organisation="",
+        system="",
+        benchmark=folder.name,
+        folder=folder,
+        results=results,
+        logs=logs,
+        in_tree=False,
+    )
     return convergence_of(entry, needs(usage, round_name, folder.name), round_, flags, options)
 
 

@@ -73,8 +73,17 @@ def judged(folder: Path, round_name: str = "5.1", nodes: Any = None, described: 
     content = {"number_of_nodes": nodes}
     description = SystemDescription(name="x", path="x", content=content, findings=()) if described else None
     logs = tuple(report_on(file, "training", round_name) for file in results)
-    names = {"path": ".", "organisation": "", "system": "", "benchmark": folder.name}
-    entry = Entry(**names, folder=folder, results=results, strays=strays, logs=logs, description=description)
+    entry = Entry(
+        path=".",
+        organisation="",
+        system="",
+        benchmark=folder.name,
+        folder=folder,
+        results=results,
+        strays=strays,
+        logs=logs,
+        description=description,
+    )
     return judge_power(entry, get_round("training", round_name))
 
 

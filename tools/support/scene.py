@@ -156,7 +156,7 @@ def watch(
     settings: dict[str, Any] | None = None,
     clock: FakeClock | None = None,
     standard_input: int = 0,
-    asked: dict[str, str],
+    asked: dict[str, Any],
 ) -> int:
     time = clock if clock is not None else FakeClock(script)
     names = [str(path) for path in paths]

@@ -14,8 +14,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from tools.oracle.generate import usage_and_round
 from tools.oracle.log import content
-from tools.oracle.mutate import mutants
 from tools.oracle.oracle import official
+from tools.oracle.random_changes import mutants
 from tools.oracle.sources import Source, generated_sources, published_sources
 
 PRIVATE = [

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 
 import mlsub
-from tools.oracle.compare import judge_both
+from tools.oracle.compare import judge_log
 from tools.oracle.generate import Combination
-from tools.oracle.log import Log, Mutant, altered, content, generated, moved, places_of
+from tools.oracle.log import Log, altered, entries_of, first_of, generated, moved, record_of, without
 from tools.oracle.official_rcp import official_test
 from tools.oracle.shared import ABSENT, folder, present, recorded_entries
 
@@ -28,29 +28,28 @@ class Case(NamedTuple):
 
 def _initialised_in(minutes: float) -> Callable[[Log], Log]:
     def change(log: Log) -> Log:
-        start, stop = (places_of(log, key)[0] for key in ("init_start", "init_stop"))
-        later = (log[start].record or {})["time_ms"] + minutes * MINUTE
-        return altered(log, stop, time_ms=later)
+        later = record_of(log, first_of(log, "init_start"))["time_ms"] + minutes * MINUTE
+        return altered(log, first_of(log, "init_stop"), time_ms=later)
 
     return change
 
 
 def _open(log: Log) -> Log:
-    return altered(log, places_of(log, "submission_division")[0], value="open")
+    return altered(log, first_of(log, "submission_division"), value="open")
 
 
 def _without_organisation(log: Log) -> Log:
-    return [line for line in log if line.key not in ("submission_org", "submission_platform")]
+    return without(log, "submission_org", "submission_platform")
 
 
 def _early_result(log: Log) -> Log:
-    place = places_of(log, "eval_result")[0]
-    metadata = (log[place].record or {})["metadata"]
+    place = first_of(log, "eval_result")
+    metadata = entries_of(log, place)
     return altered(log, place, metadata={**metadata, "timestamp": metadata["timestamp"] - 1000})
 
 
 def _late_division(log: Log) -> Log:
-    return moved(log, places_of(log, "submission_division")[0], places_of(log, "init_stop")[0])
+    return moved(log, first_of(log, "submission_division"), first_of(log, "init_stop"))
 
 
 GPT3 = Combination("3.0", "gpt3", "closed", None)
@@ -79,8 +78,7 @@ CASES: dict[str, tuple[Case, ...]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_an_oddity_of_a_log(name: str, tmp_path: Path) -> None:
     for combination, change, accepted in CASES[name]:
-        changed = Mutant(name, content(change(generated(combination))))
-        both = judge_both(changed, combination.round, tmp_path / "log.txt")
+        both = judge_log(change(generated(combination)), combination.round, tmp_path)
         assert (both.theirs.compliant, both.ours.compliant) == (accepted, accepted), both.describe()
 
 

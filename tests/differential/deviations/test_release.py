@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,35 +18,27 @@ from tools.oracle.compare import judged
 from tools.oracle.entries import tried
 from tools.oracle.entry_cases import Place
 from tools.oracle.generate import Combination, usage_and_round
-from tools.oracle.log import Log, altered, content, generated, places_of
+from tools.oracle.log import content, generated, without
 from tools.oracle.official_rcp import official_test
 from tools.oracle.oracle import official, prepared
-from tools.oracle.packages import Package, accepted, build, log_of, ours, speed_up
+from tools.oracle.packages import Package, accepted, build, empty_entry, log_of, ours, speed_up
 from tools.oracle.packages import official as official_package
-from tools.oracle.scores import organisation_of, written
+from tools.oracle.scores import lasting
 from tools.oracle.shared import ABSENT, CORPUS, present
 from tools.support.effort import effort
 
-
-def _without_weights(log: Log) -> Log:
-    return [line for line in log if line.key != "weights_initialization"]
-
-
-def _as_it_is(log: Log) -> Log:
-    return log
-
-
-LOGS: dict[str, tuple[Combination, Callable[[Log], Log]]] = {
-    "weights-initialization": (Combination("1.1", "maskrcnn", "closed", None), _without_weights),
-    "opt-epsilon": (Combination("2.1", "bert", "closed", None), _as_it_is),
+#: The keys that a log of a combination is without.
+LOGS: dict[str, tuple[Combination, tuple[str, ...]]] = {
+    "weights-initialization": (Combination("1.1", "maskrcnn", "closed", None), ("weights_initialization",)),
+    "opt-epsilon": (Combination("2.1", "bert", "closed", None), ()),
 }
 
 
 @pytest.mark.parametrize("name", LOGS)
 def test_a_log_that_the_checker_in_force_accepted_is_rejected_today(name: str, tmp_path: Path) -> None:
-    combination, change = LOGS[name]
+    combination, keys = LOGS[name]
     file = tmp_path / "result_0.txt"
-    file.write_bytes(content(change(generated(combination))))
+    file.write_bytes(content(without(generated(combination), *keys)))
     in_force, today = (official(file, combination.round, today=today).compliant for today in (False, True))
     assert (in_force, today) == (True, False)
     assert judged(file, combination.round).compliant
@@ -62,8 +53,7 @@ STATUSES = (
 @pytest.mark.parametrize("status", STATUSES)
 def test_a_status_of_v40_is_rejected_today(status: str, tmp_path: Path) -> None:
     package = build(tmp_path, Combination("4.0", "ssd", "open", None))
-    description = json.loads(package.description().read_text())
-    package.description().write_text(json.dumps({**description, "status": status}))
+    package.describe(status=status)
     assert accepted(ours(package))
     assert not official_package(package, today=True).accepted
 
@@ -75,12 +65,12 @@ def _flags_in_the_system(package: Package) -> None:
 
 def _without_seeds(package: Package) -> None:
     for file in package.logs:
-        file.write_bytes(content([line for line in log_of(package.combination, 0) if line.key != "seed"]))
+        file.write_bytes(content(without(log_of(package.combination, 0), "seed")))
 
 
 def _seeds_of_the_last(package: Package) -> None:
     for run, file in enumerate(package.logs[:-1]):
-        file.write_bytes(content([line for line in log_of(package.combination, run) if line.key != "seed"]))
+        file.write_bytes(content(without(log_of(package.combination, run), "seed")))
 
 
 def _power_of_one_run(package: Package) -> None:
@@ -121,8 +111,7 @@ def test_a_package_that_the_checker_in_force_judged_otherwise(name: str, tmp_pat
 
 def test_a_description_of_v07_without_a_division_ends_todays_checker(tmp_path: Path) -> None:
     package = build(tmp_path, SSD._replace(round="0.7", division="open"))
-    description = json.loads(package.description().read_text())
-    package.description().write_text(json.dumps({k: v for k, v in description.items() if k != "division"}))
+    package.describe(division=None)
     assert accepted(ours(package))
     assert official_package(package, today=True).crash == "KeyError: 'division'"
 
@@ -157,12 +146,9 @@ def test_dlrm_ends_todays_release_in_a_traceback(round_name: str, tmp_path: Path
 
 def test_the_minutes_of_v06_are_a_thousandth_there(tmp_path: Path) -> None:
     combination = Combination("0.6", "resnet", "open", "sgd")
-    folder = written(organisation_of(tmp_path, combination), combination, weak=False)
-    log = generated(combination)
-    start, stop = (places_of(log, key)[0] for key in ("run_start", "run_stop"))
-    log = altered(log, stop, time_ms=(log[start].record or {})["time_ms"] + 12 * 60_000)
+    folder = empty_entry(tmp_path, combination)
     for run in range(5):
-        (folder / f"result_{run}.txt").write_bytes(content(log))
+        (folder / f"result_{run}.txt").write_bytes(content(lasting(generated(combination), 12)))
     with prepared("0.6"):
         theirs, _, _ = result_summarizer._compute_strong_score_standalone(
             "resnet", "rack1", False, str(folder), "training", "0.6.0"

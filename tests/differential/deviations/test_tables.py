@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
-import warnings
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +23,14 @@ RETINANET = Combination("5.1", "retinanet", "open", None)
 def described(above: Path, combination: Combination = RETINANET, **fields: Any) -> Package:
     """A package whose description has other fields; None takes one away."""
     package = build(above, combination)
-    content = {**json.loads(package.description().read_text()), **fields}
-    package.description().write_text(json.dumps({k: v for k, v in content.items() if v is not None}))
+    package.describe(**fields)
     return package
 
 
 def official_rows(package: Package) -> list[dict[str, Any]]:
     """The official table; the summarizer comes last, for it writes into the package."""
     usage, name = usage_and_round(package.combination.round)
-    with prepared(package.combination.round), redirect_stdout(StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with prepared(package.combination.round):
         table = result_summarizer.summarize_results(str(package.folder), usage, f"{name}.0")[0]
     rows: list[dict[str, Any]] = table.to_dict("records")
     return rows
@@ -130,7 +124,7 @@ def test_the_convergence_of_unet3d_leaves_out_four_and_four(tmp_path: Path) -> N
     folder = tmp_path / "rack1" / "unet3d"
     points = [*range(2000, 2036), 9000, 9000, 9000, 9000]
     write_logs(folder, [log_of("unet3d", 84, point) for point in points])
-    with prepared("4.0"), redirect_stdout(StringIO()):
+    with prepared("4.0"):
         _, detailed = result_summarizer._compute_strong_scaling_scores(
             {"submitter": "ACME"}, str(folder.parent), "training", "4.0.0", "closed"
         )
@@ -148,5 +142,5 @@ def test_the_official_workbook_needs_a_file_that_is_not_installed(
     assert (done.status, Path("ours.xlsx").is_file()) == (0, True)
     asked = ["summarizer", str(package.folder), "training", "5.1.0", "--csv", "theirs.csv", "--xlsx", "theirs.xlsx"]
     monkeypatch.setattr("sys.argv", asked)
-    with prepared("5.1"), redirect_stdout(StringIO()), pytest.raises(FileNotFoundError, match=r"config\.yaml"):
+    with prepared("5.1"), pytest.raises(FileNotFoundError, match=r"config\.yaml"):
         result_summarizer.main()

@@ -12,9 +12,21 @@ from typing import Any
 
 import pytest
 
-from tools.oracle.compare import KNOWN_DEVIATIONS, disagrees, judge_both, known_deviation
+from tools.oracle.compare import KNOWN_DEVIATIONS, disagrees, judge_log, known_deviation
 from tools.oracle.generate import Combination, line_of
-from tools.oracle.log import Line, Log, Mutant, altered, content, generated, moved, places_of, smallest
+from tools.oracle.log import (
+    Line,
+    Log,
+    altered,
+    entries_of,
+    first_of,
+    generated,
+    moved,
+    places_of,
+    replaced,
+    smallest,
+    without,
+)
 from tools.oracle.packages import Answer, Package, accepted, build, official, ours, rejecting
 from tools.support.effort import HUNG
 from tools.support.runner import run
@@ -25,8 +37,8 @@ COSMOFLOW = Combination("hpc-3.0", "cosmoflow", "open", None)
 
 
 def _null_before_the_base_rate(log: Log) -> Log:
-    sparse, base = (places_of(log, key)[0] for key in ("opt_sparse_base_learning_rate", "opt_base_learning_rate"))
-    return moved(altered(log, sparse, value=None), sparse, base)
+    sparse = first_of(log, "opt_sparse_base_learning_rate")
+    return moved(altered(log, sparse, value=None), sparse, first_of(log, "opt_base_learning_rate"))
 
 
 CASES: dict[str, tuple[Combination, Callable[[Log], Log]]] = {"null-rate": (DLRM, _null_before_the_base_rate)}
@@ -35,8 +47,7 @@ CASES: dict[str, tuple[Combination, Callable[[Log], Log]]] = {"null-rate": (DLRM
 @pytest.mark.parametrize("name", KNOWN_DEVIATIONS)
 def test_a_known_deviation_of_a_log_is_one(name: str, tmp_path: Path) -> None:
     combination, change = CASES[name]
-    changed = Mutant("changed", content(change(smallest(combination))))
-    both = judge_both(changed, combination.round, tmp_path / "log.txt")
+    both = judge_log(change(smallest(combination)), combination.round, tmp_path)
     assert disagrees(both), "no deviation any more: take it from KNOWN_DEVIATIONS and from docs/deviations.yaml"
     assert known_deviation(both) == name
 
@@ -44,13 +55,13 @@ def test_a_known_deviation_of_a_log_is_one(name: str, tmp_path: Path) -> None:
 def test_another_difference_is_no_known_deviation(tmp_path: Path) -> None:
     """A null that both refuse, and one beside another defect."""
     log = smallest(DLRM)
-    late = altered(log, places_of(log, "opt_sparse_base_learning_rate")[0], value=None)
-    both = judge_both(Mutant("late", content(late)), "6.1", tmp_path / "log.txt")
+    late = altered(log, first_of(log, "opt_sparse_base_learning_rate"), value=None)
+    both = judge_log(late, "6.1", tmp_path)
     assert not disagrees(both)
     assert known_deviation(both) is None
-    worse = [line for line in _null_before_the_base_rate(log) if line.key != "seed"]
-    worse = altered(worse, places_of(worse, "opt_adam_beta_1")[0], value=0)
-    assert known_deviation(judge_both(Mutant("worse", content(worse)), "6.1", tmp_path / "log.txt")) is None
+    worse = without(_null_before_the_base_rate(log), "seed")
+    worse = altered(worse, first_of(worse, "opt_adam_beta_1"), value=0)
+    assert known_deviation(judge_log(worse, "6.1", tmp_path)) is None
 
 
 @pytest.mark.parametrize(("levels", "ours_too"), [(400, True), (600, False)])
@@ -58,7 +69,7 @@ def test_a_deeply_nested_record_is_noncompliant(levels: int, ours_too: bool, tmp
     record = {"namespace": "", "time_ms": 1_620_000_000_001, "event_type": "POINT_IN_TIME", "key": "note"}
     line = line_of({**record, "value": "?", "metadata": {"file": "a.py", "lineno": 1}})
     nested = Line(line.replace('"?"', "[" * levels + "]" * levels))
-    both = judge_both(Mutant("nested", content([*generated(RETINANET), nested])), "5.1", tmp_path / "log.txt")
+    both = judge_log([*generated(RETINANET), nested], "5.1", tmp_path)
     assert (both.theirs.compliant, both.ours.compliant) == (True, ours_too), both.describe()
 
 
@@ -67,17 +78,16 @@ def test_a_deeply_nested_record_is_noncompliant(levels: int, ours_too: bool, tmp
 def test_a_measure_that_lacks_its_step_or_partner_is_noncompliant(round_name: str, lacks: str, tmp_path: Path) -> None:
     log = generated(Combination(round_name, "stable_diffusion", "closed", None))
     place = places_of(log, "eval_accuracy")[-1]
-    metadata = {"metric": (log[place].record or {})["metadata"]["metric"]}
-    log = altered(log, place, metadata=metadata) if lacks == "step" else [*log[:place], *log[place + 1 :]]
-    both = judge_both(Mutant(f"no {lacks}", content(log)), round_name, tmp_path / "log.txt")
+    metadata = {"metric": entries_of(log, place)["metric"]}
+    log = altered(log, place, metadata=metadata) if lacks == "step" else replaced(log, place)
+    both = judge_log(log, round_name, tmp_path)
     assert any(message.startswith("crash: ") for message in both.theirs.messages)
     assert not both.ours.compliant
 
 
 def test_a_benchmark_named_common_never_ends_there(tmp_path: Path) -> None:
     log = generated(RETINANET)
-    named = altered(log, places_of(log, "submission_benchmark")[0], value="common")
-    both = judge_both(Mutant("common", content(named)), "5.1", tmp_path / "log.txt")
+    both = judge_log(altered(log, first_of(log, "submission_benchmark"), value="common"), "5.1", tmp_path)
     assert len(both.theirs.configs) > 50, "the same rules are queued again and again"
     assert not both.ours.compliant
 
@@ -157,8 +167,8 @@ def test_the_official_checkers_end_with_success_whatever_they_find(tmp_path: Pat
 
 def test_a_line_is_named_by_its_place_in_the_file(tmp_path: Path) -> None:
     log = [Line("some output"), *generated(RETINANET)]
-    place = places_of(log, "submission_org")[0]
-    both = judge_both(Mutant("wrong", content(altered(log, place, value=""))), "5.1", tmp_path / "log.txt")
+    place = first_of(log, "submission_org")
+    both = judge_log(altered(log, place, value=""), "5.1", tmp_path)
     (found,) = [finding for finding in both.ours.findings if finding.rejects]
     assert found.line == place + 1
     assert any(f"failed in line {place - 1}:" in message for message in both.theirs.messages), both.theirs.messages

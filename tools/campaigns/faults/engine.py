@@ -232,9 +232,9 @@ def _watch(root: str, fault: Fault) -> list[str]:
             if isinstance(path, str | bytes) and os.path.abspath(os.fsdecode(path)).startswith(root):  # noqa: PTH100
                 met(f"{event} {os.path.relpath(os.fsdecode(path), root)}")
 
-    def synced(file: int) -> None:
-        met(f"fsync {os.path.relpath(os.readlink(f'/proc/self/fd/{file}'), root)}")  # noqa: PTH115
-        sync(file)
+    def synced(fd: Any) -> None:
+        met(f"fsync {os.path.relpath(os.readlink(f'/proc/self/fd/{fd}'), root)}")  # noqa: PTH115
+        sync(fd)
 
     os.fsync = synced
     sys.addaudithook(hook)

@@ -12,6 +12,7 @@ import tarfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import pyrage
 import pyrage.passphrase
@@ -161,7 +162,9 @@ _TYPES = (tarfile.REGTYPE, tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, b"
 def _tar(rng: random.Random) -> bytes:
     """Draw a tar of plausible members, some of which lie in folders that are links."""
     stream = io.BytesIO()
-    form = rng.choice((tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.PAX_FORMAT))
+    form: Literal[0, 1, 2] = rng.choice(
+        (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.PAX_FORMAT)
+    )
     members = [(b"T", tarfile.DIRTYPE)]
     for _ in range(rng.randrange(1, 7)):
         members.append((b"T/" + rng.choice(_NAMES), rng.choice(_TYPES[:4] if rng.random() < 0.9 else _TYPES)))

@@ -22,10 +22,10 @@ from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch
 from tools.campaigns.fuzz.packages import orderly
 from tools.oracle.compare import Both, disagrees, known_deviation
 from tools.oracle.generate import ROUNDS, Combination, combinations, compliant_log, line_of_mll, usage_and_round
-from tools.oracle.log import Line, Log, Mutant, content
-from tools.oracle.mutate import mutant, stated_rules
+from tools.oracle.log import Line, Log, Mutant, content, stated_rules
 from tools.oracle.oracle import official
-from tools.oracle.text_mutations import FILE_CHANGES
+from tools.oracle.random_changes import mutant
+from tools.oracle.random_text import FILE_CHANGES
 from tools.support.judging import report_on
 from tools.support.runner import run
 from tools.support.typed import deep
@@ -144,7 +144,8 @@ def _cut(log: bytes) -> list[bytes]:
     """Return the log in pieces whose sizes its bytes decide: from single bytes to halves."""
     sizes = ((1,), (2, 3), (7, 1, 64), (100, 1000, 1), (len(log) // 2 + 1,), (_chance(log, 97) + 1, 1))[_chance(log, 6)]
     sizes = (*sizes, len(log) // 12 + 1) if len(log) > 300 else sizes
-    pieces, at = [], 0
+    pieces: list[bytes] = []
+    at = 0
     while at < len(log):
         pieces.append(log[at : at + sizes[len(pieces) % len(sizes)]])
         at += len(pieces[-1])
@@ -207,7 +208,7 @@ def _fix(data: bytes) -> None:
     after = file.read_bytes()
     if first.status == 2 and after != log:
         raise BrokenError("it cannot be repaired, and was changed")
-    before, now = (_judge(round_id, [one], ()) for one in (log, after))
+    before, now = (_judge(round_id, [one], False) for one in (log, after))
     new = {one.rule for one in now.findings if one.rejects} - {one.rule for one in before.findings if one.rejects}
     if (before.compliant and not now.compliant) or new:
         raise BrokenError(f"repaired, and worse: {new}")
@@ -228,7 +229,7 @@ def _redact(data: bytes) -> None:
         if after != log:
             raise BrokenError("it cannot be redacted, and was changed")
         return
-    _same(_judge(round_id, [log], ()), _judge(round_id, [after], ()), "redaction changes the answer")
+    _same(_judge(round_id, [log], False), _judge(round_id, [after], False), "redaction changes the answer")
     free = [line for line in after.splitlines() if b":::ML" not in line]
     if b"password = " + _SECRET in log.splitlines() and any(_SECRET in line for line in free):
         raise BrokenError("a secret still stands elsewhere")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from re import _constants as codes
-from re import _parser as parser
+from re import _constants as codes  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 #: From so many repetitions on, a repetition counts as long.
@@ -78,8 +78,8 @@ def _within(one: str, parts: list[Any]) -> bool:
 def _samples(tree: Any, most: int = 4) -> list[str]:
     """Texts that a part of an expression reads: a few, short ones."""
     made = [""]
-    for node in tree:
-        parts = _of_node(*node, most)
+    for kind, value in tree:
+        parts = _of_node(kind, value, most)
         made = [before + part for before, part in itertools.islice(itertools.product(made, parts), most * 4)][:most]
     return made
 

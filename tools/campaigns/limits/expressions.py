@@ -118,7 +118,8 @@ def of_functions() -> Iterator[tuple[str, Expression | None]]:
                 case ast.Attribute(value=ast.Name(id="re"), attr=name) if name in _TAKE_A_PATTERN:
                     place = f"{file}:{function.name}"
                     text = None if place in MADE else _text(file, function, call.args[0])
-                    yield place, text and Expression(place, re.compile(text), name not in _ANCHORED)
+                    made = None if text is None else Expression(place, re.compile(text), name not in _ANCHORED)
+                    yield place, made
 
 
 def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | bytes | None:
@@ -130,8 +131,8 @@ def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | byte
             inner = (part.value if isinstance(part, ast.FormattedValue) else part for part in parts)
             texts = [_text(file, function, part) for part in inner]
             return "".join(text if isinstance(text, str) else _PART for text in texts)
-        case ast.Name(id=name) if isinstance(value := getattr(_module(file), name, None), str | bytes):
-            return value
+        case ast.Name(id=name) if isinstance(held := getattr(_module(file), name, None), str | bytes):
+            return held
         case ast.Name(id=name):
             given = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
             return next((_text(file, function, n.value) for n in given if ast.unparse(n.targets[0]) == name), None)

@@ -23,9 +23,9 @@ from mlsub.log import events, reader
 from mlsub.log import run as run_module
 from mlsub.log.reader import TOKEN
 from mlsub.score.energy import read
-from tests.log.test_reader import MIB, RECORD, Chunks, RawRecord, records
 from tools.support.judging import report_on
 from tools.support.power_folders import node_log
+from tools.support.records import MIB, RECORD, Chunks, RawRecord, records
 from tools.support.runner import REPOSITORY
 from tools.support.scene import Fed
 

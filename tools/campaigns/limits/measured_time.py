@@ -12,8 +12,9 @@ import pytest
 from mlsub.commands.fix.repairs import fix_description, lines_of
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.convergence.filecheck import check_reference_file
-from tests.commands.fix.test_fix_description import ROUND_4_1
-from tests.judge.test_preflight import digits
+from mlsub.io.documents import Pair
+from mlsub.judge.preflight import preflight
+from mlsub.rounds import get_round
 
 
 @contextmanager
@@ -70,7 +71,7 @@ def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
 )
 def test_repairs_of_a_description(text: bytes) -> None:
     with within(20):
-        fix_description(lines_of(text), ROUND_4_1)
+        fix_description(lines_of(text), get_round("training", "4.1").statuses)
 
 
 def test_names_that_stand_twice_in_reference_points(tmp_path: Path) -> None:
@@ -83,4 +84,5 @@ def test_names_that_stand_twice_in_reference_points(tmp_path: Path) -> None:
 
 def test_keys_that_are_almost_known() -> None:
     with within(20):
-        digits({f"opt_momentun{'x' * 200}{n}": n for n in range(50_000)})
+        given = [Pair(f"opt_momentun{'x' * 200}{n}", n, n + 1) for n in range(50_000)]
+        preflight(get_round("rehearsal", "1.0"), "closed", "digits", given, "hp.yaml")
