@@ -7,6 +7,7 @@ runs while tests are collected is tried in a process of its own, which ``MUTATIO
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -37,6 +38,11 @@ class Job(msgspec.Struct, frozen=True):
     fresh: bool
 
 
+def _switch() -> Any:
+    """Return the module that only the copy has."""
+    return importlib.import_module("mlsub._switch")
+
+
 def _cpu_seconds() -> float:
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
@@ -46,34 +52,28 @@ class Recording:
     """Write a line for each test: its name, its cost, whether it passes, and the mutants that it runs."""
 
     def __init__(self, folder: Path) -> None:
-        from mlsub import _switch  # type: ignore[attr-defined]
-
         self._worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
         self._runs = folder / f"runs-{self._worker}"
         self._lines = (folder / f"tests-{self._worker}.jsonl").open("w", buffering=1)
         self._failed = False
         os.environ["MLSUB_MUTATION_RUNS"] = str(self._runs)
-        _switch.tests = os.getpid()
+        _switch().tests = os.getpid()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        from mlsub import _switch  # type: ignore[attr-defined]
-
         self._runs.unlink(missing_ok=True)
-        _switch.ran.clear()
+        _switch().ran.clear()
         self._failed, before = False, _cpu_seconds()
         try:
             return (yield)
         finally:
             elsewhere = map(int, self._runs.read_text().split()) if self._runs.exists() else ()
             line = {"test": item.nodeid, "cost": round(_cpu_seconds() - before, 4), "passes": not self._failed}
-            self._lines.write(json.dumps({**line, "runs": sorted({*_switch.ran, *elsewhere})}) + "\n")
+            self._lines.write(json.dumps({**line, "runs": sorted({*_switch().ran, *elsewhere})}) + "\n")
 
     def pytest_collection_finish(self) -> None:
-        from mlsub import _switch  # type: ignore[attr-defined]
-
         with (self._runs.parent / "runs-collection").open("a") as stream:
-            stream.writelines(f"{number}\n" for number in _switch.ran)
+            stream.writelines(f"{number}\n" for number in _switch().ran)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._failed |= report.failed
@@ -115,9 +115,7 @@ class Trying:
         process = os.fork()
         if not process:
             os.setsid()
-            from mlsub import _switch  # type: ignore[attr-defined]
-
-            _switch.active = job.number
+            _switch().active = job.number
             os.environ["MLSUB_MUTANT"] = str(job.number)
             os._exit(self._run(job, items, session, writing))
         os.close(writing)
