@@ -49,7 +49,17 @@ def ended(words: list[str], monkeypatch: pytest.MonkeyPatch, stdout: Any, stderr
     return end.value.code, told.getvalue() if isinstance(told, io.StringIO) else ""
 
 
-every_call = pytest.mark.parametrize("words", [*calls(), "check --help", "--help", "--version"], indirect=True)
+#: Besides the calls of the table, other ways to print.
+OTHERS = [
+    "check --help",
+    "--help",
+    "--version",
+    "fix v1.1/ACME --format json",
+    "rcp margin v1.0/ACME --format json",
+    "rules list --format json",
+    "verify sealed.tar.gz --format json",
+]
+every_call = pytest.mark.parametrize("words", [*calls(), *OTHERS], indirect=True)
 
 
 @every_call

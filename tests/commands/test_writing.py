@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.commands.calls import Call, Overwrite, calls, option
+from tests.commands.calls import Overwrite, calls, option
 from tests.commands.tree import leaves
 from tools.support.make_tree import make_tree, snapshot
 from tools.support.runner import REPOSITORY, Outcome, run
@@ -30,8 +30,11 @@ SCORE = tuple(calls()["score"].written("made"))
 CASES = [case for call in calls().values() for case in call.overwrites]
 #: Calls that write, and write again with --force; demo, which trains, is tried above.
 AGAIN = [
-    call for call in calls().values() if call.makes_a_file and option(call.command, "--force") and call.name != "demo"
+    call.written("made")
+    for call in calls().values()
+    if call.makes_a_file and option(call.command, "--force") and call.name != "demo"
 ]
+AGAIN += [[*PACK, "--scaffold"], [*calls()["db build"].written("made"), "--parquet", "tables"]]
 
 
 @pytest.fixture
@@ -52,7 +55,7 @@ def told(done: Outcome) -> str:
     return re.sub(r"\s+", " ", done.stdout + done.stderr)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.call} {Path(case.changed).name}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{' '.join(case.again)}, {Path(case.changed).name}")
 def test_what_somebody_wrote_is_kept_or_named(case: Overwrite, here: Path) -> None:
     if case.first is not None:
         assert run(*case.first).status == 0
@@ -74,11 +77,11 @@ def test_what_somebody_wrote_is_kept_or_named(case: Overwrite, here: Path) -> No
         assert "--force" not in case.again or case.status == 0 or file.name in told(done)
 
 
-@pytest.mark.parametrize("call", AGAIN, ids=lambda call: call.words)
-def test_what_nobody_changed_is_replaced_and_nothing_is_kept_of_it(call: Call, here: Path) -> None:
+@pytest.mark.parametrize("words", AGAIN, ids=" ".join)
+def test_what_nobody_changed_is_replaced_and_nothing_is_kept_of_it(words: list[str], here: Path) -> None:
     """Sealing, a database and folders differ each time, and are known again; the others come out the same."""
-    assert run(*call.written("made")).status == 0
-    assert run(*call.written("made", "--force")).status == 0
+    assert run(*words).status == 0
+    assert run(*words, "--force").status == 0
     assert list(here.rglob("*~")) == []
 
 

@@ -86,7 +86,7 @@ def _each(case: Case) -> Facts:
     for one in json.loads(_invoke(["rules", "list", "--format", "json"], nowhere).stdout)["rounds"]:
         for name in (benchmark["name"] for benchmark in one["benchmarks"]):
             of = filled(case.of, usage=one["usage"], round=one["round"], benchmark=name)
-            answer = _invoke([*call.words.split(), *_for_programs(call), *of], nowhere)
+            answer = _invoke([*call.words.split(), *of, *_for_programs(call)], nowhere)
             told = _document(answer, Reader(published=False)) if answer.stdout.strip() else {}
             asked.setdefault(f"{one['usage']} {name}", {})[one["round"]] = {"exit": answer.status, **told}
     facts: Facts = {}
@@ -118,7 +118,7 @@ def _one(case: Case) -> Facts:
             getattr(places, case.place)(folder)
             _age(folder)
         before = [_invoke(filled(step, tmp=folder), folder).status for step in case.before]
-        answer = _invoke([*call.words.split(), *_for_programs(call), *filled(case.of, tmp=folder)], folder)
+        answer = _invoke([*call.words.split(), *filled(case.of, tmp=folder), *_for_programs(call)], folder)
         after = [_invoke(filled(step, tmp=folder), folder).status for step in case.after]
         facts: Facts = {f"exit of step {number}": status for number, status in enumerate([*before, *after], 1)}
         facts["exit"] = answer.status
@@ -141,6 +141,8 @@ def _told(call: Call, answer: Answer, reader: Reader) -> Facts:
     if call.name == "system capture":  # The values are those of this machine.
         document = json.loads(answer.stdout)
         return {"fields": sorted(document.get("values", document))}
+    if call.name == "system new":
+        return reader.facts({"description": json.loads(answer.stdout)})
     if "csv" in call.words:
         rows = list(csv.DictReader(io.StringIO(answer.stdout)))
         return {

@@ -20,8 +20,10 @@ _DIGITS = 12
 _NAMES = ("path", "entry", "to", "id", "name", "key", "placeholder", "rule", "event", "kind")
 #: What every answer has.
 _ENVELOPE = ("schema", "mlsub", "command")
-#: What people wrote into descriptions and logs.
-_OF_PEOPLE = {"facts", "fields", "hyperparameters", "description", "unsearched"}
+#: What people wrote into descriptions and logs, and what a schema accepts: texts that are values, not our words.
+_VALUES = {"facts", "fields", "hyperparameters", "unsearched", "enum", "const", "pattern"}
+#: Lists whose order is a fact.
+_ORDERED = {"keys"}
 #: Records within a record that have more values than this have a line of their own.
 _INLINE = 8
 _WORD = re.compile(r"[\w.:+/@%*#=~-]{1,120}")
@@ -94,11 +96,12 @@ class Reader:
             if key == "findings" and isinstance(value, list):
                 facts |= finding_facts(value, "" if name == "answer" else name)
                 continue
-            if key in _OF_PEOPLE and isinstance(value, Mapping | list) and self._published:
+            values = key in _VALUES or (key == "description" and isinstance(value, Mapping))
+            if values and isinstance(value, Mapping | list) and self._published:
                 named = value.items() if isinstance(value, Mapping) else zip(_labels(value), value, strict=True)
                 facts[below] = {str(label): digest(json.dumps(one, sort_keys=True)) for label, one in named}
                 continue
-            read = self._people if key in _OF_PEOPLE else text
+            read = self._people if values else text
             value = _simple(value, read)
             if isinstance(value, Mapping):
                 inner = self._record(value, below, read)
@@ -106,7 +109,10 @@ class Reader:
                     plain |= {f"{key}.{word}": one for word, one in inner.pop(below, {}).items()}
                 facts |= inner
             elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
-                for label, one in zip(_labels(value), value, strict=True):
+                labels = _labels(value)
+                if key in _ORDERED:
+                    plain[key] = labels
+                for label, one in zip(labels, value, strict=True):
                     told = {word: part for word, part in one.items() if word not in _NAMES or part != label}
                     facts |= self._record(told, f"{below} {label}".strip(), read)
             elif value not in (None, [], ""):
