@@ -13,8 +13,8 @@ from typing import Any
 #: A name that a person can look up, and a record: a few values by their names.
 Facts = dict[str, Any]
 
-#: Lists with more values than this become their number, their ends and, of figures, their mean.
-SHORT = 12
+#: Lists with more values than this become their number, their ends and, of figures, their mean; words take less room.
+SHORT, WORDS = 12, 60
 _DIGITS = 12
 #: What tells a record from others of its list, the first that it has.
 _NAMES = ("path", "entry", "to", "id", "name", "key", "placeholder", "rule", "event", "kind")
@@ -52,7 +52,7 @@ def digest(content: str) -> str:
 def shortened(values: Sequence[Any]) -> Any:
     """A short list as it is; of a long one the number and the ends, of figures the extremes and the mean."""
     values = rounded(list(values))
-    if len(values) <= SHORT:
+    if len(values) <= SHORT or (len(values) <= WORDS and all(isinstance(one, str) for one in values)):
         return values
     figures = [one for one in values if isinstance(one, int | float)]
     if len(figures) == len(values):
@@ -146,6 +146,7 @@ def _labels(records: Sequence[Any]) -> list[str]:
     for one in records:
         inner = next((below for below in one.values() if isinstance(below, Mapping)), {})
         name = next((str(part[key]) for part in (one, inner) for key in _NAMES if isinstance(part.get(key), str)), "")
+        name = name or " ".join(one[key] for key in ("usage", "round") if isinstance(one.get(key), str))
         where = one.get("where")
         found.append(f"{where} {name}" if isinstance(where, str) else name)
     alike = Counter(found)
