@@ -137,18 +137,15 @@ def _one(case: Case) -> Facts:
 
 def _told(call: Call, answer: Answer, reader: Reader) -> Facts:
     if call.name == "site":
-        return page_facts(answer.folder / "site")
+        return page_facts(answer.folder / "site", reader)
     if call.name == "system capture":  # The values are those of this machine.
         document = json.loads(answer.stdout)
         return {"fields": sorted(document.get("values", document))}
     if call.name == "system new":
         return reader.facts({"description": json.loads(answer.stdout)})
     if "csv" in call.words:
-        rows = list(csv.DictReader(io.StringIO(answer.stdout)))
-        return {
-            f"row {number}": {name: _number(cell) for name, cell in row.items() if cell}
-            for number, row in enumerate(rows, 1)
-        }
+        rows = enumerate(csv.DictReader(io.StringIO(answer.stdout)), 1)
+        return {f"row {at}": reader.row({name: _number(cell) for name, cell in row.items()}) for at, row in rows}
     if answer.stdout.startswith("{"):
         return _document(answer, reader)
     return {}

@@ -79,12 +79,20 @@ class Reader:
 
     def __init__(self, published: bool, omitted: Collection[str] = ()) -> None:
         self._omitted = {*_ENVELOPE, *omitted}
-        self._people = digest if published else str
         self._published = published
 
     def facts(self, record: Mapping[str, Any], name: str = "answer") -> Facts:
         """The facts of an answer."""
         return self._record(record, name, _figures)
+
+    def row(self, values: Mapping[str, Any] | Sequence[Any]) -> Any:
+        """A row of a table: its texts are values, not our words."""
+        if isinstance(values, Mapping):
+            return {name: simple(value, self._people) for name, value in values.items() if value not in (None, "")}
+        return simple(list(values), self._people)
+
+    def _people(self, text: str) -> str:
+        return digest(text) if self._published and not _WORD.fullmatch(text) else text
 
     def _record(self, record: Mapping[str, Any], name: str, text: Callable[[str], Any]) -> Facts:
         plain: dict[str, Any] = {}
@@ -101,8 +109,9 @@ class Reader:
                 named = value.items() if isinstance(value, Mapping) else zip(_labels(value), value, strict=True)
                 facts[below] = {str(label): digest(json.dumps(one, sort_keys=True)) for label, one in named}
                 continue
-            read = self._people if values else text
-            value = _simple(value, read)
+            table = isinstance(value, list) and any(isinstance(one, list) for one in value)
+            read = self._people if values or table else text
+            value = simple(value, read)
             if isinstance(value, Mapping):
                 inner = self._record(value, below, read)
                 if len(inner.get(below, ())) <= _INLINE:
@@ -120,14 +129,14 @@ class Reader:
         return {name: plain, **facts} if plain else facts
 
 
-def _simple(value: Any, text: Callable[[str], Any]) -> Any:
+def simple(value: Any, text: Callable[[str], Any]) -> Any:
     """A value with its texts read; a fraction beside its decimals is one value."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Mapping):
         return value.get("exact", value)
     if isinstance(value, list):
-        read = [_simple(one, text) for one in value]
+        read = [simple(one, text) for one in value]
         return [one for one in read if one is not None or None in value]
     return rounded(value)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.commands.site.sites import result_rows, script
-from tests.golden.figures import Facts, columns, numbers_in, shortened
+from tests.golden.figures import Facts, Reader, columns, numbers_in, shortened
 
 #: A cell that holds a figure and no words.
 _FIGURE = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?: ?[%×x])?")
@@ -96,7 +96,7 @@ def _drawn(chart: Any, page: _Page) -> Facts:
     return facts
 
 
-def page_facts(folder: Path) -> Facts:
+def page_facts(folder: Path, reader: Reader) -> Facts:
     """The files of a site; of each page the numbers of its tables, and of its charts by axis."""
     facts: Facts = {}
     for file in sorted(folder.rglob("*")):
@@ -105,7 +105,9 @@ def page_facts(folder: Path) -> Facts:
         name = file.relative_to(folder).as_posix()
         facts[f"file {name}"] = True
         if name == "data/results.js":
-            facts |= {f"result {number}": row for number, row in enumerate(result_rows(file.read_bytes()), 1)}
+            facts |= {
+                f"result {number}": reader.row(row) for number, row in enumerate(result_rows(file.read_bytes()), 1)
+            }
         if name.startswith("data/reference"):
             facts[f"numbers of {name}"] = _short(numbers_in(script(file.read_bytes())))
         if file.suffix != ".html":
