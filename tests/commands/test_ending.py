@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
+import resource
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,108 +18,15 @@ import pytest
 
 from mlsub.cli import main
 from mlsub.commands.lazy import Command
-from tests.commands.test_rcp_build import reference_runs
+from tests.commands.calls import calls
 from tests.commands.tree import leaves
-from tests.golden import places
-from tests.golden.ask import line_of
-from tools.support.corpus import CORPUS
 from tools.support.effort import HUNG
 from tools.support.make_tree import make_tree
-from tools.support.runner import REPOSITORY, Stream, check, run
+from tools.support.runner import Stream, check, run
 
 FULL = Path("/dev/full")
 MLSUB = [sys.executable, "-m", "mlsub"]
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
-
-#: A call of every command that prints an answer; what they name is made by :func:`place`.
-CALLS = {
-    "audit": "claims.yaml --results .",
-    "cache": "--cache-dir {new}",
-    "check": "v1.0/ACME",
-    "compare": "v1.0/ACME/results/rack1/resnet v1.0/ACME/results/rack2/resnet",
-    "db build": "v1.0 -o {new}.duckdb",
-    "db query": "'SELECT 1' --db made.duckdb",
-    "db tables": "",
-    "explain": "seed.shared",
-    "fix": "v1.0/ACME",
-    "init": "{new}.yaml --organisation A --round 1.0 --division open --system a --benchmark bert --benchmark ssd",
-    "review": "v1.0/ACME",
-    "rules keys": "resnet",
-    "merge": "v1.0/ACME v1.1/ACME -o {new}/ACME --round 1.0",
-    "pack": "manifest.yaml -o {new}",
-    "rcp build": "reference/v4.1/Reference/results/small/resnet --round 1.0 -o {new}.json",
-    "rcp margin": "v1.0/ACME",
-    "rcp plan": "resnet --batch-size 3200 --round 1.0",
-    "rcp show": "resnet --round 1.0",
-    "redact": "v1.0/ACME",
-    "demo": "training.yaml --output {new}",
-    "site": "v1.0/ACME -o {new}",
-    "rules diff": "1.0 1.1",
-    "rules list": "--round 1.0",
-    "rules show": "resnet --round 1.0",
-    "schema": "manifest",
-    "score": "v1.0/ACME",
-    "seal": "v1.0/ACME --no-encryption -o {new}.tar.gz",
-    "status": "manifest.yaml",
-    "system capture": "",
-    "system check": "v1.0/ACME/systems/rack1.json",
-    "system list": "",
-    "system new": "--from dgx-a100-640gb",
-    "system show": "dgx-a100-640gb",
-    "completion": "bash",
-    "unseal": "sealed.tar.gz -o {new}",
-    "verify": "sealed.tar.gz",
-    "watch": "v1.0/ACME/results/rack1/resnet/result_0.txt --interval 0.05",
-}
-#: What else there is to print: machines' formats take other ways than text.
-FORMATS = {
-    "check --format json": "v1.0/ACME",
-    "score --format json": "v1.0/ACME",
-    "score --format csv": "v1.0/ACME",
-    "score --format markdown": "v1.0/ACME",
-    "score --format parquet": "v1.0/ACME",
-    "score --window 5": "v1.0/ACME/results/rack1/resnet",
-    "fix --format diff": "v1.1/ACME",
-    "fix --format json": "v1.1/ACME",
-    "fix --truncate": "v1.0/ACME",
-    "compare --packages": "v1.0/ACME v1.1/ACME",
-    "review --rates": "v1.0/ACME",
-    "rules list --format json": "",
-    "system show --format yaml": "dgx-a100-640gb",
-    "verify --format json": "sealed.tar.gz",
-    "rcp margin --format json": "v1.0/ACME",
-    "watch --format jsonl": "v1.0/ACME/results/rack1/resnet/result_0.txt --interval 0.05",
-    "check --help": "",
-    "--help": "",
-    "--version": "",
-}
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with something for every command."""
-    folder = tmp_path_factory.mktemp("place")
-    for name in ("v1.0", "v1.1"):
-        tree = make_tree(folder, name)
-        tree.add_system("rack2")
-        tree.add_entry(system="rack2")
-    file = tree.description()  # Something to repair.
-    file.write_text(file.read_text().replace('  "cooling"', '  "cooling": "some cooling",\n  "cooling"', 1))
-    reference_runs(folder / "reference")
-    shutil.copy(REPOSITORY / "submissions" / "rehearsal" / "training.yaml", folder)
-    (folder / "claims.yaml").write_text(
-        "claims_version: 1\nsource: {title: t, publisher: ACME}\n"
-        "results: {a: {round: v1.0, submitter: ACME, system: rack1, benchmark: resnet}}\n"
-        "claims: [{id: one, expr: minutes(a), stated: {value: 12, unit: minutes}}]\n"
-    )
-    (folder / "manifest.yaml").write_text(
-        'organisation: ACME\nround: "1.0"\nsystems: {rack1: v1.0/ACME/systems/rack1.json}\n'
-        "entries: [{system: rack1, benchmark: resnet, runs: v1.0/ACME/results/rack1/resnet}]\n"
-    )
-    with contextlib.chdir(folder):
-        assert run("seal", "v1.0/ACME", "--no-encryption", "-o", "sealed.tar.gz").status == 0
-        assert run("db", "build", "v1.0", "-o", "made.duckdb").status == 0
-    return folder
 
 
 @pytest.fixture
@@ -128,12 +34,7 @@ def words(request: pytest.FixtureRequest, place: Path, tmp_path: Path, monkeypat
     """A call, with a name that there is not yet for what it makes."""
     monkeypatch.chdir(place)
     command: str = request.param
-    if command not in {*CALLS, *FORMATS}:
-        case, line = line_of(command)
-        (tmp_path / "new").mkdir()
-        getattr(places, case.place or "", lambda _: None)(tmp_path / "new")
-        return shlex.split(line.format(tmp=tmp_path / "new", corpus=CORPUS, submissions=REPOSITORY / "submissions"))
-    return [*command.split(), *shlex.split({**CALLS, **FORMATS}[command].format(new=tmp_path / "new"))]
+    return calls()[command].line(tmp_path / "new") if command in calls() else command.split()
 
 
 def ended(words: list[str], monkeypatch: pytest.MonkeyPatch, stdout: Any, stderr: Any = None) -> tuple[int, str]:
@@ -149,18 +50,25 @@ def ended(words: list[str], monkeypatch: pytest.MonkeyPatch, stdout: Any, stderr
     return end.value.code, told.getvalue() if isinstance(told, io.StringIO) else ""
 
 
-#: A command that is not in the table is called as its first case of tests/golden is.
-every_call = pytest.mark.parametrize("words", [*sorted({*CALLS, *leaves()}), *FORMATS], indirect=True)
+#: Besides the calls of the table, other ways to print.
+OTHERS = [
+    "check --help",
+    "--help",
+    "--version",
+    "fix v1.1/ACME --format json",
+    "rcp margin v1.0/ACME --format json",
+    "rules list --format json",
+    "verify sealed.tar.gz --format json",
+]
+every_call = pytest.mark.parametrize("words", [*calls(), *OTHERS], indirect=True)
 
 
 @every_call
-def test_the_calls_print_an_answer(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    if words[0] == "demo":
-        pytest.skip("takes its time; it prints before it trains")
-    with Path("answer").open("w") as answer:
+def test_the_calls_print_an_answer(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "answer").open("w") as answer:
         status, told = ended(words, monkeypatch, answer)
     assert status in (0, 1), told
-    assert Path("answer").read_bytes()
+    assert (tmp_path / "answer").read_bytes()
     assert "Traceback" not in told
 
 
@@ -203,59 +111,27 @@ def test_an_interrupt_is_status_130_and_no_traceback(words: list[str], monkeypat
     assert (status, told.strip()) == (130, "")
 
 
-#: What a terminal shows while a command works that may take more than a second.
-PROGRESS = {
-    "audit": "reading logs",
-    "check": "reading logs",
-    "compare": "reading logs",
-    "compare --packages": "reading logs",
-    "db build": "reading submissions",
-    "fix": "reading logs",
-    "fix --truncate": "reading logs",
-    "review": "reading logs",
-    "merge --write": "reading logs",
-    "pack": "reading logs",
-    "rcp build": "reading logs",
-    "rcp margin": "reading logs",
-    "redact": "reading logs",
-    "score": "reading logs",
-    "score --window 5": "reading logs",
-    "seal": "sealing",
-    "site": "writing pages",
-    "status": "reading logs",
-    "system capture": "asking the tools of this host",
-    "unseal": "opening",
-    "verify": "comparing",
-}
+#: Calls that may work for more than a second: a terminal shows how far they are.
+LONG = [name for name, call in calls().items() if call.progress]
 
 
-def long_work(command: str, place: Path, tmp_path: Path) -> list[str]:
-    """A call of a command that works for a while."""
-    if command == "merge --write":
-        for name in ("a", "b"):
-            shutil.copytree(place / "v1.0" / "ACME", tmp_path / name / "ACME")
-        words = f"{tmp_path}/a/ACME {tmp_path}/b/ACME -o {{new}}/ACME --round 1.0"
-    else:
-        words = {**CALLS, **FORMATS}[command]
-    return [*command.split(), *shlex.split(words.format(new=tmp_path / "new"))]
-
-
-@pytest.mark.parametrize("command", PROGRESS)
+@pytest.mark.parametrize("command", LONG)
 def test_a_long_work_shows_on_a_terminal_how_far_it_is(
     command: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("mlsub.present.terminal._PATIENCE", 0)
+    call = calls()[command]
     with Path(tmp_path, "answer").open("w") as answer, Stream(terminal=True) as terminal:
-        status, _ = ended(long_work(command, place, tmp_path), monkeypatch, answer, terminal)
+        status, _ = ended(call.written(tmp_path / "new"), monkeypatch, answer, terminal)
         shown = terminal.getvalue()
     assert status in (0, 1), shown
-    assert PROGRESS[command] in shown
-    assert shown.rpartition(PROGRESS[command])[2].count("\x1b[2K")  # Gone when the answer comes.
+    assert call.progress in shown
+    assert shown.rpartition(call.progress)[2].count("\x1b[2K")  # Gone when the answer comes.
 
 
-@pytest.mark.parametrize("command", [name for name in PROGRESS if name != "system capture"])
+@pytest.mark.parametrize("command", [name for name in LONG if name != "system capture"])
 def test_ctrl_c_in_the_middle_of_the_work_is_status_130_and_leaves_nothing(
     command: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,13 +141,11 @@ def test_ctrl_c_in_the_middle_of_the_work_is_status_130_and_leaves_nothing(
     monkeypatch.chdir(place)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("mlsub.present.terminal.ProgressBar.__call__", interrupted)
-    words = long_work(command, place, tmp_path)
-    before = sorted(filter(Path.is_file, tmp_path.rglob("*")))
     with Path(os.devnull).open("w") as answer, Stream(terminal=True) as terminal:
-        status, _ = ended(words, monkeypatch, answer, terminal)
+        status, _ = ended(calls()[command].written(tmp_path / "new"), monkeypatch, answer, terminal)
         told = terminal.getvalue().strip()
     assert (status, told) == (130, "")
-    assert sorted(filter(Path.is_file, tmp_path.rglob("*"))) == before
+    assert list(filter(Path.is_file, tmp_path.rglob("*"))) == []
 
 
 # What only a process of its own shows: what Python itself does at the end, signals, and the workers that read logs.
@@ -305,40 +179,22 @@ def test_a_warning_that_cannot_be_written_is_status_2(place: Path) -> None:
     assert done.returncode == 2 and done.stdout
 
 
-WRITING = [
-    name for name, words in CALLS.items() if "{new}" in words and name not in ("cache", "unseal", "merge", "pack")
-] + [
-    "score --format parquet",
-    "score --format csv",
-    "system new",
-]
-
-
-@pytest.mark.parametrize("command", [*WRITING, "unseal", "pack --write", "merge --write --even-rejected"])
-def test_a_device_that_is_full_when_a_file_is_written_is_status_2(command: str, place: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [name for name, call in calls().items() if call.makes_a_file])
+def test_a_device_that_is_full_when_a_file_is_written_is_status_2(
+    command: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No file may grow beyond 300 bytes, which ends as a full device does, with another reason."""
-    name = command.split(" --")[0]
-    words = {**CALLS, **FORMATS}.get(command, CALLS[name])
-    if "{new}" not in words:
-        words += " -o {new}"
-    if name == "merge":
-        shutil.copytree(place / "v1.0" / "ACME", tmp_path / "v1.0" / "ACME")
-        words = f"v1.0/ACME {tmp_path / 'v1.0' / 'ACME'} -o {{new}}/ACME --round 1.0"
-    if name == "pack":
-        words = words.replace("{new}", "{new}/ACME")
-    script = (
-        "import resource, sys\n"
-        "from mlsub.cli import main\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))\n"
-        "main(sys.argv[1:])\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", script, *command.split(), *words.format(new=tmp_path / "new").split()],
-        capture_output=True, text=True, cwd=place, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("mlsub")
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
+    try:
+        status, told = ended(calls()[command].written(tmp_path / "new"), monkeypatch, io.StringIO())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert status == 2, told
+    assert "Traceback" not in told
+    assert told.splitlines()[-1].startswith("mlsub")
 
 
 def test_a_defect_of_mlsub_is_no_verdict(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

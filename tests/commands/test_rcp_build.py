@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tools.support.make_tree import Log, Tree, make_tree
+from tests.golden.places import reference_runs
+from tools.support.make_tree import Tree, make_tree
 from tools.support.runner import run
 
 TEXT = """\
@@ -22,21 +23,6 @@ batch size  runs  mean   stdev  accepted from  beside 9 installed points
 Notes
   - batch size 4096: the runs differ in lars_opt_learning_rate_warmup_epochs, which is left out
 """
-
-
-def reference_runs(tmp_path: Path, count: int = 10) -> Tree:
-    """Twice as many runs as an entry at each of two batch sizes."""
-    tree = make_tree(tmp_path, "v4.1", org="Reference")
-    for system, size, first in (("small", 3200, 37), ("large", 4096, 57)):
-        tree.add_entry(system=system, runs=count)
-        for number in range(count):
-
-            def change(log: Log, size: int = size, epochs: int = first + number) -> None:
-                log.put("global_batch_size", value=size)
-                log.put("eval_accuracy", metadata={"epoch_num": epochs})
-
-            tree.edit(change, number, system=system)
-    return tree
 
 
 def build(tree: Tree, file: Path, *more: object, round_name: str = "1.0") -> Any:

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import io
 import re
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import click
 import pytest
-import yaml
 from rich.cells import cell_len
 
 from mlsub.cli import main
 from mlsub.present import text as present_text
 from mlsub.present.document import Column
 from mlsub.present.width import LEAST, LEAST_NAME, Layout, cells, layout, shorten
+from tests.commands.calls import Case, calls, cases, filled
 from tests.commands.tree import leaves
 from tests.golden import places
-from tests.golden.ask import line_of
-from tools.support.corpus import CORPUS, REPOSITORY
+from tools.support.corpus import CORPUS
 
 WIDTHS = (60, 80, 120)
 #: So wide that nothing has to give way.
 WIDE = 200
-TABLE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("widths.yaml").read_text("utf-8"))
 #: Colours and weights of a terminal, which take no room.
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 SHORTENED = re.compile(r"(\S*)…(\S*)")
@@ -45,27 +40,24 @@ class Terminal(io.TextIOWrapper):
         return COLOUR.sub("", self.buffer.getvalue().decode("utf-8"))
 
 
-def cases() -> list[dict[str, Any]]:
-    """The cases of the table, and of each command that is not in it the first of tests/golden."""
-    tried = {of(case["words"]) for case in TABLE["cases"]} | set(TABLE["for_programs"])
-    found = list(TABLE["cases"])
-    for command in sorted(set(leaves()) - tried):
-        case, words = line_of(command)
-        before = [step.replace(": ", " ", 1) for step in case.before]
-        found.append({"words": words, "place": case.place or "", "before": before, "again": True})
-    return found
+#: What these print is for programs or for a file, not to be read at a terminal: a schema, a script, a description.
+FOR_PROGRAMS = {"schema", "completion", "system new", "system capture"}
 
 
-def of(words: str) -> str:
-    """The command that a command line calls."""
-    first, second = words.split()[:2]
-    return f"{first} {second}" if isinstance(main.get_command(click.Context(main), first), click.Group) else first
+def shown_cases() -> list[Case]:
+    """The cases that say so, and of each command without one the first."""
+    found = {name: [case for case in cases().values() if calls()[case.call].name == name] for name in leaves()}
+    return [
+        case
+        for name, asked in found.items()
+        if name not in FOR_PROGRAMS
+        for case in [one for one in asked if one.shown] or asked[:1]
+    ]
 
 
 def called(words: str, width: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """What a terminal of that width shows; ``folder`` stands for {tmp}."""
     terminal = Terminal()
-    filled = words.format(corpus=CORPUS, submissions=REPOSITORY / "submissions", tmp=folder)
     with monkeypatch.context() as here:
         here.chdir(folder)
         here.setenv("COLUMNS", str(width))
@@ -74,7 +66,7 @@ def called(words: str, width: int, folder: Path, monkeypatch: pytest.MonkeyPatch
         here.setattr(sys, "stdout", terminal)
         here.setattr(sys, "stderr", io.StringIO())
         with pytest.raises(SystemExit) as ended:
-            main(shlex.split(filled))
+            main(filled(words, tmp=folder))
         assert ended.value.code in (0, 1), sys.stderr.getvalue()  # type: ignore[attr-defined]
     return terminal.shown()
 
@@ -121,24 +113,24 @@ def readable(name: str, text: str, others: set[str]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: re.sub(r"\{\w+\}/", "", case["words"])[:50])
-def test_at_every_width(case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [*case.get("before", ()), case["words"]]
-    if "{corpus}" in " ".join(lines) and not CORPUS.is_dir():
+@pytest.mark.parametrize("case", shown_cases(), ids=lambda case: case.name)
+def test_at_every_width(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if case.needs_corpus and not CORPUS.is_dir():
         pytest.skip(f"published packages are not at {CORPUS}")
     tables = Tables()
     monkeypatch.setattr(present_text, "layout", tables.layout)
+    words = f"{case.call} {case.of}"
     shown: dict[int, str] = {}
     for width in (WIDE, *WIDTHS):
-        folder = tmp_path / str(width if case.get("again") else "all")
+        folder = tmp_path / (str(width) if case.written else "all")
         if not folder.is_dir():
             folder.mkdir()
-            getattr(places, case.get("place", ""), lambda _: None)(folder)
-            for words in case.get("before", ()):
-                called(words, WIDE, folder, monkeypatch)
-        shown[width] = called(case["words"], width, folder, monkeypatch)
+            getattr(places, case.place or "", lambda _: None)(folder)
+            for step in case.before:
+                called(step, WIDE, folder, monkeypatch)
+        shown[width] = called(words, width, folder, monkeypatch)
     assert shown[WIDE].strip()
-    known = names(case["words"], tmp_path / "all")
+    known = names(words, folder)
     wrong = [(width, list(_wrong(shown[width], width, shown[WIDE], known))) for width in WIDTHS]
     told = [
         f"at {width}: {text}" for width, found in wrong for text in (found if len(found) < 4 else [*found[:3], "..."])

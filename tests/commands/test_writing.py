@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import pytest
 
+from tests.commands.calls import Overwrite, calls, option
 from tests.commands.tree import leaves
 from tools.support.make_tree import make_tree, snapshot
 from tools.support.runner import REPOSITORY, Outcome, run
@@ -21,114 +21,33 @@ from tools.support.workplace import Workplace
 
 #: What somebody wrote; it must be somewhere after each command.
 MINE = b"written by hand, and the only copy\n"
-Call = tuple[object, ...]
 
 
-class Case(NamedTuple):
-    """A command that writes, the file that somebody changes between two calls, and what the second one comes to.
-
-    ``first`` is what is called before; None where the file is there without it. ``stays`` says that the file is as it
-    was after the second call; else it is kept under the name that the call tells.
-    """
-
-    command: str
-    first: Call | None
-    changed: str
-    again: Call
-    status: int
-    stays: bool
-
-
-PACK: Call = ("pack", "submission.yaml", "-o", "out/ACME", "--jobs", "1", "--write")
-TEMPLATE = "setup/resnet/rack1/README.md"
-SCAFFOLDED = "out/ACME/benchmarks/resnet/rack1/README.md"
-INIT: Call = (
-    *("init", "new.yaml", "--organisation", "ACME", "--round", "5.1"),
-    *("--division", "closed", "--system", "rack1", "--benchmark", "llama31_8b"),
-)
-REPORT: Call = ("site", "v1.0", "-o", "site", "--jobs", "1")
-MERGE: Call = ("merge", "a/v1.0/ACME", "b/v1.0/ACME", "-o", "merged/ACME", "--jobs", "1", "--write")
-REHEARSE: Call = ("demo", "rehearsal.yaml", "--output", "demo")
-SEAL: Call = ("seal", "v1.0/ACME", "-o", "ACME.tar.gz", "--no-encryption")
-BUILD: Call = ("db", "build", "v1.0", "-o", "results.duckdb", "--jobs", "1")
-SCORE: Call = ("score", "v1.0", "-o", "table.csv", "--jobs", "1")
-POINTS: Call = ("rcp", "build", "reference", "-o", "rcps_resnet.json", "--round", "1.0", "--jobs", "1")
-NEW: Call = ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json")
-CAPTURE: Call = ("system", "capture", "-o", "here.json")
-CAPTURE_JSON: Call = ("system", "capture", "--format", "json", "-o", "capture.{rank}.json")
-
-BASELINE: Call = ("check", "v1.0", "--baseline", "known.json", "--write-baseline", "--jobs", "1")
-
-CASES = [
-    Case("check", BASELINE, "known.json", BASELINE, 2, True),
-    Case("check", BASELINE, "known.json", (*BASELINE, "--force"), 0, False),
-    # A template is filled in among the sources; what was filled in in the package is named.
-    Case("pack", (*PACK, "--scaffold"), TEMPLATE, (*PACK, "--scaffold"), 0, True),
-    Case("pack", (*PACK, "--scaffold"), TEMPLATE, (*PACK, "--force"), 0, True),
-    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold"), 1, True),
-    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--scaffold", "--force"), 1, True),
-    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, PACK, 1, True),
-    Case("pack", (*PACK, "--scaffold"), SCAFFOLDED, (*PACK, "--force"), 1, True),
-    Case("pack", PACK, "out/ACME/systems/rack1.json", PACK, 1, True),
-    Case("pack", PACK, "out/ACME/systems/rack1.json", (*PACK, "--force"), 1, True),
-    Case("pack", PACK, "out/ACME/results/rack1/resnet/result_0.txt", (*PACK, "--force"), 1, True),
-    Case("pack", PACK, "out/ACME/notes.txt", (*PACK, "--force"), 1, True),
-    Case("merge", MERGE, "merged/ACME/README.md", MERGE, 2, True),
-    Case("merge", MERGE, "merged/ACME/README.md", (*MERGE, "--force"), 2, True),
-    Case("merge", MERGE, "merged/ACME/notes.txt", (*MERGE, "--force", "--even-rejected"), 2, True),
-    Case("demo", REHEARSE, "demo/rehearsal-v1.0/Org/systems/here.json", REHEARSE, 2, True),
-    Case("demo", REHEARSE, "demo/rehearsal-v1.0/Org/systems/here.json", (*REHEARSE, "--force"), 2, True),
-    Case("demo", REHEARSE, "demo/rehearsal-v1.0/README.txt", (*REHEARSE, "--force"), 0, True),
-    Case("site", REPORT, "site/index.html", REPORT, 2, True),
-    Case("site", REPORT, "site/index.html", (*REPORT, "--force"), 2, True),
-    Case("site", REPORT, "site/CNAME", (*REPORT, "--force"), 2, True),
-    Case("db build", BUILD, "results.duckdb", BUILD, 2, True),
-    Case("db build", BUILD, "results.duckdb", (*BUILD, "--force"), 0, False),
-    Case("db build", (*BUILD, "--parquet", "tables"), "tables/runs.parquet", (*BUILD, "--parquet", "tables"), 2, True),
-    Case("db build", None, "tables/runs.parquet", (*BUILD, "--parquet", "tables", "--force"), 2, True),
-    Case("seal", SEAL, "ACME.tar.gz", SEAL, 2, True),
-    Case("seal", SEAL, "ACME.tar.gz", (*SEAL, "--force"), 0, False),
-    Case("seal", SEAL, "ACME.tar.gz.receipt.txt", (*SEAL, "--force"), 0, False),
-    Case("seal", SEAL, "ACME.tar.gz.MANIFEST.sha256", (*SEAL, "--force"), 0, False),
-    Case("seal", None, "ACME.tar.gz.sha1", (*SEAL, "--force"), 0, False),
-    Case("unseal", SEAL, "opened/notes.txt", ("unseal", "ACME.tar.gz", "-o", "opened"), 2, True),
-    Case("init", INIT, "new.yaml", INIT, 2, True),
-    Case("init", INIT, "new.yaml", (*INIT, "--force"), 0, False),
-    Case("score", SCORE, "table.csv", SCORE, 2, True),
-    Case("score", SCORE, "table.csv", (*SCORE, "--force"), 0, False),
-    Case("score", None, "v4.0/ACME/results/rack1/resnet/scaling.json", ("score", "v4.0", "--write-scaling"), 2, True),
-    Case("rcp build", POINTS, "rcps_resnet.json", POINTS, 2, True),
-    Case("rcp build", POINTS, "rcps_resnet.json", (*POINTS, "--force"), 0, False),
-    Case("system new", NEW, "pod64.json", NEW, 2, True),
-    Case("system new", NEW, "pod64.json", (*NEW, "--force"), 0, False),
-    Case("system capture", CAPTURE, "here.json", CAPTURE, 2, True),
-    Case("system capture", CAPTURE, "here.json", (*CAPTURE, "--force"), 0, False),
-    Case("system capture", CAPTURE_JSON, "capture.0.json", (*CAPTURE_JSON, "--force"), 0, False),
-    Case("redact", None, "copies/result_0.txt", ("redact", "logs", "-o", "copies"), 2, True),
-]  # fmt: skip
+PACK = tuple(calls()["pack"].written("made"))
+SCAFFOLDED = "made/ACME/benchmarks/resnet/rack1/README.md"
+SITE = tuple(calls()["site"].written("made"))
+SCORE = tuple(calls()["score"].written("made"))
+CASES = [case for call in calls().values() for case in call.overwrites]
+#: Calls that write, and write again with --force; demo, which trains, is tried above.
+AGAIN = [
+    call.written("made")
+    for call in calls().values()
+    if call.makes_a_file and option(call.command, "--force") and call.name != "demo"
+]
+AGAIN += [[*PACK, "--scaffold"], [*calls()["db build"].written("made"), "--parquet", "tables"]]
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Everything the commands need, in the current folder."""
-    monkeypatch.chdir(tmp_path)
+def here(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of all that the commands need, the current folder."""
+    folder = tmp_path / "here"
+    shutil.copytree(place, folder)
+    monkeypatch.chdir(folder)
     for name in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "LOCAL_RANK"):
         monkeypatch.delenv(name, raising=False)
-    make_tree(tmp_path)
-    faster = make_tree(tmp_path, "v4.0")
+    faster = make_tree(folder, "v4.0")
     faster.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
-    make_tree(tmp_path / "a")
-    make_tree(tmp_path / "b")
-    reference = make_tree(tmp_path / "made", org="Reference", benchmarks=())
-    reference.add_entry(runs=10)
-    (reference.entry()).rename(tmp_path / "reference")
-    Workplace(tmp_path)
-    (tmp_path / "rehearsal.yaml").write_text(
-        "organisation: Org\nstatus: research\nentries: [{system: here, division: open}]\n"
-    )
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "result_0.txt").write_text("cd /home/alice/run\n")
-    return tmp_path
+    return folder
 
 
 def told(done: Outcome) -> str:
@@ -136,13 +55,8 @@ def told(done: Outcome) -> str:
     return re.sub(r"\s+", " ", done.stdout + done.stderr)
 
 
-def title(case: Case) -> str:
-    flags = [str(word) for word in case.again if str(word).startswith("--") and word not in ("--jobs", "--round")]
-    return f"{case.command} {Path(case.changed).name} {' '.join(flags)}".strip()
-
-
-@pytest.mark.parametrize("case", CASES, ids=map(title, CASES))
-def test_what_somebody_wrote_is_kept_or_named(case: Case, here: Path) -> None:
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{' '.join(case.again)}, {Path(case.changed).name}")
+def test_what_somebody_wrote_is_kept_or_named(case: Overwrite, here: Path) -> None:
     if case.first is not None:
         assert run(*case.first).status == 0
     file = here / case.changed
@@ -150,37 +64,24 @@ def test_what_somebody_wrote_is_kept_or_named(case: Case, here: Path) -> None:
     file.write_bytes(MINE)
     done = run(*case.again)
     assert done.status == case.status, told(done)
-    if case.stays:
+    if case.aside:
+        aside = file.with_name(f"{file.name}.~1~")
+        assert aside.read_bytes() == MINE
+        assert aside.name in told(done)
+        assert not file.exists() or file.read_bytes() != MINE
+    else:
         assert file.read_bytes() == MINE
         # Refused by name, or as the folder that is there already; what a command does not touch needs no words.
         names = [file.name, *map(str, Path(case.changed).parents[:-1])]
         assert case.status == 0 or any(name in told(done) for name in names)
         assert "--force" not in case.again or case.status == 0 or file.name in told(done)
-    else:
-        aside = file.with_name(f"{file.name}.~1~")
-        assert aside.read_bytes() == MINE
-        assert aside.name in told(done)
-        assert not file.exists() or file.read_bytes() != MINE
 
 
-@pytest.mark.parametrize(
-    ("first", "again"),
-    [
-        ((*PACK, "--scaffold"), (*PACK, "--force")),
-        (MERGE, (*MERGE, "--force")),
-        (REPORT, (*REPORT, "--force")),
-        ((*BUILD, "--parquet", "tables"), (*BUILD, "--parquet", "tables", "--force")),
-        (SEAL, (*SEAL, "--force")),
-        (INIT, (*INIT, "--force")),
-        (SCORE, (*SCORE, "--force")),
-        (NEW, (*NEW, "--force")),
-    ],
-    ids=lambda call: " ".join(map(str, call[:2])),
-)
-def test_what_nobody_changed_is_replaced_and_nothing_is_kept_of_it(first: Call, again: Call, here: Path) -> None:
+@pytest.mark.parametrize("words", AGAIN, ids=" ".join)
+def test_what_nobody_changed_is_replaced_and_nothing_is_kept_of_it(words: list[str], here: Path) -> None:
     """Sealing, a database and folders differ each time, and are known again; the others come out the same."""
-    assert run(*first).status == 0
-    assert run(*again).status == 0
+    assert run(*words).status == 0
+    assert run(*words, "--force").status == 0
     assert list(here.rglob("*~")) == []
 
 
@@ -207,21 +108,21 @@ def test_without_a_record_a_template_that_was_filled_in_is_kept(here: Path) -> N
     run(*PACK, "--scaffold")
     (here / SCAFFOLDED).parent.mkdir(parents=True)
     (here / SCAFFOLDED).write_bytes(MINE)
-    (here / "out" / ".ACME.mlsub-written").unlink()
+    (here / "made" / ".ACME.mlsub-written").unlink()
     assert run(*PACK, "--force").status == 1
     assert (here / SCAFFOLDED).read_bytes() == MINE
 
 
 def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> None:
     run(*PACK)
-    (here / "out" / ".ACME.mlsub-written").unlink()
-    before = snapshot(here / "out" / "ACME")
+    (here / "made" / ".ACME.mlsub-written").unlink()
+    before = snapshot(here / "made" / "ACME")
     _reversed(here).save()
     done = run(*PACK, "--force")
     assert done.status == 1
     assert "result_0.txt" in done.stdout
     assert "result_2.txt" not in done.stdout.split("package.out-changed")[1].split("fix")[0]
-    assert snapshot(here / "out" / "ACME") == before
+    assert snapshot(here / "made" / "ACME") == before
     # A tree that is as planned is what pack would write, and is known from then on.
     _reversed(here).save()
     assert run(*PACK).status == 0
@@ -231,11 +132,11 @@ def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> No
 
 @pytest.mark.parametrize("record", ["", "{", "[]", '{"files": {"a": 1}}', '{"files": ' + "[" * 100_000, "\x00\xff"])
 def test_a_broken_record_is_none(record: str, here: Path) -> None:
-    run(*REPORT)
-    (here / ".site.mlsub-written").write_text(record)
-    before = snapshot(here / "site")
-    done = run(*REPORT, "--force")
-    assert (done.status, snapshot(here / "site")) == (2, before)
+    run(*SITE)
+    (here / ".made.mlsub-written").write_text(record)
+    before = snapshot(here / "made")
+    done = run(*SITE, "--force")
+    assert (done.status, snapshot(here / "made")) == (2, before)
     assert "index.html" in done.stderr
 
 
@@ -280,16 +181,15 @@ def test_a_repair_never_takes_the_name_of_a_file_that_is_there(here: Path) -> No
 
 def test_there_is_one_backup_and_its_replacement_is_said(here: Path, caplog: pytest.LogCaptureFixture) -> None:
     for number in (1, 2):
-        (here / "table.csv").write_bytes(MINE * number)
+        (here / "made.csv").write_bytes(MINE * number)
         assert run(*SCORE, "--force").status == 0
-        assert (here / "table.csv.~1~").read_bytes() == MINE * number
-    assert caplog.messages == ["mlsub: replaced table.csv.~1~, an earlier backup"]
+        assert (here / "made.csv.~1~").read_bytes() == MINE * number
+    assert caplog.messages == ["mlsub: replaced made.csv.~1~, an earlier backup"]
 
 
 def is_document(command: click.Command) -> bool:
     """Whether the options of all commands that answer with a document write its answer."""
-    choices = [parameter.type for parameter in command.params if "--format" in parameter.opts]
-    return any(isinstance(choice, click.Choice) and "html" in choice.choices for choice in choices)
+    return "html" in getattr(getattr(option(command, "--format"), "type", None), "choices", ())
 
 
 def writing_options() -> list[tuple[str, str]]:
@@ -303,11 +203,10 @@ def writing_options() -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("command", "option"), writing_options())
-def test_the_table_and_the_tests_have_every_command_that_writes(command: str, option: str) -> None:
+@pytest.mark.parametrize(("command", "word"), writing_options())
+def test_the_table_and_the_tests_have_every_command_that_writes(command: str, word: str) -> None:
     table = (REPOSITORY / "docs" / "writing.md").read_text()
     rows = " ".join(line for line in table.splitlines() if line[:1] == "|" and f"`{command}`" in line.split("|")[1])
-    named = option if option != "--output" else "-o"
-    assert f"`{named}" in rows or f"`{option}" in rows
-    mended: Callable[[str], bool] = ("fix", "redact").__contains__
-    assert mended(command) or any(case.command == command for case in CASES)
+    names = (word, "-o") if word == "--output" else (word,)
+    assert any(f"`{name}" in rows for name in names)
+    assert command in ("fix", "redact") or any(calls()[case.call].name == command for case in CASES)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
-from tests.golden.ask import FACTS, ask, cases, file_of, kept
+from tests.commands.calls import cases
+from tests.golden.ask import FACTS, ask, file_of, kept
 from tests.golden.figures import difference, dumps
 from tools.support.corpus import CORPUS
 

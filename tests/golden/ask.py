@@ -1,30 +1,29 @@
-"""Asks the cases of ``cases.yaml`` and gathers the facts of their answers."""
+"""Asks the cases of ``tests/commands/calls.yaml`` and gathers the facts of their answers."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import os
 import re
-import shlex
-from collections.abc import Callable, Mapping
-from functools import cache
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 from click.testing import CliRunner
 
 from mlsub.cli import main
+from tests.commands.calls import Call, Case, calls, filled, option
 from tests.golden import places
-from tests.golden.answer import Answer
-from tests.golden.figures import Facts, dumps, sketch
+from tests.golden.figures import Facts, Reader, digest, dumps, rounded
+from tests.golden.pages import page_facts
 from tools.support.corpus import CORPUS, REPOSITORY
 
-HERE = Path(__file__).parent
-FACTS = HERE / "facts"
+FACTS = Path(__file__).parent / "facts"
 #: Files whose bytes carry chance, a date, a drawing or a private shape: that they were written is the fact.
 _UNSTABLE = (
     "*.age",
@@ -41,91 +40,35 @@ _UNSTABLE = (
 _DATE = re.compile(r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?")
 
 
-class Command(NamedTuple):
-    """What a case asks for: today's words of the command line, and the adapter that reads the answer."""
+class Answer(NamedTuple):
+    """Exit status and output, with the folders of this machine replaced by their names."""
 
-    words: tuple[str, ...]
-    facts: Callable[[Answer], Facts]
-
-
-class Case(NamedTuple):
-    """One question to one command."""
-
-    name: str
-    ask: str
-    of: str
-    place: str | None
-    before: tuple[str, ...]
-    writes: str | None
-    prose: tuple[str, ...]
-    each: bool
-    needs_corpus: bool
+    status: int
+    stdout: str
+    stderr: str
+    folder: Path
 
 
-@cache
-def _document() -> Mapping[str, Any]:
-    content = yaml.safe_load((HERE / "cases.yaml").read_text(encoding="utf-8"))
-    assert isinstance(content, dict)
-    return content
-
-
-@cache
-def commands() -> dict[str, Command]:
-    """The commands by the names that cases call them by."""
-    return {
-        name: Command(tuple(shlex.split(entry["words"])), _adapter(entry.get("facts", "known.anything")))
-        for name, entry in _document()["commands"].items()
-    }
-
-
-def _adapter(name: str) -> Callable[[Answer], Facts]:
-    module, function = name.split(".")
-    adapter: Callable[[Answer], Facts] = getattr(import_module(f"tests.golden.adapters.{module}"), function)
-    return adapter
-
-
-@cache
-def cases() -> dict[str, Case]:
-    """All cases by name."""
-    return {name: _case(name, entry) for name, entry in _document()["cases"].items()}
-
-
-def _case(name: str, entry: Mapping[str, Any]) -> Case:
-    before = tuple(entry.get("before", ()))
-    return Case(
-        name=name,
-        ask=entry["ask"],
-        of=entry["of"],
-        place=entry.get("place"),
-        before=before,
-        writes=entry.get("writes"),
-        prose=tuple(entry.get("prose", ())),
-        each=entry.get("each", False),
-        needs_corpus="{corpus}" in " ".join([entry["of"], *before]) or entry.get("corpus", False),
-    )
-
-
-def line_of(command: str) -> tuple[Case, str]:
-    """The first case of a command that answers, at best without published packages, and its line without a format."""
-    named = (case for case in cases().values() if f"{' '.join(commands()[case.ask].words)} ".startswith(f"{command} "))
-    case = min(named, key=lambda case: (case.name.startswith("broken"), case.needs_corpus, bool(case.before)))
-    words = re.sub(r" --format \w+", "", " ".join(commands()[case.ask].words))
-    return case, f"{words} {case.of}"
-
-
-def _call(ask: str, of: str, folder: Path) -> Answer:
-    words = of.format(corpus=CORPUS, submissions=REPOSITORY / "submissions", tmp=folder)
-    arguments = [*commands()[ask].words, *shlex.split(words)]
-    result = CliRunner().invoke(main, arguments, env={"NO_COLOR": "1", "COLUMNS": "200", "CORPUS": str(CORPUS)})
+def _invoke(words: Sequence[str], folder: Path) -> Answer:
+    result = CliRunner().invoke(main, words, env={"NO_COLOR": "1", "COLUMNS": "200", "CORPUS": str(CORPUS)})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise AssertionError(f"traceback instead of an answer: {result.exception!r}") from result.exception
     return Answer(result.exit_code, _placeless(result.stdout, folder), _placeless(result.stderr, folder), folder)
 
 
 def _placeless(text: str, folder: Path) -> str:
-    for path, name in ((folder, "TMP"), (CORPUS, "CORPUS"), (REPOSITORY, "REPOSITORY")):
+    way = os.path.relpath(CORPUS, folder)
+    for path, name in ((folder, "TMP"), (way, "CORPUS"), (CORPUS, "CORPUS"), (REPOSITORY, "REPOSITORY")):
         text = text.replace(str(path), name)
     return text
+
+
+def _for_programs(call: Call) -> list[str]:
+    """The words that make an answer of a command one for programs, read in this process."""
+    words = ["--jobs", "1"] if option(call.command, "--jobs") else []
+    formats = getattr(getattr(option(call.command, "--format"), "type", None), "choices", ())
+    wanted = next((name for name in ("json", "jsonl") if name in formats), None)
+    return [*words, "--format", wanted] if wanted and "--format" not in call.words else words
 
 
 def ask(case: Case) -> Facts:
@@ -137,34 +80,92 @@ def ask(case: Case) -> Facts:
 
 
 def _each(case: Case) -> Facts:
-    """Exit status, and a sketch of the facts about each benchmark of each round."""
+    """The facts about each benchmark, with its rounds: of each fact the rounds in which it is another than before."""
+    call, nowhere = calls()[case.call], Path("/nowhere")
+    asked: dict[str, dict[str, Facts]] = {}
+    for one in json.loads(_invoke(["rules", "list", "--format", "json"], nowhere).stdout)["rounds"]:
+        for name in (benchmark["name"] for benchmark in one["benchmarks"]):
+            of = filled(case.of, usage=one["usage"], round=one["round"], benchmark=name)
+            answer = _invoke([*call.words.split(), *of, *_for_programs(call)], nowhere)
+            told = _document(answer, Reader(published=False)) if answer.stdout.strip() else {}
+            asked.setdefault(f"{one['usage']} {name}", {})[one["round"]] = {"exit": answer.status, **told}
     facts: Facts = {}
-    about = (name.split() for name in kept(cases()["rules-list"]) if name.startswith("round "))
-    for usage, round_name, benchmark in (names[1:] for names in about if len(names) == 4):
-        of = case.of.format(usage=usage, round=round_name, benchmark=benchmark)
-        answer = _call(case.ask, of, Path("/nowhere"))
-        told = commands()[case.ask].facts(answer) if answer.stdout.strip() else {}
-        facts[f"{usage} {round_name} {benchmark}"] = [answer.status, sketch(told)]
+    for benchmark, by_round in asked.items():
+        for name in sorted({name for told in by_round.values() for name in told}):
+            facts[f"{benchmark}: {name}"] = _changes({one: told.get(name) for one, told in by_round.items()})
     return facts
 
 
+def _changes(by_round: Facts) -> Facts:
+    """Of a fact in each round: what it is at first, and later what is another than the round before, or null."""
+    changes: Facts = {}
+    before = None
+    for round_name, now in by_round.items():
+        if isinstance(now, dict) and isinstance(before, dict):
+            fields = [*now, *(before.keys() - now.keys())]
+            changes[round_name] = {field: now.get(field) for field in fields if now.get(field) != before.get(field)}
+        elif now != before:
+            changes[round_name] = now
+        before = now
+    return {round_name: change for round_name, change in changes.items() if change != {}}
+
+
 def _one(case: Case) -> Facts:
+    call = calls()[case.call]
     with TemporaryDirectory() as made, contextlib.chdir(made):
         folder = Path(made).resolve()
         if case.place is not None:
             getattr(places, case.place)(folder)
             _age(folder)
-        facts: Facts = {}
-        for number, step in enumerate(case.before):
-            word, _, of = step.partition(": ")
-            facts[f"exit of step {number + 1}"] = _call(word, of, folder).status
-        answer = _call(case.ask, case.of, folder)
+        before = [_invoke(filled(step, tmp=folder), folder).status for step in case.before]
+        answer = _invoke([*call.words.split(), *filled(case.of, tmp=folder), *_for_programs(call)], folder)
+        after = [_invoke(filled(step, tmp=folder), folder).status for step in case.after]
+        facts: Facts = {f"exit of step {number}": status for number, status in enumerate([*before, *after], 1)}
         facts["exit"] = answer.status
-        facts |= commands()[case.ask].facts(answer) if answer.stdout.strip() else {"answer": "none"}
-        facts |= _named(answer)
-        if case.writes is not None:
-            facts |= _written(folder / case.writes, folder, case.prose)
+        reader = Reader(case.needs_corpus, case.omits)
+        facts |= _told(call, answer, reader) if answer.stdout.strip() else {"answer": "none"}
+        if case.reads is not None and (folder / case.reads).exists():
+            content = _placeless((folder / case.reads).read_text(encoding="utf-8"), folder)
+            facts |= reader.facts(yaml.safe_load(content), case.reads)
+        if answer.status == 2:
+            places_named = re.findall(r"(?:TMP|CORPUS|REPOSITORY)/[\w./-]*\w(?::\d+)?", answer.stderr)
+            facts["error names"] = sorted(set(places_named))
+        if case.written is not None:
+            facts |= _written(folder / case.written, folder, case)
     return facts
+
+
+def _told(call: Call, answer: Answer, reader: Reader) -> Facts:
+    if call.name == "site":
+        return page_facts(answer.folder / "site", reader)
+    if call.name == "system capture":  # The values are those of this machine.
+        document = json.loads(answer.stdout)
+        return {"fields": sorted(document.get("values", document))}
+    if call.name == "system new":
+        return reader.facts({"description": json.loads(answer.stdout)})
+    if "csv" in call.words:
+        rows = enumerate(csv.DictReader(io.StringIO(answer.stdout)), 1)
+        return {f"row {at}": reader.row({name: _number(cell) for name, cell in row.items()}) for at, row in rows}
+    if answer.stdout.startswith("{"):
+        return _document(answer, reader)
+    return {}
+
+
+def _document(answer: Answer, reader: Reader) -> Facts:
+    """The facts of a JSON document, or of several, one a line."""
+    try:
+        return reader.facts(json.loads(answer.stdout))
+    except json.JSONDecodeError:
+        events = [json.loads(line) for line in answer.stdout.splitlines()]
+        told = (reader.facts(event, f"event {number:03d}") for number, event in enumerate(events))
+        return {name: one for facts in told for name, one in facts.items()}
+
+
+def _number(cell: str) -> float | str:
+    try:
+        return float(rounded(float(cell)))
+    except ValueError:
+        return cell
 
 
 def _age(folder: Path) -> None:
@@ -173,33 +174,27 @@ def _age(folder: Path) -> None:
         os.utime(path, (1_600_000_000, 1_600_000_000), follow_symlinks=False)
 
 
-def _named(answer: Answer) -> Facts:
-    """The files, folders and lines that an error names."""
-    if answer.status != 2:
-        return {}
-    paths = re.findall(r"(?:TMP|CORPUS|REPOSITORY)/[\w./-]*\w(?::\d+)?", answer.stderr)
-    return {"error names": sorted(set(paths))}
-
-
-def _written(folder: Path, tmp: Path, prose: tuple[str, ...]) -> Facts:
-    """Every file below a folder (or the file), with its size and first line where these are the same each time."""
+def _written(folder: Path, tmp: Path, case: Case) -> Facts:
+    """Every file below a folder (or the file), with its size where that is the same each time, and its first line."""
     if not folder.is_dir():
-        return {f"written {folder.name}": _content(folder, tmp, prose) if folder.exists() else "absent"}
+        return {f"written {folder.name}": _content(folder, tmp, case) if folder.exists() else "absent"}
     found: Facts = {}
     for parent, _, names in os.walk(folder):
         for path in (Path(parent) / name for name in names):
-            found[f"written {path.relative_to(folder).as_posix()}"] = _content(path, tmp, prose)
+            found[f"written {path.relative_to(folder).as_posix()}"] = _content(path, tmp, case)
     return found or {"written": "nothing"}
 
 
-def _content(path: Path, tmp: Path, prose: tuple[str, ...]) -> str:
-    if any(path.match(pattern) for pattern in (*_UNSTABLE, *prose)):
+def _content(path: Path, tmp: Path, case: Case) -> str:
+    if any(path.match(pattern) for pattern in (*_UNSTABLE, *case.prose)):
         return "bytes"
     content = path.read_bytes()
     shown = f"{len(content)} bytes"
     with contextlib.suppress(UnicodeDecodeError):
         text = _DATE.sub("DATE", _placeless(content.decode(), tmp))
-        shown = f"{len(text.splitlines())} lines, {len(text)} characters: {text.partition(chr(10))[0][:60]}"
+        first = text.partition("\n")[0][:60]
+        shown = f"{len(text.splitlines())} lines, {len(text)} characters"
+        shown += f", {digest(text)}" if case.needs_corpus else f": {first}"
     return shown + (" (executable)" if path.stat().st_mode & 0o100 else "")
 
 

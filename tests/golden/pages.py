@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 from tests.commands.site.sites import result_rows, script
-from tests.golden.figures import Facts, shortened, sketch
+from tests.golden.figures import Facts, Reader, columns, numbers_in, shortened
 
 #: A cell that holds a figure and no words.
 _FIGURE = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?: ?[%×x])?")
@@ -67,10 +67,8 @@ def _spread(table: list[list[str]]) -> list[list[str]]:
     for head, *lists in table[1:]:
         # A ditto mark stands for what the run above has, as far as this run went.
         above = [before if cell == "″" else cell for cell, before in zip(lists, above or lists, strict=True)]
-        columns = [cell.split(" ")[: lists[-1].count(" ") + 1] for cell in above]
-        rows += [
-            [head, str(number), *cells] for number, cells in enumerate(zip(*columns, strict=True), 1) if any(cells)
-        ]
+        spread = zip(*(cell.split(" ")[: lists[-1].count(" ") + 1] for cell in above), strict=True)
+        rows += [[head, str(number), *cells] for number, cells in enumerate(spread, 1) if any(cells)]
     return rows
 
 
@@ -78,31 +76,28 @@ def _figure(cell: str) -> float:
     return float(re.sub(r"[, %×x]", "", cell).replace("−", "-"))
 
 
-def _points(chart: Any, page: _Page) -> list[float]:
-    """The numbers of a chart: on the page and in its table."""
+def _short(numbers: Iterable[float | None]) -> Any:
+    return shortened([None if number is None else float(f"{number:.6g}") for number in numbers])
+
+
+def _drawn(chart: Any, page: _Page) -> Facts:
+    """The numbers of a chart, by axis: those of its series, and those that it takes from a table of the page."""
     if "series" not in chart and "table" not in chart:
-        return sorted(_numbers(chart))
-    drawn = (number for one in chart.get("series", ()) for column in one["points"] for number in column)
-    found = [number for number in drawn if number is not None]
+        return {"numbers": _short(numbers_in(chart))}
+    facts: Facts = {}
+    for number, one in enumerate(chart.get("series", ()), 1):
+        for axis, column in zip(("x", "y", "z"), one["points"], strict=False):
+            facts[f"{axis} of series {number}"] = _short(column)
     if "table" in chart:
         rows = page.lists[chart["table"]["id"]][1:]
-        columns = [chart["table"][axis] for axis in ("x", "y") if axis in chart["table"]]
-        texts = [text for row in rows for column in columns for text in row[column].split(" ")]
-        found += [_figure(text) for text in texts if text not in ("", "–", "″")]
-    return [float(f"{number:.6g}") for number in found]
+        for axis in chart["table"].keys() & {"x", "y"}:
+            texts = [text for row in rows for text in row[chart["table"][axis]].split(" ")]
+            facts[f"{axis} of the table"] = _short(_figure(text) for text in texts if text not in ("", "–", "″"))
+    return facts
 
 
-def _numbers(found: Any) -> Iterator[float]:
-    """Every number in data that are not those of a chart."""
-    for one in found.values() if isinstance(found, dict) else found:
-        if isinstance(one, dict | list):
-            yield from _numbers(one)
-        elif isinstance(one, int | float) and not isinstance(one, bool):
-            yield float(f"{one:.6g}")
-
-
-def page_facts(folder: Path) -> Facts:
-    """The files of a site; of each page the numbers of its tables, row by row, and of its charts."""
+def page_facts(folder: Path, reader: Reader) -> Facts:
+    """The files of a site; of each page the numbers of its tables, and of its charts by axis."""
     facts: Facts = {}
     for file in sorted(folder.rglob("*")):
         if file.is_dir() or file.name.startswith("."):
@@ -110,10 +105,11 @@ def page_facts(folder: Path) -> Facts:
         name = file.relative_to(folder).as_posix()
         facts[f"file {name}"] = True
         if name == "data/results.js":
-            facts["results"] = shortened([row[1:] for row in result_rows(file.read_bytes())])
+            facts |= {
+                f"result {number}": reader.row(row) for number, row in enumerate(result_rows(file.read_bytes()), 1)
+            }
         if name.startswith("data/reference"):
-            numbers = list(_numbers(script(file.read_bytes())))
-            facts[f"numbers of {name}"] = [len(numbers), sketch(sorted(numbers))]
+            facts[f"numbers of {name}"] = _short(numbers_in(script(file.read_bytes())))
         if file.suffix != ".html":
             continue
         page = _Page(file.read_text(encoding="utf-8"))
@@ -121,8 +117,6 @@ def page_facts(folder: Path) -> Facts:
         for number, found in enumerate(page.tables, 1):
             table = _spread(found) if any(found is one for one in listed) else found
             rows = [[row[0], *map(_figure, filter(_FIGURE.fullmatch, row[1:]))] for row in table[1:] if row]
-            facts[f"table {number} of {name}"] = [len(table) - 1, shortened([row for row in rows if len(row) > 1])]
-        for number, chart in enumerate(page.charts, 1):
-            points = _points(chart, page)
-            facts[f"chart {number} of {name}"] = [len(points), sketch(sorted(points))]
+            facts[f"table {number} of {name}"] = [len(table) - 1, columns([row for row in rows if len(row) > 1])]
+        facts |= {f"chart {number} of {name}": _drawn(chart, page) for number, chart in enumerate(page.charts, 1)}
     return facts

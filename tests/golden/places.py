@@ -1,20 +1,23 @@
-"""What cases of no published package work on: small accepted packages, and inputs that are broken in one way each.
+"""What calls of no published package work on: small accepted packages, and inputs that are broken in one way each.
 
-Each function fills an empty folder. Cases call them by name.
+Each function fills an empty folder. Cases of ``tests/commands/calls.yaml`` call them by name; all other calls in it are
+made in what :func:`everything` makes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tools.support.corpus import CORPUS, REPOSITORY
-from tools.support.make_tree import Log, Tree, make_description, make_log, make_tree
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import Log, Tree, make_log, make_tree
+from tools.support.runner import run
+from tools.support.workplace import Workplace
 
 
 def accepted(folder: Path) -> None:
@@ -138,22 +141,23 @@ def without_scaling(folder: Path) -> None:
 
 def many_runs(folder: Path) -> None:
     """More runs of one benchmark than an entry needs."""
-    for run in range(8):
-        (folder / f"train_{run}.txt").write_text(make_log("resnet", run=(run * 5) % 8).text(), encoding="utf-8")
+    for at in range(8):
+        (folder / f"train_{at}.txt").write_text(make_log("resnet", run=(at * 5) % 8).text(), encoding="utf-8")
 
 
-def reference_runs(folder: Path) -> None:
+def reference_runs(folder: Path, count: int = 10) -> Tree:
     """Twice as many runs as an entry at each of two batch sizes."""
     tree = make_tree(folder, "v4.1", org="Reference")
     for system, size, first in (("small", 3200, 37), ("large", 4096, 57)):
-        tree.add_entry(system=system, runs=10)
-        for run in range(10):
+        tree.add_entry(system=system, runs=count)
+        for number in range(count):
 
-            def change(log: Log, size: int = size, epochs: int = first + run) -> None:
+            def change(log: Log, size: int = size, epochs: int = first + number) -> None:
                 log.put("global_batch_size", value=size)
                 log.put("eval_accuracy", metadata={"epoch_num": epochs})
 
-            tree.edit(change, run, system=system)
+            tree.edit(change, number, system=system)
+    return tree
 
 
 def untidy(folder: Path) -> None:
@@ -201,46 +205,26 @@ def parts(folder: Path) -> None:
         (tree.folder / "README.md").write_text("of all\n", encoding="utf-8")
 
 
-def _workplace(folder: Path, **changes: Any) -> None:
-    (folder / "rack1.json").write_text(json.dumps(make_description()), encoding="utf-8")
-    runs = folder / "runs"
-    runs.mkdir()
-    for run in range(5):
-        (runs / f"train-{run}.txt").write_text(make_log("resnet", run=run).text(), encoding="utf-8")
-    code = folder / "code"
-    code.mkdir()
-    (code / "train.py").write_text("print('training')\n", encoding="utf-8")
-    (code / "run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
-    (code / "run.sh").chmod(0o755)
-    content = {
-        "organisation": "ACME",
-        "round": "1.0",
-        "systems": {"rack1": "rack1.json"},
-        "entries": [{"system": "rack1", "benchmark": "resnet", "runs": "runs", "implementation": "mxnet"}],
-        "code": [{"benchmark": "resnet", "implementation": "mxnet", "folder": "code"}],
-    }
-    (folder / "submission.yaml").write_text(yaml.safe_dump(content | changes, sort_keys=False), encoding="utf-8")
-
-
-def workplace(folder: Path) -> None:
+def workplace(folder: Path) -> Workplace:
     """Loose runs, a description, code and the manifest of a package."""
-    _workplace(folder)
+    made = Workplace(folder)
+    made.add_code()
+    return made
 
 
 def unknown_word(folder: Path) -> None:
     """A manifest with a word that manifests do not have."""
-    _workplace(folder, organization="ACME")
+    workplace(folder).save(organization="ACME")
 
 
 def unknown_system(folder: Path) -> None:
     """A manifest whose entry names a system that it does not list."""
-    _workplace(folder, entries=[{"system": "rack9", "benchmark": "resnet", "runs": "runs"}])
+    workplace(folder).entry(system="rack9")
 
 
 def torn_manifest(folder: Path) -> None:
     """A manifest that is no YAML."""
-    _workplace(folder)
-    file = folder / "submission.yaml"
+    file = workplace(folder).manifest_file
     file.write_text(file.read_text(encoding="utf-8") + "entries: [\n", encoding="utf-8")
 
 
@@ -305,8 +289,28 @@ def hyperparameters(folder: Path) -> None:
 
 
 def training(folder: Path) -> None:
-    """What a short demonstration trains: one benchmark once."""
-    manifest = REPOSITORY / "submissions" / "rehearsal" / "training.yaml"
-    content = yaml.safe_load(manifest.read_text(encoding="utf-8"))
-    content["entries"] = [entry for entry in content["entries"] if entry["benchmark"] == "digits"][:1]
+    """What the shortest demonstration trains: runs of one epoch, which are given up."""
+    entry = {"system": "this-machine", "division": "open", "hyperparameters": {"max_epochs": 1}}
+    content = {"organisation": "Rehearsal", "status": "research", "entries": [entry]}
     (folder / "training.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+def everything(folder: Path) -> None:
+    """Something for every command: packages, of which one can be repaired, runs to pack, an archive, a database."""
+    for name in ("v1.0", "v1.1"):
+        tree = make_tree(folder, name)
+        tree.add_system("rack2")
+        tree.add_entry(system="rack2")
+    file = tree.description()
+    file.write_text(file.read_text().replace('  "cooling"', '  "cooling": "some cooling",\n  "cooling"', 1))
+    parts(folder)
+    make_tree(folder / "d").describe(cooling="<water> | *ice*")
+    reference_runs(folder / "reference")
+    Workplace(folder)
+    _claims(folder)
+    hyperparameters(folder)
+    training(folder)
+    private(folder)
+    with contextlib.chdir(folder):
+        assert run("seal", "v1.0/ACME", "--no-encryption", "-o", "sealed.tar.gz").status == 0
+        assert run("db", "build", "v1.0", "-o", "made.duckdb").status == 0
