@@ -77,12 +77,6 @@ def test_the_text_is_the_same_where_it_waits_for_all(
         assert (alone.status, alone.stdout) == (beside.status, beside.stdout)
 
 
-def test_rules_that_do_not_exist_are_refused_before_anything_is_read(rounds: Path) -> None:
-    outcome = run("check", rounds, "--select", "kye")
-    assert (outcome.status, outcome.stdout) == (2, "")
-    assert "kye" in outcome.stderr
-
-
 def test_a_file_of_rules_that_is_broken_is_a_report(rounds: Path, tmp_path: Path) -> None:
     rules = tmp_path / "rules.yaml"
     rules.write_text("common: 7\n")
