@@ -54,9 +54,8 @@ def options(command: str) -> dict[str, click.Option]:
 def test_one_wording_of_help() -> None:
     checks = options("check")
     names = {"--select", "--ignore", "--only", "--severity", "--quiet", "--summary", "--verbose"}
-    for other, missing in ((options("system check"), set()), (options("review"), set())):
-        assert names - set(other) == missing
-        for name in names - missing:
+    for other in (options("system check"), options("review")):
+        for name in names:
             assert other[name].help == checks[name].help
             assert other[name].type.to_info_dict() == checks[name].type.to_info_dict()
     assert list(checks["--only"].type.choices) == [kind.value for kind in Kind]  # type: ignore[attr-defined]
