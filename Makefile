@@ -149,7 +149,7 @@ lock: $(STAMP)
 
 # For a quiet machine: half an hour.
 bench: $(STAMP)
-	$(BIN)/python tools/tools/bench/run.py $(BENCH)
+	$(BIN)/python tools/bench/run.py $(BENCH)
 
 parity: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) tests/differential/test_corpus.py tests/differential/test_mutants.py

@@ -1,6 +1,6 @@
 """Time mlsub beside a floor script and the official tools: the table of cases is tools/bench/cases.py.
 
-    python tools/tools/bench/run.py [--only TEXT ...] [--pairs N] [--no-official]
+    python tools/bench/run.py [--only TEXT ...] [--pairs N] [--no-official]
 
 Trees are the published packages beside the repository, and generated ones, which are kept below build/bench. mlsub is
 what its users have: a wheel in an environment of its own. Commands that are compared run in turn, as whole processes;
