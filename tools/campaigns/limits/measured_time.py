@@ -12,7 +12,7 @@ import pytest
 from mlsub.commands.fix.repairs import fix_description, lines_of
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.convergence.filecheck import check_reference_file
-from tests.commands.fix.test_fix_description import ROUND_4_1
+from mlsub.rounds import get_round
 from tests.judge.test_preflight import digits
 
 
@@ -70,7 +70,7 @@ def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
 )
 def test_repairs_of_a_description(text: bytes) -> None:
     with within(20):
-        fix_description(lines_of(text), ROUND_4_1)
+        fix_description(lines_of(text), get_round("training", "4.1").statuses)
 
 
 def test_names_that_stand_twice_in_reference_points(tmp_path: Path) -> None:
