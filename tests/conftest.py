@@ -93,6 +93,12 @@ def expected_text(request: pytest.FixtureRequest) -> ExpectedText:
     return check
 
 
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that were written just now are taken for old: a cache or a database of them is up to date."""
+    monkeypatch.setattr("mlsub.workspace.cache.SETTLED_NS", -(10**18))
+
+
 def _rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tools.support.runner import run
 

@@ -16,16 +16,14 @@ from mlsub.log.events import LogReader, read_log
 from mlsub.rounds import get_round
 from mlsub.submission.find import Place, Target
 from mlsub.workspace import Settings
-from mlsub.workspace import cache as caches
 from mlsub.workspace.logs import package_job
 from mlsub.workspace.schedule import Checked
 from mlsub.workspace.schedule import run as run_jobs
 from tests.workspace.changes import touched_back
 from tools.support.effort import HUNG
 from tools.support.make_tree import Tree, make_tree
-from tools.support.runner import answer_schema, run
+from tools.support.runner import REPOSITORY, Outcome, answer_schema, run
 
-REPOSITORY = Path(__file__).parents[2]
 #: Commands that read logs, with what they are asked; CACHE is named by the test.
 CALLS = {
     "check": "check v1.0",
@@ -72,10 +70,9 @@ def make_place(folder: Path) -> Tree:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: None) -> Tree:
     """The same in the current folder, of files that are taken for old."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(caches, "SETTLED_NS", -(10**18))
     return make_place(tmp_path)
 
 
@@ -92,11 +89,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def call(words: str, *options: str) -> tuple[int, str, str]:
-    """Status, answer, and what is said beside it."""
+def call(words: str, *options: str) -> Outcome:
     jobs = () if words.startswith("watch") else ("--jobs", "1")
-    outcome = run(*words.split(), *jobs, *options)
-    return outcome.status, outcome.stdout, outcome.stderr
+    return run(*words.split(), *jobs, *options)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -129,12 +124,10 @@ def test_a_change_is_seen_by_every_command(place: Tree, jobs: str) -> None:
     words = [CALLS[name] for name in ("check as JSON", "score", "review", "check an entry")]
     for one in words:
         run(*one.split(), "--cache-dir", "cache", "--jobs", jobs)
-    touched_back(place.log(1))
-    changed = [run(*one.split(), "--cache-dir", "cache", "--jobs", jobs).stdout for one in words]
-    assert changed == [run(*one.split(), "--no-cache").stdout for one in words]
-    (place.folder / "systems" / "rack1.json").unlink()
-    changed = [run(*one.split(), "--cache-dir", "cache", "--jobs", jobs).stdout for one in words]
-    assert changed == [run(*one.split(), "--no-cache").stdout for one in words]
+    for change in (lambda: touched_back(place.log(1)), (place.folder / "systems" / "rack1.json").unlink):
+        change()
+        changed = [run(*one.split(), "--cache-dir", "cache", "--jobs", jobs).stdout for one in words]
+        assert changed == [run(*one.split(), "--no-cache").stdout for one in words]
 
 
 def test_options_that_change_the_answer_are_told_apart(place: Tree) -> None:

@@ -92,6 +92,11 @@ def written(words: tuple[object, ...], *formats: str) -> tuple[Outcome, dict[str
     return outcome, {name: Path(f"answer-{name}").read_text() for name in formats}
 
 
+def results_of(text: str, kind: type[junitparser.Result]) -> int:
+    """How many results of a kind a document of JUnit has."""
+    return sum(isinstance(one, kind) for _, case in junit(text) for one in case.result)
+
+
 @pytest.mark.parametrize("make", [broken, descriptions], ids=["check", "system check"])
 def test_the_same_findings_in_every_format(make: Make, tmp_path: Path) -> None:
     outcome, answers = written((*make(tmp_path), "--verbose"), *ALL)  # Text counts what need not be fixed.
@@ -257,11 +262,10 @@ def test_what_does_not_count_is_no_error(tmp_path: Path) -> None:
     assert outcome.status == 0
     assert {result["level"] for result in sarif(answers["sarif"])["results"]} <= {"warning", "note"}
     assert not [one for one, *_ in github(answers["github"]) if one == "error"]
-    assert not [1 for _, case in junit(answers["junit"]) for one in case.result if isinstance(one, junitparser.Failure)]
+    assert results_of(answers["junit"], junitparser.Failure) == 0
     assert "critical" not in {one["severity"] for one in gitlab(answers["gitlab"])}
     strict = run("check", tree.folder, "--strict", "--format", "junit")
-    failed = [1 for _, case in junit(strict.stdout) for one in case.result if isinstance(one, junitparser.Failure)]
-    assert (strict.status == 1) == bool(failed)
+    assert (strict.status == 1) == bool(results_of(strict.stdout, junitparser.Failure))
 
 
 def test_what_is_waived_or_known_is_shown_and_does_not_count(tmp_path: Path) -> None:
@@ -304,7 +308,7 @@ def test_nothing_found_is_a_document_too(make: Make, tmp_path: Path) -> None:
     outcome, answers = written((*clean,), *CI_FORMATS)
     assert outcome.status == 0
     assert sarif(answers["sarif"])["invocations"] == [{"executionSuccessful": True}]
-    assert not [1 for _, case in junit(answers["junit"]) for one in case.result if isinstance(one, junitparser.Failure)]
+    assert results_of(answers["junit"], junitparser.Failure) == 0
     assert len(junit(answers["junit"])) >= 1
     github(answers["github"])
     gitlab(answers["gitlab"])
@@ -344,19 +348,12 @@ def test_what_could_not_be_checked_is_a_document_too(words: tuple[str, ...], tmp
         assert counted(name, outcome.stdout) >= 1
     run_ = sarif(run(*words, "--format", "sarif").stdout)
     assert run_["invocations"] == [{"executionSuccessful": False}]
-    errors = [1 for _, case in junit(outcome_of(words)) for one in case.result if isinstance(one, junitparser.Error)]
-    assert errors
-
-
-def outcome_of(words: tuple[str, ...]) -> str:
-    return run(*words, "--format", "junit").stdout
+    assert results_of(run(*words, "--format", "junit").stdout, junitparser.Error)
 
 
 def test_annotations_keep_to_the_limits_of_github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = make_tree(tmp_path, benchmarks=("resnet", "bert"))
-    keys = sorted(
-        {record["key"] for record in make_log().records()} - {"submission_benchmark", "run_start", "run_stop"}
-    )
+    keys = {record["key"] for record in make_log().records()} - {"submission_benchmark", "run_start", "run_stop"}
     tree.edit(lambda log: log.drop(*keys), *range(5))
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert not run("check", tree.folder).stdout.startswith("::")

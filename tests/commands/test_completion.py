@@ -9,40 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from click.shell_completion import ShellComplete
 
 from mlsub.cli import main
 from tools.support.runner import REPOSITORY, run
 
-#: A command line, and what completes its last word: all of it, or some where it starts with ``...``.
-CASES = {
-    "mlsub ver": ["verify"],
-    "mlsub --color never che": ["check"],
-    "mlsub rcp ma": ["margin"],
-    "mlsub check --sele": ["--select"],
-    "mlsub check --color ": ["auto", "always", "never"],
-    "mlsub check --round 5": ["5.1", "5.0"],
-    "mlsub check --usage hpc --round ": ["3.0", "2.0", "1.0"],
-    "mlsub check --usage ": ["training", "hpc", "rehearsal"],
-    "mlsub rules show lla": ["llama2_70b_lora", "llama31_405b", "llama31_8b"],
-    "mlsub rules show --round 5.1 ": ["...", "flux1", "rgat"],
-    "mlsub rules show --round v4.0 d": ["dlrm_dcnv2"],
-    "mlsub rcp show --usage hpc cos": ["cosmoflow"],
-    "mlsub init --benchmark bow": [],
-    "mlsub rules diff 5.": ["5.1", "5.0"],
-    "mlsub rules show --division ": ["closed", "open"],
-    "mlsub explain entry.run-c": ["entry.run-count", "entry.run-count-reported"],
-    "mlsub check --select=cross.o": ["cross.org"],
-    "mlsub review --ignore run.": ["..."],
-    "mlsub pack --allow entry.stray": ["entry.stray-files"],
-    "mlsub system show ipu-m": ["ipu-m2000"],
-    "mlsub system new --from bow-pod2": ["", "bow-pod256"],
-    "mlsub system capture --status ": ["onprem", "cloud", "preview", "rdi"],
-    "mlsub schema compare ": ["packages"],
-    "mlsub schema man": ["manifest"],
-    "mlsub db tables ent": ["...", "entries"],
-    "mlsub rules list --rules nowhere.yaml --round 6": ["6.1", "6.0"],
-}
+CASES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("completion.yaml").read_text())
 
 
 def completed(line: str) -> list[tuple[str, str]]:

@@ -24,38 +24,9 @@ HOSTILE = {
 }
 
 
-def _put_organisation(tree: Tree, name: str) -> Path:
-    return tree.folder.rename(tree.folder.with_name(name))
-
-
-def _put_round(tree: Tree, name: str) -> Path:
-    # The round is then not known: the name appears in the answer to that.
-    return tree.folder.rename(tree.folder.parents[1] / name)
-
-
-def _put_system(tree: Tree, name: str) -> Path:
-    tree.entry().parent.rename(tree.folder / "results" / name)
-    return tree.folder
-
-
-def _put_description(tree: Tree, name: str) -> Path:
-    tree.description(name).write_text("[]")
-    return tree.folder
-
-
 def _put_benchmark(tree: Tree, name: str) -> Path:
     tree.add_entry().rename(tree.entry(name))
     tree.add_entry()
-    return tree.folder
-
-
-def _put_log(tree: Tree, name: str) -> Path:
-    (tree.entry() / f"result_{name}.txt").write_text("")
-    return tree.folder
-
-
-def _put_stray(tree: Tree, name: str) -> Path:
-    (tree.entry() / name).write_text("")
     return tree.folder
 
 
@@ -73,19 +44,31 @@ def _put_fields(tree: Tree, name: str) -> Path:
     return tree.folder
 
 
-def _put_missing_path(tree: Tree, name: str) -> Path:
-    return tree.folder / name
+#: What has a hostile name, and the path that is checked then.
+PLACES: dict[str, Callable[[Tree, str], Path]] = {
+    "organisation": lambda tree, name: tree.folder.rename(tree.folder.with_name(name)),
+    # The round is then not known: the name appears in the answer to that.
+    "round": lambda tree, name: tree.folder.rename(tree.folder.parents[1] / name),
+    "system": lambda tree, name: tree.entry().parent.rename(tree.folder / "results" / name).parents[1],
+    "description": lambda tree, name: _with(tree, tree.description(name), "[]"),
+    "benchmark": _put_benchmark,
+    "log": lambda tree, name: _with(tree, tree.entry() / f"result_{name}.txt"),
+    "stray": lambda tree, name: _with(tree, tree.entry() / name),
+    "values": _put_values,
+    "fields": _put_fields,
+    "missing path": lambda tree, name: tree.folder / name,
+}
 
 
-PLACES = [put for name, put in globals().items() if name.startswith("_put_")]
+def _with(tree: Tree, file: Path, content: str = "") -> Path:
+    file.write_text(content)
+    return tree.folder
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("put", PLACES)
-def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(
-    put: Callable[[Tree, str], Path], name: str, tmp_path: Path
-) -> None:
-    path = put(make_tree(tmp_path), HOSTILE[name])
+@pytest.mark.parametrize("place", PLACES)
+def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(place: str, name: str, tmp_path: Path) -> None:
+    path = PLACES[place](make_tree(tmp_path), HOSTILE[name])
     for arguments in (["check", path], ["score", path]):
         outcome = run(*arguments)
         assert all(character.isprintable() or character == "\n" for character in outcome.stdout + outcome.stderr)

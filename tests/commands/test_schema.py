@@ -60,6 +60,19 @@ def test_an_unknown_name_is_one_line(words: tuple[str, ...], message: str) -> No
     assert len(outcome.stderr) < 600
 
 
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        (("--round", "5.1"), "System description, MLPerf Training v5.1"),
+        (("--usage", "hpc"), "System description, MLPerf HPC v3.0"),
+    ],
+)
+def test_a_system_description_has_the_schema_of_its_round(words: tuple[str, ...], title: str) -> None:
+    outcome = run("schema", "system", *words)
+    Draft202012Validator.check_schema(outcome.document)
+    assert outcome.document["title"] == title
+
+
 def test_rounds_go_with_system_descriptions_alone() -> None:
     outcome = run("schema", "manifest", "--round", "5.1")
     assert outcome.status == 2

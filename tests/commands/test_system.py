@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from jsonschema import Draft202012Validator
 
 from mlsub.rounds import get_round
 from mlsub.systems.capture import capture_here
@@ -141,7 +140,7 @@ def test_what_cannot_be_done_is_told_in_one_line(words: str, tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == []
 
 
-# Show, new and schema.
+# Show and new.
 
 
 def test_the_forms_of_show() -> None:
@@ -177,13 +176,6 @@ def test_what_was_not_said_is_found_by_check(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     run("system", "new", "--from", "bow-pod16", "--status", "preview", "-o", file)
     assert accepted(file) == ["system.placeholder"]
-
-
-def test_the_schema_is_printed() -> None:
-    outcome = run("schema", "system", "--round", "5.1")
-    Draft202012Validator.check_schema(outcome.document)
-    assert outcome.document["title"] == "System description, MLPerf Training v5.1"
-    assert run("schema", "system", "--usage", "hpc").document["title"].endswith("v3.0")
 
 
 # Capture.

@@ -5,6 +5,7 @@ ROOT stands for the folder that was checked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +15,7 @@ import pytest
 from mlsub.cli import main
 from mlsub.rules.explain import rule_ids
 from tests.conftest import ExpectedText
-from tools.support.make_tree import Tree, make_tree, spoil
+from tools.support.make_tree import make_tree, spoil
 from tools.support.runner import run
 
 
@@ -52,12 +53,14 @@ def _many_defects(tmp_path: Path) -> Path:
 
 def _organisations(tmp_path: Path) -> Path:
     make_tree(tmp_path)
-    Tree(make_tree(tmp_path, org="Zeta").folder).log(4).unlink()
+    make_tree(tmp_path, org="Zeta").log(4).unlink()
     return tmp_path / "v1.0"
 
 
-def _rehearsal(tmp_path: Path) -> Path:
-    return make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"]).folder
+def _spoiled(tmp_path: Path) -> Path:
+    tree = make_tree(tmp_path)
+    spoil(tree, 0, 1)
+    return tree.folder
 
 
 def _converging(tmp_path: Path) -> Path:
@@ -74,12 +77,6 @@ def _converging(tmp_path: Path) -> Path:
     return tree.folder
 
 
-def _no_score(tmp_path: Path) -> Path:
-    tree = make_tree(tmp_path)
-    spoil(tree, 0, 1)
-    return tree.folder
-
-
 # Name of the expected text: command, what is checked, exit status.
 TEXTS: dict[str, tuple[list[str], Callable[[Path], Path], int]] = {
     "accepted": (["check"], _accepted, 0),
@@ -88,13 +85,13 @@ TEXTS: dict[str, tuple[list[str], Callable[[Path], Path], int]] = {
     "many-defects": (["check"], _many_defects, 1),
     "selected": (["check", "--select", "system.placeholder"], _many_defects, 1),
     "organisations": (["check"], _organisations, 1),
-    "rehearsal": (["check"], _rehearsal, 0),
+    "rehearsal": (["check"], lambda tmp: make_tree(tmp, "rehearsal-v1.0", benchmarks=["digits"]).folder, 0),
     "converging": (["check"], _converging, 1),
     "single-log": (["check"], lambda tmp: make_tree(tmp).log(2), 0),
     "no-such-path": (["check"], lambda tmp: make_tree(tmp).folder.with_name("ACMF"), 2),
     "no-round": (["check"], lambda tmp: make_tree(tmp, "somewhere").folder, 2),
     "score": (["score"], _accepted, 0),
-    "score-none": (["score"], _no_score, 1),
+    "score-none": (["score"], _spoiled, 1),
     "score-single-log": (["score"], lambda tmp: make_tree(tmp).log(2), 0),
 }
 
@@ -109,29 +106,17 @@ def test_the_report_reads_to_the_letter(name: str, expected_text: ExpectedText) 
     assert outcome.status == status
 
 
-# Name of the expected text: the rule explained.
-EXPLAINED = {
-    "explain-seed-shared": "seed.shared",
-    "explain-run-clock-backwards": "run.clock-backwards",
-    "explain-key-lars-epsilon-value": "key.lars_epsilon.value",
-    "explain-key-init-stop-time": "key.init_stop.time",
-}
-
-
-@pytest.mark.parametrize("name", EXPLAINED)
-def test_an_explanation_reads_to_the_letter(name: str, expected_text: ExpectedText) -> None:
-    outcome = run("explain", EXPLAINED[name])
-    expected_text(f"{name}.txt", outcome.stdout)
+@pytest.mark.parametrize("rule", ["seed.shared", "run.clock-backwards", "key.lars_epsilon.value", "key.init_stop.time"])
+def test_an_explanation_reads_to_the_letter(rule: str, expected_text: ExpectedText) -> None:
+    outcome = run("explain", rule)
+    expected_text(f"explain-{re.sub('[._]', '-', rule)}.txt", outcome.stdout)
     assert (outcome.status, outcome.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
     ("rule", "line"),
     [
-        (
-            "seed.shard",
-            "Error: no rule 'seed.shard'. Did you mean seed.shared, seed.reused, seed.unusable?",
-        ),
+        ("seed.shard", "Error: no rule 'seed.shard'. Did you mean seed.shared, seed.reused, seed.unusable?"),
         ("key.lars_epsilon", "Error: no rule 'key.lars_epsilon'. Did you mean key.lars_epsilon.value, "),
         ("quite something else", "Error: no rule 'quite something else'. mlsub explain log.empty shows one."),
     ],
@@ -147,12 +132,6 @@ def test_every_rule_can_be_explained() -> None:
         outcome = run("explain", rule)
         assert outcome.status == 0
         assert outcome.stdout.splitlines()[0] == rule
-
-
-def test_every_finding_names_a_rule_that_can_be_explained(tmp_path: Path) -> None:
-    found = run("check", "--format", "json", _many_defects(tmp_path)).findings
-    assert len(found) > 5
-    assert {finding["rule"] for finding in found} <= set(rule_ids())
 
 
 def test_several_rounds_are_parted_by_an_empty_line(tmp_path: Path) -> None:

@@ -64,11 +64,6 @@ def test_the_navigation_has_every_page_but_those_of_one_name() -> None:
     assert parts == ["Submit", "Review", "Analyse", "Reference"]
 
 
-def test_generated_pages_are_not_in_the_repository() -> None:
-    for name in generated():
-        assert not (REPOSITORY / "docs" / name).exists()
-
-
 def test_there_is_a_page_for_each_round_benchmark_rule_and_key() -> None:
     for usage in usages():
         for round_ in all_rounds(usage):

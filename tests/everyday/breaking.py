@@ -47,18 +47,18 @@ def take(folder: Path, steps: Iterable[dict[str, Any]]) -> None:
     """Take some steps in the organisation's folder."""
     for step in steps:
         for word, said in step.items():
-            _STEPS[word](folder, *(said if isinstance(said, list) else [said]))
+            first, *more = said if isinstance(said, list) else [said]
+            if word in _FILES:
+                for file in _files(folder, first):
+                    _FILES[word](file, *more)
+            else:
+                _STEPS[word](folder, first, *more)
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
     found = sorted(folder.glob(named(pattern)))
     assert found, pattern
     return found
-
-
-def _remove(folder: Path, pattern: str) -> None:
-    for file in _files(folder, pattern):
-        shutil.rmtree(file) if file.is_dir() else file.unlink()
 
 
 def _move(folder: Path, old: str, new: str) -> None:
@@ -96,67 +96,40 @@ def _write(folder: Path, name: str, text: str) -> None:
     file.write_text(named(text))
 
 
-def _replace(folder: Path, pattern: str, old: str, new: str) -> None:
-    for file in _files(folder, pattern):
-        text = file.read_text()
-        assert old in text, (file, old)
-        file.write_text(text.replace(old, new))
+def _replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text, (file, old)
+    file.write_text(text.replace(old, new))
 
 
-def _zip(folder: Path, pattern: str) -> None:
-    for file in _files(folder, pattern):
-        file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), 1))
-        file.unlink()
+def _zip(file: Path) -> None:
+    file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), 1))
+    file.unlink()
 
 
-def _suffix(folder: Path, pattern: str, suffix: str) -> None:
-    for file in _files(folder, pattern):
-        file.rename(file.with_suffix(suffix))
-
-
-def _recode(folder: Path, pattern: str, encoding: str) -> None:
-    for file in _files(folder, pattern):
-        file.write_bytes(file.read_text().encode(encoding))
-
-
-def _crlf(folder: Path, pattern: str) -> None:
-    for file in _files(folder, pattern):
-        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-
-
-def _cut(folder: Path, pattern: str, size: int) -> None:
-    for file in _files(folder, pattern):
-        os.truncate(file, size if size >= 0 else file.stat().st_size + size)
-
-
-def _without(folder: Path, pattern: str, text: str) -> None:
+def _without(file: Path, text: str) -> None:
     """Leave out the lines with a text."""
-    for file in _files(folder, pattern):
-        file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if text not in line))
+    file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if text not in line))
 
 
-def _link(folder: Path, name: str, target: str) -> None:
-    (folder / named(name)).symlink_to(named(target))
-
-
-def _forbid(folder: Path, name: str) -> None:
-    (folder / named(name)).chmod(0)
-
-
-_STEPS: dict[str, Callable[..., None]] = {
-    "remove": _remove,
+#: What is done to each file that a pattern names.
+_FILES: dict[str, Callable[..., object]] = {
+    "remove": lambda file: shutil.rmtree(file) if file.is_dir() else file.unlink(),
+    "replace": _replace,
+    "zip": _zip,
+    "suffix": lambda file, suffix: file.rename(file.with_suffix(suffix)),
+    "recode": lambda file, encoding: file.write_bytes(file.read_text().encode(encoding)),
+    "crlf": lambda file: file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n")),
+    "cut": lambda file, size: os.truncate(file, size if size >= 0 else file.stat().st_size + size),
+    "without": _without,
+}
+#: What is done to a name below the organisation's folder.
+_STEPS: dict[str, Callable[..., object]] = {
     "move": _move,
     "copy": _copy,
     "restore": _restore,
     "published": _published,
     "write": _write,
-    "replace": _replace,
-    "zip": _zip,
-    "suffix": _suffix,
-    "recode": _recode,
-    "crlf": _crlf,
-    "cut": _cut,
-    "without": _without,
-    "link": _link,
-    "forbid": _forbid,
+    "link": lambda folder, name, target: (folder / named(name)).symlink_to(named(target)),
+    "forbid": lambda folder, name: (folder / named(name)).chmod(0),
 }

@@ -17,6 +17,7 @@ from mlsub.commands.settings import Setting
 from mlsub.config.find import find_settings
 from mlsub.config.model import NOT_IN_FILES, formats, names
 from mlsub.present import CI_FORMATS, FORMATS
+from mlsub.workspace import schedule
 from tests.commands.tree import leaves
 from tools.support.make_tree import HOUSE, Tree, make_tree, spoil
 from tools.support.runner import Outcome, answer_schema, check, run
@@ -252,14 +253,12 @@ def test_ignores_by_path() -> None:
 
 
 def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mlsub.workspace import schedule as module
-
     tree = make_tree(Path(), "v4.0", benchmarks=("bert",))
     assert check(tree.folder).report["entries"][0]["rcp"]["reference_points"] == "published"
     settings('rcp-points = "deadline"\nrcp-bert-train-samples = true\njobs = 1\n')
     asked: list[int | None] = []
-    opened = module.open_pool
-    monkeypatch.setattr(module, "open_pool", lambda words, jobs, size: asked.append(jobs) or opened(words, jobs, size))
+    real = schedule.open_pool
+    monkeypatch.setattr(schedule, "open_pool", lambda words, jobs, size: asked.append(jobs) or real(words, jobs, size))
     rcp = check(tree.folder).report["entries"][0]["rcp"]
     assert (rcp["reference_points"], rcp["counted"], asked) == ("deadline", "train_samples", [1])
     settings('rcp = "own.json"\n')
@@ -286,8 +285,6 @@ def test_the_closer_one_of_jobs_and_executor_counts(
     expected: tuple[int | None, str | None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from mlsub.workspace import schedule
-
     tree = make_tree(Path())
     settings(file)
     for name, value in environment.items():

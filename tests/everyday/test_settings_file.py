@@ -110,16 +110,11 @@ def test_a_hostile_file_is_one_line(name: str, tmp_path: Path, monkeypatch: pyte
 def test_what_is_not_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("mlsub.toml")
+    Path(".mlsub.toml").symlink_to("gone.toml")
     Path("pyproject.toml").mkdir()
     assert run("check", "--show-settings").status == 0
     outcome = run("check", ".", "--config", "mlsub.toml")
     assert (outcome.status, outcome.stderr) == (2, "mlsub check: mlsub.toml:1: cannot be read: not a regular file\n")
-
-
-def test_a_link_that_leads_nowhere_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mlsub.toml").symlink_to("gone.toml")
-    assert run("check", "--show-settings").status == 0
 
 
 def test_the_schema_for_editors_knows_what_the_reader_knows(tmp_path: Path) -> None:

@@ -18,12 +18,6 @@ def _tree(tmp: Path, *change: Callable[[Tree], object]) -> Path:
     return tree.folder
 
 
-def _log(tmp: Path) -> Path:
-    tree = make_tree(tmp)
-    spoil(tree, 0)
-    return tree.log()
-
-
 def _forgiven_and_short(tmp: Path) -> Path:
     """Of two organisations one has a run that is forgiven, and the other one too few."""
     spoil(make_tree(tmp), 0)
@@ -38,7 +32,10 @@ def _empty(tmp: Path) -> Path:
 
 
 GOOD = "5 of 5 logs compliant, 1 of 1 system descriptions accepted"
-# What is checked, and the whole verdict line.
+RUN_MISSING = (
+    "rejected: 1 of 1 entries rejected (entry.run-count); 4 of 4 logs compliant, 1 of 1 system descriptions accepted"
+)
+#: What is checked, and the whole verdict line.
 CASES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "a clean package": (lambda tmp: _tree(tmp), f"accepted: 1 of 1 entries accepted, {GOOD}"),
     "a forgiven run": (
@@ -47,18 +44,15 @@ CASES: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "a run is missing": (
         lambda tmp: _tree(tmp, lambda tree: tree.log(4).unlink()),
-        "rejected: 1 of 1 entries rejected (entry.run-count); 4 of 4 logs compliant, "
-        "1 of 1 system descriptions accepted",
+        RUN_MISSING,
     ),
     "the benchmark's folder alone": (
         lambda tmp: _tree(tmp, lambda tree: tree.log(4).unlink()) / "results" / "rack1" / "resnet",
-        "rejected: 1 of 1 entries rejected (entry.run-count); 4 of 4 logs compliant, "
-        "1 of 1 system descriptions accepted",
+        RUN_MISSING,
     ),
     "the system's folder": (
         lambda tmp: _tree(tmp, lambda tree: tree.log(4).unlink()) / "results" / "rack1",
-        "rejected: 1 of 1 entries rejected (entry.run-count); 4 of 4 logs compliant, "
-        "1 of 1 system descriptions accepted",
+        RUN_MISSING,
     ),
     "the description": (
         lambda tmp: _tree(tmp, lambda tree: tree.describe(cooling=None, framework=15)),
@@ -85,7 +79,10 @@ CASES: dict[str, tuple[Callable[[Path], Path], str]] = {
         ),
         "rejected: 1 of 1 entries rejected (seed.shared); 4 of 5 logs compliant, 1 of 1 system descriptions accepted",
     ),
-    "a log": (_log, "rejected: 1 of 1 logs noncompliant (key.eval_accuracy.target)"),
+    "a log": (
+        lambda tmp: _tree(tmp, lambda tree: spoil(tree, 0)) / "results" / "rack1" / "resnet" / "result_0.txt",
+        "rejected: 1 of 1 logs noncompliant (key.eval_accuracy.target)",
+    ),
     "one of two organisations": (
         _forgiven_and_short,
         "rejected: 1 of 2 organisations (Zeta): 1 of 2 entries rejected (entry.run-count); "

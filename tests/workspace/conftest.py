@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.workspace import cache as caches
 from mlsub.workspace.cache import Cache
 
 
@@ -20,9 +19,3 @@ def folder(tmp_path: Path) -> Path:
 def cache(folder: Path) -> Cache:
     """A cache."""
     return Cache(folder)
-
-
-@pytest.fixture
-def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files that were written just now are taken for old."""
-    monkeypatch.setattr(caches, "SETTLED_NS", -(10**18))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
-from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
-from mlsub.workspace import Settings
+from tests.commands.audit.claims import audited
+from tests.conftest import ExpectedText
 from tools.support.make_tree import Tree, make_tree
 from tools.support.runner import run
 
@@ -47,15 +46,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged(place: Path, **claim: object) -> Judged:
-    content = {
-        "claims_version": 1,
-        "source": {"title": "A post"},
-        "results": RESULTS,
-        "inputs": {"usd": {"value": 100, "unit": "USD", "kind": "price", "source": "a list", "plus_minus": "10%"}},
-        "claims": [{"id": "one", **claim}],
-    }
-    (place / "claims.yaml").write_text(yaml.safe_dump(content))
-    [found] = audit(place / "claims.yaml", [str(place)], settings=Settings(jobs=1)).claims
+    usd = {"value": 100, "unit": "USD", "kind": "price", "source": "a list", "plus_minus": "10%"}
+    [found] = audited(place, results=RESULTS, inputs={"usd": usd}, claims=[{"id": "one", **claim}])
     return found
 
 
@@ -67,7 +59,7 @@ def test_of_a_condition_the_parts_that_do_not_hold(place: Path) -> None:
     assert judged(place, expr="minutes(new) < minutes(old)", stated={"value": True}).reason is None
 
 
-def test_of_several_figures_each_that_fails(place: Path) -> None:
+def test_of_several_figures_each_that_fails(place: Path, expected_text: ExpectedText) -> None:
     stated = [
         {"value": 12, "unit": "min", "expr": "minutes(new)"},
         {"value": 26, "unit": "%", "reading": "reduction", "expr": "reduction(old, new)"},
@@ -76,20 +68,7 @@ def test_of_several_figures_each_that_fails(place: Path) -> None:
     found = judged(place, stated=stated)
     assert (found.verdict, [one.verdict.value for one in found.further]) == ("fails", ["fails", "fails"])
     text = run("audit", place / "claims.yaml", "--results", place).stdout
-    assert text[text.index("one: fails") : text.index("  source:")] == (
-        "one: fails\n"
-        "  one\n"
-        "  stated:   minutes(new): 12 min, accepts [11.5, 12.5)\n"
-        "  computed: 12 (published): holds\n"
-        "  margin:   0.500000 above 11.5\n"
-        "  stated:   reduction(old, new): 26%, accepts [25.5%, 26.5%)\n"
-        "  computed: 25% (published): fails\n"
-        "            33.333333% (reading speedup, published): fails, for comparison\n"
-        "  margin:   0.500000 points below 25.5%\n"
-        "  stated:   ratio(other, new): 2.5x, accepts [2.45, 2.55)\n"
-        "  computed: 2 (published): fails\n"
-        "  margin:   0.450000 below 2.45\n"
-    )
+    expected_text("several.txt", text[text.index("one: fails") : text.index("  source:")])
     document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
     [one] = document["claims"]
     assert [part["claim"]["expr"] for part in one["further"]] == ["reduction(old, new)", "ratio(other, new)"]

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from mlsub.commands.audit.claims import Result
 from mlsub.commands.audit.document import document_of, rounded
 from mlsub.commands.audit.evaluate import World, evaluate
 from mlsub.commands.audit.expression import parse
-from mlsub.commands.audit.facts import gather
 from mlsub.commands.audit.functions import FUNCTIONS, Band
-from mlsub.commands.audit.places import RoundFolder, round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, read_world
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict
 from mlsub.commands.audit.wording import fixed, wordings
 from mlsub.present.text import render
 from mlsub.workspace import Settings
+from tests.commands.audit.claims import table
 from tools.oracle import shared
 
 pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-TABLE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("figures.yaml").read_text())
+TABLE = table("figures.yaml")
 FIGURES: list[tuple[str, str]] = [(str(expression), figure) for expression, figure in TABLE["figures"]]
 
 
@@ -64,30 +60,10 @@ def test_a_figure_has_all_its_printed_digits(number: int, evaluated: World) -> N
     assert fixed(value.low, digits).replace(",", "") == printed
 
 
-def test_the_fractions_are_those_the_score_rounds(evaluated: World) -> None:
-    for facts in evaluated.facts.values():
-        known = [log.run.minutes for log in facts.logs]
-        mean = facts.shown.minutes["published"]
-        assert mean is not None
-        assert min(m for m in known if m) <= float(mean) <= max(m for m in known if m)
-
-
-def test_without_scaling_json_the_olympic_mean_is_published(evaluated: World) -> None:
-    shown = [one.shown for one in evaluated.facts.values() if one.shown.found]
-    assert all(one.scaling_json is None for one in shown)
-    assert all(one.minutes["published"] == one.minutes["unscaled"] for one in shown if one.edit_factor is None)
-
-
 @lru_cache(maxsize=4)
 def graphcore(round_: str) -> Audit:
     file = REPOSITORY / "submissions" / f"graphcore-{round_}" / "claims.yaml"
     return audit(file, [str(shared.CORPUS)], settings=Settings(jobs=1))
-
-
-def test_every_claim_of_the_inventory_is_there() -> None:
-    ids = {one.claim.id for round_ in ("v1.0", "v1.1") for one in graphcore(round_).claims}
-    counts = {"S0": 8, "S1": 20, "S2": 8, "S3": 30, "S4": 12, "X": 7}
-    assert {f"{name}-{n:02}" for name, count in counts.items() for n in range(1, count + 1)} <= ids
 
 
 @pytest.mark.parametrize(
@@ -155,28 +131,3 @@ def test_the_docs_name_every_function_wording_and_verdict() -> None:
         assert f"`{name}(" in page
     for name in (*wordings(), *(verdict.value for verdict in ClaimVerdict)):
         assert f"`{name}`" in page
-
-
-def test_nothing_else_in_the_corpus_was_edited() -> None:
-    found = {}
-    seen = 0
-    for one in round_folders([str(shared.CORPUS)]):
-        if one.usage == "training":
-            facts = gather(list(_results(one)), [one], Settings(jobs=1))
-            seen += len(facts)
-            edits = {name: of.shown.edit_factor for name, of in facts.items()}
-            found.update({name: fixed(edit) for name, edit in edits.items() if edit})
-    assert seen > 200
-    assert found == {
-        "1.1/Graphcore/ipu-pod16-POPART-closed/bert": "1.098000",
-        "1.1/Graphcore/ipu-pod64-POPART-closed/bert": "1.118000",
-    }
-
-
-def _results(one: RoundFolder) -> Iterator[Result]:
-    for submitter, folder in one.organisations.items():
-        for place in sorted(folder.glob("results/*/*")):
-            if any(place.glob("result_*.txt")):
-                system, benchmark = place.parent.name, place.name
-                name = f"{one.round}/{submitter}/{system}/{benchmark}"
-                yield Result(name=name, round=one.round, submitter=submitter, system=system, benchmark=benchmark)

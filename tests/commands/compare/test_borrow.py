@@ -10,19 +10,13 @@ from typing import Any
 import pytest
 
 from mlsub.commands.compare.borrow import FREE, hyperparameter_keys
+from tests.commands.compare.asked import findings
 from tools.support.make_tree import Log, Tree, make_tree
-from tools.support.runner import answer_schema, run
+from tools.support.runner import run
 
-OWN = {
-    "lars_opt_base_learning_rate": 10.5,
-    "lars_opt_weight_decay": 0.0001,
-    "lars_opt_learning_rate_decay_steps": 14000,
-}
-LENT = {
-    "lars_opt_base_learning_rate": 12.5,
-    "lars_opt_weight_decay": 0.0002,
-    "lars_opt_learning_rate_decay_steps": 9000,
-}
+_KEYS = ("lars_opt_base_learning_rate", "lars_opt_weight_decay", "lars_opt_learning_rate_decay_steps")
+OWN = dict(zip(_KEYS, (10.5, 0.0001, 14000), strict=True))
+LENT = dict(zip(_KEYS, (12.5, 0.0002, 9000), strict=True))
 
 
 class Case:
@@ -45,23 +39,9 @@ class Case:
         tree.edit(change, *range(5))
 
     def found(self) -> list[dict[str, Any]]:
-        outcome = run(
-            "compare",
-            "--trainings",
-            self.old.folder,
-            self.new.folder,
-            "--borrow",
-            "--from",
-            self.source.folder,
-            "--format",
-            "json",
-        )
-        answer_schema("compare").validate(outcome.document)
-        assert outcome.document["purpose"] == "borrow"
-        assert outcome.status == int(bool(outcome.document["findings"]))
-        findings = outcome.document["findings"]
-        assert all(finding["kind"] == "review" and "training rules" in finding["source"] for finding in findings)
-        return list(findings)
+        found = findings("borrow", self.old.folder, self.new.folder, "--from", self.source.folder)
+        assert all("training rules" in finding["source"] for finding in found)
+        return found
 
 
 @pytest.fixture(name="case")
@@ -167,8 +147,7 @@ def test_a_source_of_several_entries_is_asked_about(case: Case) -> None:
     assert run("compare", "--trainings", case.old.folder, case.new.folder, "--borrow", "--from", folder).status == 0
 
 
-def test_rounds_must_be_one(tmp_path: Path) -> None:
-    case = Case(tmp_path)
+def test_rounds_must_be_one(case: Case) -> None:
     folder = case.source.folder.parent
     folder.rename(folder.parent / "v1.1")
     case.source = Tree(folder.parent / "v1.1" / "Zeta")

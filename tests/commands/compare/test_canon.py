@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.commands.compare.asked import packages, trainings
 from tests.judge.test_package_rounds import make_round
-from tools.support.runner import answer_schema, run
-
-
-def document(*arguments: object, kind: str = "compare") -> dict[str, Any]:
-    found = run("compare", *arguments, "--format", "json").document
-    answer_schema(kind).validate(found)
-    return found
+from tools.support.runner import run
 
 
 def submission(folder: Path, round_id: str, *benchmarks: str, organisation: str = "ACME") -> Path:
@@ -35,7 +29,7 @@ def submission(folder: Path, round_id: str, *benchmarks: str, organisation: str 
 def test_a_benchmark_is_the_same_whatever_its_folder_is_called(tmp_path: Path) -> None:
     old = submission(tmp_path, "4.1", "ssd", "bert")
     new = submission(tmp_path, "5.0", "retinanet", "bert")
-    found = document("--trainings", old, new)
+    found = trainings(old, new)
     assert [(pair["old"]["benchmark"], pair["new"]["benchmark"]) for pair in found["pairs"]] == [
         ("bert", "bert"),
         ("ssd", "retinanet"),
@@ -45,8 +39,8 @@ def test_a_benchmark_is_the_same_whatever_its_folder_is_called(tmp_path: Path) -
         ("retinanet", "RetinaNet")
     ] * 2
     assert (last["compatible"], last["warning"], last["undivided"]) == ("yes", None, None)
-    packages = document(old, new, kind="compare packages")
-    assert [(one["benchmark"], one["change"] in ("changed", "same")) for one in packages["entries"]] == [
+    found = packages(old, new)
+    assert [(one["benchmark"], one["change"] in ("changed", "same")) for one in found["entries"]] == [
         ("bert", True),
         ("retinanet", True),
     ]
@@ -55,15 +49,15 @@ def test_a_benchmark_is_the_same_whatever_its_folder_is_called(tmp_path: Path) -
 def test_a_folder_that_held_another_benchmark_is_another_entry(tmp_path: Path) -> None:
     old = submission(tmp_path, "1.1", "ssd", "resnet")
     new = submission(tmp_path, "2.0", "ssd", "resnet")
-    found = document("--trainings", old, new)
+    found = trainings(old, new)
     assert [pair["old"]["benchmark"] for pair in found["pairs"]] == ["resnet"]
     assert (found["only_old"], found["only_new"]) == (["ACME/rack1/ssd"], ["ACME/rack1/ssd"])
-    packages = document(old, new, kind="compare packages")
-    assert [(one["benchmark"], one["change"]) for one in packages["entries"] if "ssd" in one["benchmark"]] == [
+    found = packages(old, new)
+    assert [(one["benchmark"], one["change"]) for one in found["entries"] if "ssd" in one["benchmark"]] == [
         ("ssd (RetinaNet)", "added"),
         ("ssd (SSD)", "removed"),
     ]
-    [pair] = document("--trainings", old, new, "--pair", "rack1/ssd=rack1/ssd")["pairs"][:1]
+    [pair] = trainings(old, new, "--pair", "rack1/ssd=rack1/ssd")["pairs"][:1]
     assert (pair["compatible"], pair["undivided"]) == ("no", "they train different benchmarks")
     assert pair["warning"] == "SSD (training v1.1) and RetinaNet (training v2.0) are different benchmarks"
 
@@ -71,10 +65,10 @@ def test_a_folder_that_held_another_benchmark_is_another_entry(tmp_path: Path) -
 def test_rounds_that_are_not_compatible_are_compared_with_a_warning(tmp_path: Path) -> None:
     old, new = submission(tmp_path, "1.0", "rnnt"), submission(tmp_path, "1.1", "rnnt")
     warning = "RNN-T of v1.0 and of v1.1 are not compatible: MLCommons lists v1.1 to v3.1 as compatible, without v1.0"
-    [pair] = document("--trainings", old, new)["pairs"]
+    [pair] = trainings(old, new)["pairs"]
     assert (pair["compatible"], pair["warning"]) == ("no", warning)
     assert "Warning: RNN-T of v1.0" in run("compare", "--trainings", old, new).stdout
-    [entry] = document(old, new, kind="compare packages")["entries"]
+    [entry] = packages(old, new)["entries"]
     assert entry["warning"] == warning
     assert "Warning: RNN-T of v1.0" in run("compare", old, new).stdout
 
@@ -86,9 +80,9 @@ def test_an_organisation_is_the_same_whatever_its_folder_is_called(folder: str, 
         submission(tmp_path, round_id, "bert", organisation="ACME")
         submission(tmp_path, round_id, "bert", organisation=one)
     rounds = (tmp_path / "v4.0", tmp_path / "v4.1")
-    packages = document(*rounds, kind="compare packages")
-    assert [(one["organisation"], one["change"]) for one in packages["entries"]] == [("ACME", "same"), (folder, "same")]
-    pairs = document("--trainings", *rounds)["pairs"]
+    found = packages(*rounds)
+    assert [(one["organisation"], one["change"]) for one in found["entries"]] == [("ACME", "same"), (folder, "same")]
+    pairs = trainings(*rounds)["pairs"]
     found = [
         (pair["old"]["organisation"], pair["new"]["organisation"], pair["new"]["organisation_name"]) for pair in pairs
     ]
@@ -104,7 +98,7 @@ def test_the_division_counts_by_what_it_means(tmp_path: Path) -> None:
         (tree / "systems" / "rack2.json").write_text(text.replace('"closed"', '"open"'))
         if tree is new:
             description.write_text(text.replace('"closed"', '"close"'))
-    pairs = document("--trainings", old, new)["pairs"]
+    pairs = trainings(old, new)["pairs"]
     assert [(pair["old"]["system"], pair["new"]["system"], pair["new"]["division_name"]) for pair in pairs] == [
         ("rack1", "rack1", "closed"),
         ("rack2", "rack2", "open"),
@@ -124,5 +118,5 @@ def test_an_old_result_belongs_to_its_benchmark(
     was: str, round_id: str, folder: str, message: str, tmp_path: Path
 ) -> None:
     tree = submission(tmp_path, was, folder)
-    found = document(tree, "--resubmit", "--round", round_id)
+    found = trainings(tree, "--resubmit", "--round", round_id)
     assert message in [one["message"] for one in found["findings"] if one["rule"] == "resubmit.benchmark"]

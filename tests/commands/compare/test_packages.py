@@ -6,7 +6,6 @@ import itertools
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -17,17 +16,16 @@ from mlsub.commands.compare.packages import compare_files
 from mlsub.log.changes import fields, hyperparameters
 from mlsub.log.run import Run, RunFold
 from mlsub.submission.find import organisation
+from tests.commands.compare.asked import packages
 from tests.conftest import ExpectedText
 from tools.support.corpus import CORPUS
 from tools.support.effort import effort
 from tools.support.make_tree import Log, Tree, make_tree, snapshot, spoil
-from tools.support.runner import answer_schema, run
+from tools.support.runner import run
 
 
 def six_minutes_longer(log: Log) -> None:
-    for line in log.lines:
-        if isinstance(line, dict) and line["key"] == "run_stop":
-            line["time_ms"] += 360_000
+    log.records("run_stop")[0]["time_ms"] += 360_000
 
 
 @pytest.fixture(name="two")
@@ -53,13 +51,6 @@ def diff(*arguments: object) -> str:
     return run("compare", "--packages", *arguments).stdout
 
 
-def document(*arguments: object) -> dict[str, Any]:
-    """The JSON document, which keeps its published schema."""
-    found = run("compare", "--packages", *arguments, "--format", "json").document
-    answer_schema("compare packages").validate(found)
-    return found
-
-
 def test_the_same_package_has_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = make_tree(tmp_path)
     before = snapshot(tree.folder)
@@ -83,8 +74,8 @@ def test_what_people_read(
 
 
 def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> None:
-    there = document(two[0].folder, two[1].folder)
-    back = document(two[1].folder, two[0].folder)
+    there = packages(two[0].folder, two[1].folder)
+    back = packages(two[1].folder, two[0].folder)
     assert there["files"]["added"] == back["files"]["removed"] == ["README.md"]
     assert there["files"]["changed"] == back["files"]["changed"]
     assert {f["rule"]: (f["old"], f["new"]) for f in there["findings"]} == {
@@ -93,7 +84,7 @@ def test_the_other_way_round_what_was_new_is_gone(two: tuple[Tree, Tree]) -> Non
 
 
 def test_the_document(two: tuple[Tree, Tree]) -> None:
-    found = document(two[0].folder, two[1].folder)
+    found = packages(two[0].folder, two[1].folder)
     assert (found["command"], found["schema"], found["different"]) == ("compare packages", 7, True)
     assert found["files"]["moved"][0] == [
         "results/rack2-2021/resnet/result_0.txt",
@@ -116,12 +107,12 @@ def test_the_document(two: tuple[Tree, Tree]) -> None:
 
 def test_two_benchmark_folders_are_compared_whatever_their_systems_are_called(two: tuple[Tree, Tree]) -> None:
     old, new = two
-    found = document(old.entry(), new.entry(system="rack2-2022"))
+    found = packages(old.entry(), new.entry(system="rack2-2022"))
     (entry,) = found["entries"]
     assert (entry["was"], entry["system"]) == ("rack1", "rack2-2022")
     assert found["findings"] == []
     assert [(one["was"], one["system"]) for one in found["systems"]] == [("rack1", "rack2-2022")]
-    (system,) = document(old.entry(), new.entry())["systems"]
+    (system,) = packages(old.entry(), new.entry())["systems"]
     assert system["system"] == "rack1"
     assert [(field["name"], field["new"]) for field in system["fields"]] == [
         ("cooling", None),
@@ -196,16 +187,6 @@ def test_fields_of_descriptions() -> None:
     assert fields(None, {}) == ()
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
-def test_two_published_rounds_of_one_organisation() -> None:
-    found = document(CORPUS / "v1.0/Graphcore", CORPUS / "v1.1/Graphcore")
-    changes = [entry["change"] for entry in found["entries"]]
-    assert (changes.count("added"), changes.count("changed"), len(changes)) == (4, 6, 10)
-    resnet = next(e for e in found["entries"] if e["system"] == "ipu-pod64-TF1")
-    assert resnet["percent"] == pytest.approx(-41.29, abs=0.01)
-    assert {"name": "opt_name", "old": '"sgd"', "new": '"lars"', "note": None} in resnet["hyperparameters"]
-
-
 def test_a_defect_that_expects_something_else_in_each_system_is_one_line(tmp_path: Path) -> None:
     one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")
     for tree in (one, other):
@@ -213,7 +194,7 @@ def test_a_defect_that_expects_something_else_in_each_system_is_one_line(tmp_pat
         tree.add_entry(system="rack2")
     for system in ("rack1", "rack2"):
         other.edit(lambda log: log.put("submission_platform", value="elsewhere"), 0, system=system)
-    (finding,) = document(one.folder, other.folder)["findings"]
+    (finding,) = packages(one.folder, other.folder)["findings"]
     assert (finding["rule"], finding["old"], finding["new"]) == ("cross.platform", 0, 2)
 
 
@@ -222,7 +203,7 @@ def test_a_factor_in_one_package_changes_the_published_minutes_and_not_the_expec
     for tree in (old, new):
         tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
     (new.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
-    (entry,) = document(old.folder, new.folder)["entries"]
+    (entry,) = packages(old.folder, new.folder)["entries"]
     values = {value["name"]: (value["old"], value["new"]) for value in entry["values"]}
     assert (values["unscaled"], values["scaling"], values["published"]) == ((12.0, 12.0), (1.0, 1.5), (12.0, 18.0))
     assert values["expected"] == (pytest.approx(12.050679), pytest.approx(12.050679))
@@ -260,7 +241,7 @@ def test_which_entries_belong_together(name: str, tmp_path: Path) -> None:
         for system, (model, nodes) in systems.items():
             tree.add_system(system, accelerator_model_name=model, accelerators_per_node="8", number_of_nodes=str(nodes))
             tree.add_entry(system=system)
-    found = document(*(tree.folder for tree in trees))
+    found = packages(*(tree.folder for tree in trees))
     for part in ("entries", "systems"):
         assert {one["system"]: one["was"] for one in found[part] if one["change"] != "removed"} == expected
 

@@ -6,13 +6,13 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.commands.compare.asked import findings
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_tree, spoil
-from tools.support.runner import REPOSITORY, answer_schema, run
+from tools.support.runner import REPOSITORY, run
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 
@@ -26,19 +26,9 @@ def _two(tmp_path: Path) -> tuple[Tree, Tree]:
     return old, new
 
 
-def findings(*arguments: object) -> list[dict[str, Any]]:
-    outcome = run("compare", "--trainings", *arguments, "--resubmit", "--format", "json")
-    answer_schema("compare").validate(outcome.document)
-    assert outcome.document["purpose"] == "resubmit"
-    found = list(outcome.document["findings"])
-    assert outcome.status == int(bool(found))
-    assert all(finding["kind"] == "review" for finding in found)
-    return found
-
-
 def test_an_unchanged_result_that_passes_the_new_rules(two: tuple[Tree, Tree]) -> None:
-    assert findings(two[0].folder, two[1].folder) == []
-    assert findings(two[0].folder, "--round", "1.1") == []
+    assert findings("resubmit", two[0].folder, two[1].folder) == []
+    assert findings("resubmit", two[0].folder, "--round", "1.1") == []
     text = run("compare", "--trainings", two[0].folder, two[1].folder, "--resubmit").stdout
     assert "Nothing speaks against submitting it again, as far as files can tell.\n" in text
 
@@ -65,14 +55,14 @@ def test_what_speaks_against_it(name: str, two: tuple[Tree, Tree]) -> None:
     change(two[1])
     assert (
         expected
-        <= {finding["rule"] for finding in findings(two[0].folder, two[1].folder)}
+        <= {finding["rule"] for finding in findings("resubmit", two[0].folder, two[1].folder)}
         <= expected | {"resubmit.rules"}
     )
 
 
 def test_fields_are_named(two: tuple[Tree, Tree]) -> None:
     two[1].describe(framework="newer", operating_system="other")
-    (finding,) = findings(two[0].folder, two[1].folder)
+    (finding,) = findings("resubmit", two[0].folder, two[1].folder)
     assert finding["message"] == "The system description differs in framework, operating_system"
     assert (finding["expected"], finding["actual"]) == ("some framework; some operating system", "newer; other")
 
@@ -85,9 +75,9 @@ def test_from_v5_1_on_the_system_description_must_match_exactly(field: str, valu
     new = tmp_path / "v5.1" / "ACME"
     shutil.copytree(old, new)
     described = {"resubmit.system", "resubmit.description"}
-    assert described.isdisjoint(finding["rule"] for finding in findings(old, new))
+    assert described.isdisjoint(finding["rule"] for finding in findings("resubmit", old, new))
     change(new, field, value)
-    [found] = [finding for finding in findings(old, new) if finding["rule"] in described]
+    [found] = [finding for finding in findings("resubmit", old, new) if finding["rule"] in described]
     assert (found["rule"], found["severity"]) == ("resubmit.system", "error")
     assert found["message"] == f"The system description differs in {field}"
 
@@ -110,10 +100,10 @@ def test_the_issue_that_nobody_can_see_in_files_is_named(two: tuple[Tree, Tree],
 
 def test_a_benchmark_that_is_gone(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "v1.0")
-    (finding,) = findings(tree.folder, "--round", "5.0")
+    (finding,) = findings("resubmit", tree.folder, "--round", "5.0")
     assert finding["message"] == "resnet is not a benchmark of MLPerf Training v5.0"
     tree.add_entry("bert")
-    found = findings(tree.folder, "--round", "5.0")
+    found = findings("resubmit", tree.folder, "--round", "5.0")
     assert {finding["rule"] for finding in found} == {"resubmit.benchmark", "resubmit.rules"}
     assert [finding["path"] for finding in found if finding["rule"] == "resubmit.benchmark"] == ["results/rack1/resnet"]
     # A description whose status is none of the new round's is told once, by its own path.
@@ -123,10 +113,10 @@ def test_a_benchmark_that_is_gone(tmp_path: Path) -> None:
 def test_a_forgiven_run_is_no_reason(two: tuple[Tree, Tree]) -> None:
     for tree in two:
         spoil(tree, 3, benchmark="bert")
-    assert findings(two[0].folder, two[1].folder) == []
+    assert findings("resubmit", two[0].folder, two[1].folder) == []
     for tree in two:
         spoil(tree, 4, benchmark="bert")
-    found = findings(two[0].folder, two[1].folder)
+    found = findings("resubmit", two[0].folder, two[1].folder)
     assert {finding["rule"] for finding in found} == {"resubmit.rules"}
     assert any("in 2 places" in finding["message"] for finding in found)
 
@@ -149,13 +139,13 @@ def test_what_cannot_be_asked(arguments: list[str], words: str, tmp_path: Path) 
 
 def test_edited_logs_are_told_from_other_runs(two: tuple[Tree, Tree]) -> None:
     edit(two[1], "submission_platform", "rack9")
-    logs = next(f for f in findings(two[0].folder, two[1].folder) if f["rule"] == "resubmit.logs")
+    logs = next(f for f in findings("resubmit", two[0].folder, two[1].folder) if f["rule"] == "resubmit.logs")
     assert logs["message"].startswith(
         "The logs were edited since the earlier round; times and evaluations are the same"
     )
     assert logs["actual"].startswith("changed or new: result_0.txt, ")
     two[1].edit(lambda log: log.put("run_stop", time_ms=1), 3, benchmark="bert")
-    logs = next(f for f in findings(two[0].folder, two[1].folder) if f["rule"] == "resubmit.logs")
+    logs = next(f for f in findings("resubmit", two[0].folder, two[1].folder) if f["rule"] == "resubmit.logs")
     assert logs["message"] == "The logs are not those of the earlier round"
 
 
@@ -163,14 +153,14 @@ def test_runs_forgiven_in_an_entry_that_is_rejected_for_something_else(two: tupl
     for tree in two:
         spoil(tree, 3, benchmark="bert")
         tree.log(9, "bert").unlink()
-    (finding,) = findings(two[0].folder, two[1].folder)
+    (finding,) = findings("resubmit", two[0].folder, two[1].folder)
     assert "entry.run-count" in finding["message"]
 
 
 @published
 def test_a_result_that_was_submitted_again() -> None:
     """One submitter's bert runs of v4.1 came again in v5.0, with a placeholder in each log filled in."""
-    found = findings(CORPUS / "v4.1/Krai", CORPUS / "v5.0/krai")
+    found = findings("resubmit", CORPUS / "v4.1/Krai", CORPUS / "v5.0/krai")
     assert {finding["rule"] for finding in found} == {"resubmit.description", "resubmit.logs", "resubmit.identity"}
     assert {finding["message"] for finding in found if finding["rule"] == "resubmit.logs"} == {
         "The logs were edited since the earlier round; times and evaluations are the same"
@@ -182,6 +172,6 @@ def test_a_result_that_was_submitted_again() -> None:
 @published
 def test_published_logs_in_the_next_round() -> None:
     """v1.1 is the first round to ask what weights_initialization is about; the resnet logs of v1.0 do not say."""
-    found = findings(CORPUS / "v1.0/Graphcore/results/ipu-pod16-TF1", "--round", "1.1")
+    found = findings("resubmit", CORPUS / "v1.0/Graphcore/results/ipu-pod16-TF1", "--round", "1.1")
     assert {finding["rule"] for finding in found} == {"resubmit.rules"}
     assert any("key.weights_initialization.metadata, in 5 places" in finding["message"] for finding in found)

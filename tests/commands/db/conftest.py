@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
 
-from mlsub.workspace import cache
+if TYPE_CHECKING:
+    from tests.commands.db.place import Place
 
 
 @pytest.fixture
-def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files need not be old for a database to be up to date."""
-    monkeypatch.setattr(cache, "SETTLED_NS", -(10**18))
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """Two submissions in the current folder."""
+    from tests.commands.db.place import Place
+
+    monkeypatch.chdir(tmp_path)
+    return Place(tmp_path)

@@ -7,20 +7,12 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("duckdb")
-pytest.importorskip("pyarrow")
-
 from mlsub.convergence.entry import Options
 from mlsub.convergence.reference import reference_file
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import Place
 from tools.support.make_tree import RUNS, make_tree
 from tools.support.runner import call, run
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
 
 
 def too_fast(place: Place) -> None:
@@ -128,9 +120,8 @@ def test_a_file_of_reference_points_counts_and_its_content_is_remembered(place: 
         place.build(convergence=options)
 
 
-def test_the_command_takes_the_options_of_check(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_takes_the_options_of_check(place: Place) -> None:
     too_fast(place)
-    monkeypatch.chdir(place.folder)
     assert run("db", "build", "rounds", "--rcp-bert-train-samples").status == 0
     question = "SELECT verdict, rcp_counted FROM entries WHERE organisation = 'NVIDIA'"
     answer = json.loads(run("db", "query", question, "--format", "json").stdout)

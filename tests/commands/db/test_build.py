@@ -22,11 +22,6 @@ from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_tree, spoil
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
 def test_rows_of_two_submissions(place: Place) -> None:
     built = place.build()
     told = (built.submissions, built.written, built.older, built.aside)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("duckdb")
-pytest.importorskip("pyarrow")
-
 from mlsub.commands.db.schema import tables
 from mlsub.submission.report import RcpResult
 from mlsub.submission.result import Result

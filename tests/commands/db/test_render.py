@@ -20,6 +20,7 @@ from mlsub.commands.db.rows import as_json as json_cell
 from mlsub.commands.db.rows import as_text, integer, moment, number, text
 from mlsub.present.envelope import answer
 from mlsub.present.terminal import render
+from tests.conftest import ExpectedText
 
 
 def result_of(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> QueryResult:
@@ -55,27 +56,12 @@ def as_json(result: QueryResult) -> dict[str, Any]:
     return document
 
 
-def test_text() -> None:
-    assert render(result_document(RESULT), "text").splitlines() == [
-        "4 rows",
-        "",
-        "name                        minutes  flag   when                 list",
-        "---------------------------------------------------------------------------",
-        'a|b\\x1b[31m               29.778467  true   2021-06-30 12:00:01  ["x", "y"]',
-        "=1+1                          1e-09  false  -                    []",
-        "-            2.9778466666666668e+16  -      -                    -",
-        "two\\nlines                       12  -      -                    -",
-    ]
+def test_text(expected_text: ExpectedText) -> None:
+    expected_text("answer.txt", render(result_document(RESULT), "text"))
 
 
-def test_csv() -> None:
-    assert as_csv(RESULT) == (
-        "name,minutes,flag,when,list\n"
-        'a|b\\x1b[31m,29.778466666666667,true,2021-06-30 12:00:01,"[""x"", ""y""]"\n'
-        "'=1+1,1e-09,false,,[]\n"
-        ",2.9778466666666668e+16,,,\n"
-        '"two\nlines",12.0,,,\n'
-    )
+def test_csv(expected_text: ExpectedText) -> None:
+    expected_text("answer.csv", as_csv(RESULT))
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), decimal.Decimal("-1.50"), -3])
@@ -91,15 +77,8 @@ def test_json() -> None:
     assert document["more"] is False
 
 
-def test_markdown() -> None:
-    assert markdown(RESULT) == [
-        "| name | minutes | flag | when | list |",
-        "| --- | ---: | --- | --- | --- |",
-        '| a\\|b\\\\x1b\\[31m | 29.778467 | true | 2021-06-30 12:00:01 | \\["x", "y"\\] |',
-        "| =1+1 | 1e-09 | false | - | \\[\\] |",
-        "| - | 2.9778466666666668e+16 | - | - | - |",
-        "| two\\\\nlines | 12 | - | - | - |",
-    ]
+def test_markdown(expected_text: ExpectedText) -> None:
+    expected_text("answer.md", "\n".join(markdown(RESULT)) + "\n")
 
 
 def test_numbers_are_short() -> None:

@@ -1,14 +1,19 @@
-"""Generated logs of every shape that has been seen, and the events they hold."""
+"""Generated logs of every shape that has been seen, the events they hold, and lines with something private."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
+import yaml
 from hypothesis import strategies as st
 
 from mlsub.log.event import decode
 from mlsub.log.reader import read_records
 
+#: Lines of logs with something private in them, by kind, and lines that look as if they had.
+LISTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("private.yaml").read_text(encoding="utf-8"))
 RECORD = b':::MLLOG {"time_ms": %d, "key": "%b", "value": %b, "metadata": {"file": "/home/alice/t.py"}}'
 OLD = b':::MLL %d.5 eval_accuracy: {"value": 0.5, "metadata": {"lineno": 3}}'
 
@@ -39,3 +44,17 @@ def events(file: Path) -> list[object]:
         found = list(read_records(stream))
     # repr, for NaN is not equal to itself
     return [(repr(decode(0, text)), hidden, too_long) for _, text, hidden, too_long in found]
+
+
+def no_log(kind: str, folder: Path, text: str = "x\r\n") -> Path:
+    """The path of something that cannot be changed as a log can, or of a log with a text."""
+    file = folder / ("result_0.txt.gz" if kind == "gz" else "result_0.txt")
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "link":
+        file.symlink_to("elsewhere")
+    elif kind == "empty folder":
+        file.mkdir()
+    elif kind != "missing":
+        file.write_text(text)
+    return file

@@ -12,7 +12,7 @@ from mlsub.commands.site.build import build_site
 from mlsub.commands.site.page import Bar, Picture
 from mlsub.commands.site.preview import HEIGHT, WIDTH, draw_png
 from tests.commands.site.sites import Html, checked, two_rounds
-from tests.commands.test_report import run
+from tools.support.runner import run
 
 #: Title and description of a page of each kind.
 SAID = {

@@ -14,24 +14,10 @@ from mlsub.commands.watch.document import Outlet, duration, line_of, number
 from mlsub.commands.watch.model import Concluded, Ended, Evaluation, Event, Found, RunSoFar, shown_text, shown_value
 from mlsub.findings import Verdict
 from mlsub.rules.catalogue import finding
+from tests.conftest import ExpectedText
 from tools.oracle.shared import ABSENT, CORPUS, present
 from tools.support.make_tree import make_log
 from tools.support.scene import append, ctrl_c, events_of, lines_of, text_of, wait
-
-GOOD = """\
-result_0.txt: watching, by the rules of training v1.0
-result_0.txt: init
-result_0.txt: unet3d, closed, batch size 56; target: at least 0.908
-result_0.txt: run
-result_0.txt: eval_accuracy 0.01 at 0:00:50.0, 1000 epochs
-result_0.txt: eval_accuracy 0.9085 at 0:00:50.0, 2200 epochs; target reached
-result_0.txt: stopped: success after 0:10:00
-result_0.txt: review warning: An evaluation that the rules require is missing [run.eval-cadence]; line 32; \
-expected every 20 epochs (ceil(20 × 168 / (ceil(168 / global_batch_size) × global_batch_size))), first at 1,000; \
-found 1,000, 2,200
-result_0.txt: compliant: 10.000000 minutes, 1 review finding
-accepted: 1 of 1 logs compliant
-"""
 
 
 def short_log() -> list[bytes]:
@@ -42,43 +28,19 @@ def short_log() -> list[bytes]:
     return log.text().encode().splitlines(keepends=True)
 
 
-def test_a_good_run_to_the_letter(tmp_path: Path) -> None:
+def test_a_good_run_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
     file = tmp_path / "result_0.txt"
-    assert text_of([file], [wait, *(append(file, line) for line in short_log())]) == GOOD
+    expected_text("good.txt", text_of([file], [wait, *(append(file, line) for line in short_log())]))
 
 
-BAD = """\
-result_0.txt: watching, by the rules of training v1.0
-result_0.txt: init
-result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0
-result_0.txt: error: lars_epsilon has a value that the rules do not allow [key.lars_epsilon.value]; line 16; \
-expected exactly 0.0; found 0.5
-result_0.txt: the file was cut; starting over
-result_0.txt: init
-result_0.txt: error: A record cannot be decoded [log.record-undecodable]; line 2; \
-found Unterminated string starting at: line 1 column 9 (char 8)
-result_0.txt: resnet, closed, batch size 3200; target: at least 0.759 and below 1.0
-result_0.txt: run
-result_0.txt: eval_accuracy 0.7595 at 0:00:50.0, 40 epochs; target reached
-result_0.txt: stopped: aborted after 0:10:00
-result_0.txt: error: init_start is missing [key.init_start.count]; expected at least once; found 0 times
-result_0.txt: review note: The run was aborted before it reached its target [run.status-aborted]; line 31; \
-expected success; found aborted
-result_0.txt: review warning: No evaluation is where the rules require the first one [run.eval-cadence]; line 29; \
-expected every 4 epochs, first at 1, 2, 3 or 4; found 40
-result_0.txt: noncompliant: 2 errors, 2 review findings
-rejected: 1 of 1 logs noncompliant
-"""
-
-
-def test_a_bad_run_to_the_letter(tmp_path: Path) -> None:
+def test_a_bad_run_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
     file = tmp_path / "result_0.txt"
     lines = lines_of()
     file.write_bytes(b"".join(lines[:20]).replace(b'epsilon", "value": 0.0', b'epsilon", "value": 0.5'))
     again = [line for line in lines if b"init_start" not in line and b'"value": 0.01' not in line]
     again = [line.replace(b'"success"', b'"aborted"') for line in again]
     script = [lambda: file.write_bytes(lines[0]), append(file, b':::MLLOG {"key": "brok\n'), append(file, *again[1:])]
-    assert text_of([file], script) == BAD
+    expected_text("bad.txt", text_of([file], script))
 
 
 def run(**parts: Any) -> RunSoFar:

@@ -8,23 +8,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from mlsub.commands.watch.source import Look
 from mlsub.commands.watch.view import LiveView
+from tests.conftest import ExpectedText
 from tools.support.make_tree import make_log
 from tools.support.scene import BEGAN_S, FakeClock, Fed, append, ctrl_c, lines_of, shown, wait, watch, watched
 
-VIEW = """\
-log           phase       timed          evaluation      findings
-result_0.txt  stopped     0:10:00        0.7595 reached  compliant
-              success                    40 epochs
-result_1.txt  evaluating  0:00:50.0      0.01            1
-              1 block     now 0:00:52.0  12 epochs
-result_2.txt  init        0:00:00.0      -               0
-result_3.txt  waiting     -              -               0
-target: at least 0.759 and below 1.0
-"""
 
-
-def test_four_runs_in_four_phases(tmp_path: Path) -> None:
+def test_four_runs_in_four_phases(tmp_path: Path, expected_text: ExpectedText) -> None:
     files = [tmp_path / f"result_{run}.txt" for run in range(4)]
     files[0].write_bytes(b"".join(lines_of()))
     second = make_log(run=1)
@@ -36,7 +27,7 @@ def test_four_runs_in_four_phases(tmp_path: Path) -> None:
     last_s = second.records("eval_accuracy")[2]["time_ms"] / 1000
     clock = FakeClock([*[wait] * 6, ctrl_c], now=last_s - 4)
     _, kept = watched(files, clock=clock)
-    assert kept.pictures[6] == VIEW
+    expected_text("view.txt", kept.pictures[6])
 
 
 def test_silence_and_an_error_of_reading() -> None:
@@ -46,7 +37,8 @@ def test_silence_and_an_error_of_reading() -> None:
     fed.feed(b"".join(lines_of()[:5]), began)
     assert len(fed.news) == 2
     assert "quiet 1:00:00" in shown([log], began + 3_600_000, 80)
-    log._unreadable = "Permission denied\x1b[2J"
+    fed.look = lambda: Look(state="unreadable", problem="Permission denied\x1b[2J")  # type: ignore[method-assign]
+    log.look(began)
     assert "Permission denied\\x1b[2J" in shown([log], began, 80)
 
 

@@ -372,15 +372,9 @@ def test_published_logs_replayed_in_random_pieces_end_as_check_says(tmp_path: Pa
         assert told == {(f.rule, f.line, f.expected) for f in report.findings}, original
 
 
-def test_what_cannot_be_followed(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for name, words in (
-        (tmp_path / "pipe", "neither a file nor"),
-        ("log.txt.gz", "compressed"),
-        ("a\0b", "cannot exist"),
-    ):
-        with pytest.raises(MlsubError, match=words):
-            Watch([str(name)], Asked(round="1.0"), FakeClock(), Kept())
+def test_a_name_that_cannot_exist_is_refused() -> None:
+    with pytest.raises(MlsubError, match="cannot exist"):
+        Watch(["a\0b"], Asked(round="1.0"), FakeClock(), Kept())
 
 
 def test_a_run_stop_that_the_official_parser_cannot_use_stops_the_run_all_the_same(file: Path) -> None:

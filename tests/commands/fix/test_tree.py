@@ -15,8 +15,11 @@ import pytest
 
 import mlsub.commands.fix.run as run_module
 from mlsub.io.errors import MlsubError
+from tests.commands.fix.logs import no_log
+from tests.conftest import ExpectedText
 from tools.support.make_tree import Log, Tree, make_tree, snapshot
 from tools.support.runner import run
+from tools.support.workplace import files
 
 
 @pytest.fixture
@@ -39,46 +42,19 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        file.relative_to(folder).as_posix(): file.read_bytes()
-        for file in sorted(folder.rglob("*"))
-        if file.is_file() and ".git" not in file.parts
-    }
+def diff_of(folder: Path) -> bytes:
+    """What a process of its own prints as the changes of a folder."""
+    command = [sys.executable, "-m", "mlsub", "fix", str(folder), "--format", "diff"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")
+    return done.stdout
 
 
-TEXT = """\
-Repairs proposed
-
-below: {root}
-
-results/rack1/ResNet50
-  - rename it to resnet [tree.unknown-benchmark]
-
-results/rack1/ResNet50/Result-4.log
-  - rename it to result_4.txt [tree.result-name]
-
-systems/RACK1.json
-  - line 30: remove the second cooling, which has the same value [system.duplicate-key]
-  - rename it to rack1.json [tree.system-description-missing]
-  @@ -27,7 +27,6 @@
-     "accelerator_interconnect": "some accelerator interconnect",
-     "accelerator_interconnect_topology": "some accelerator interconnect topology",
-     "cooling": "some cooling",
-  -  "cooling": "some cooling",
-     "hw_notes": "",
-     "framework": "some framework",
-     "other_software_stack": "some other software stack",
-
-4 repairs proposed in 3 places; official verdict: not-checked before, accepted after. To make them: --write
-"""
-
-
-def test_repairs_are_proposed_and_nothing_written(tree: Tree) -> None:
+def test_repairs_are_proposed_and_nothing_written(tree: Tree, expected_text: ExpectedText) -> None:
     before = snapshot(tree.folder)
     done = run("fix", tree.folder, "--select", "tree", "--select", "system")
     assert (done.status, done.stderr) == (1, "")
-    assert done.stdout == TEXT.format(root=tree.folder)
+    expected_text("proposed.txt", done.stdout.replace(str(tree.folder), "ROOT"))
     assert snapshot(tree.folder) == before
 
 
@@ -106,12 +82,9 @@ def test_write_makes_them_and_a_second_time_finds_nothing(tree: Tree) -> None:
 def test_git_applies_the_diff_to_the_same_end(tree: Tree, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(tree.folder, copy)
-    command = [sys.executable, "-m", "mlsub", "fix", str(tree.folder), "--format", "diff"]
-    done = subprocess.run(command, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (1, b"")
-    subprocess.run(["git", "apply", "-"], input=done.stdout, cwd=copy, check=True, capture_output=True)
+    subprocess.run(["git", "apply", "-"], input=diff_of(tree.folder), cwd=copy, check=True, capture_output=True)
     run("fix", tree.folder, "--write")
-    assert contents(copy) == contents(tree.folder)
+    assert files(copy) == files(tree.folder)
 
 
 def test_json_names_every_repair(tree: Tree) -> None:
@@ -182,19 +155,12 @@ def test_a_status_is_spelled_as_the_round_wants_it(tmp_path: Path) -> None:
     assert "official verdict: rejected before, accepted after" in done.stdout
 
 
-def test_a_log_alone_without_a_round_is_mended_in_its_text(tmp_path: Path) -> None:
+def test_a_log_alone_without_a_round_is_mended_in_its_text(tmp_path: Path, expected_text: ExpectedText) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(b'10%\r20%\r\n:::MLLOG {"time_ms": 1, "key": "a", "value": 1, "metadata": {}}  \r\nend\x1b\r\n')
     done = run("fix", file)
     assert done.status == 1
-    assert done.stdout == (
-        "Repairs proposed\n\n"
-        f"below: {tmp_path}\n\n"
-        "- result_0.txt: CR LF to LF [file.line-ends]\n"
-        "- result_0.txt: trailing blanks removed [file.trailing-blanks]\n\n"
-        "Note: no round is known, so repairs of names, status and repeated keys are left out; say --round\n\n"
-        "2 repairs on 4 lines proposed in 1 place; the official verdict is not known. To make them: --write\n"
-    )
+    expected_text("log.txt", done.stdout.replace(str(tmp_path), "ROOT"))
     assert run("fix", file, "--write").status == 0
     assert file.read_bytes().startswith(b"10%\r20%\n:::MLLOG")
     assert run("fix", file).status == 0
@@ -202,20 +168,8 @@ def test_a_log_alone_without_a_round_is_mended_in_its_text(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("kind", ["missing", "pipe", "gz", "link", "empty folder", "round", "rule"])
 def test_what_cannot_be_looked_at_is_told_in_one_line(kind: str, tmp_path: Path) -> None:
-    file = tmp_path / ("result_0.txt.gz" if kind == "gz" else "result_0.txt")
-    options: list[str] = []
-    if kind == "pipe":
-        os.mkfifo(file)
-    elif kind == "link":
-        file.symlink_to("elsewhere")
-    elif kind == "empty folder":
-        file.mkdir()
-    elif kind != "missing":
-        file.write_text("x\r\n")
-    if kind == "round":
-        options = ["--round", "9.9"]
-    elif kind == "rule":
-        options = ["--select", "sytem"]
+    file = no_log(kind, tmp_path)
+    options = {"round": ["--round", "9.9"], "rule": ["--select", "sytem"]}.get(kind, [])
     done = run("fix", file, "--write", *options)
     assert done.status == 2
     assert kind == "rule" or (done.stderr.startswith("mlsub fix: ") and done.stderr.count("\n") == 1)
@@ -286,46 +240,43 @@ def _as_runs(entry: Path) -> None:
         file.rename(file.with_name(f"run{file.stem.removeprefix('result_')}.log"))
 
 
-def _as_logs(entry: Path) -> None:
-    entry.rename(entry.with_name("logs"))
-
-
-def _misspelled(entry: Path) -> None:
-    entry.rename(entry.with_name("res-50.net"))
-
-
 def _all_in_logs(entry: Path) -> None:
     results = entry.parent.parent
     _in_logs(entry)
     _as_runs(entry / "logs")
-    _misspelled(entry)
+    entry.rename(entry.with_name("res-50.net"))
     results.rename(results.with_name("logs"))
 
 
-@pytest.mark.parametrize("disorder", [_in_logs, _as_runs, _as_logs, _misspelled, _all_in_logs])
-def test_places_and_names_are_repaired_where_the_logs_say_the_benchmark(
-    disorder: Callable[[Path], None], tmp_path: Path
-) -> None:
+DISORDERS: dict[str, Callable[[Path], object]] = {
+    "logs in a folder of their own": _in_logs,
+    "logs called runs": _as_runs,
+    "an entry called logs": lambda entry: entry.rename(entry.with_name("logs")),
+    "an entry misspelled": lambda entry: entry.rename(entry.with_name("res-50.net")),
+    "all of it": _all_in_logs,
+}
+
+
+@pytest.mark.parametrize("disorder", DISORDERS)
+def test_places_and_names_are_repaired_where_the_logs_say_the_benchmark(disorder: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "one")
     copy = tmp_path / "two" / "v1.0" / "ACME"
     shutil.copytree(tree.folder, copy)
-    wanted = contents(tree.folder)
-    disorder(tree.entry())
-    disorder(copy / "results" / "rack1" / "resnet")
+    wanted = files(tree.folder)
+    for entry in (tree.entry(), copy / "results" / "rack1" / "resnet"):
+        DISORDERS[disorder](entry)
     before = snapshot(tree.folder)
     assert run("check", tree.folder).status != 0
     proposed = run("fix", tree.folder)
     assert (proposed.status, snapshot(tree.folder)) == (1, before)
     assert "accepted after" in proposed.stdout
-    diff = subprocess.run(
-        [sys.executable, "-m", "mlsub", "fix", str(copy), "--format", "diff"], capture_output=True, check=False
-    )
+    diff = diff_of(copy)
     done = run("fix", tree.folder, "--write")
-    assert (done.status, done.stderr, contents(tree.folder)) == (0, "", wanted)
+    assert (done.status, done.stderr, files(tree.folder)) == (0, "", wanted)
     assert {folder.name for folder in tree.entry().parent.rglob("*") if folder.is_dir()} == {"resnet"}
     if shutil.which("git"):
-        subprocess.run(["git", "apply", "-"], input=diff.stdout, cwd=copy, check=True, capture_output=True)
-        assert contents(copy) == wanted
+        subprocess.run(["git", "apply", "-"], input=diff, cwd=copy, check=True, capture_output=True)
+        assert files(copy) == wanted
 
 
 def test_names_that_the_logs_contradict_are_left(tmp_path: Path) -> None:

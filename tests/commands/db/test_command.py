@@ -13,14 +13,9 @@ from mlsub.commands.output import Target
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import Place
+from tests.conftest import ExpectedText
 from tools.support.make_tree import make_tree
 from tools.support.runner import Stream, call, run
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.chdir(tmp_path)
-    return Place(tmp_path)
 
 
 def test_build(place: Place) -> None:
@@ -89,17 +84,11 @@ def test_nothing_to_build_from_is_a_usage_error(place: Place) -> None:
 QUESTION = "SELECT entry, published_minutes, division FROM entries ORDER BY entry"
 
 
-def test_an_answer_in_every_format(place: Place) -> None:
+def test_an_answer_in_every_format(place: Place, expected_text: ExpectedText) -> None:
     run("db", "build", "rounds")
-    assert run("db", "query", QUESTION) == (
-        0,
-        "2 rows\n\n"
-        "entry                   published_minutes  division\n"
-        "---------------------------------------------------\n"
-        "v1.0/ACME/rack1/resnet                 12  closed\n"
-        "v1.1/Bolt/rack1/resnet                 12  closed\n",
-        "",
-    )
+    outcome = run("db", "query", QUESTION)
+    assert (outcome.status, outcome.stderr) == (0, "")
+    expected_text("query.txt", outcome.stdout)
     assert run("db", "query", QUESTION, "--format", "csv").stdout == (
         "entry,published_minutes,division\nv1.0/ACME/rack1/resnet,12.0,closed\nv1.1/Bolt/rack1/resnet,12.0,closed\n"
     )
@@ -145,23 +134,10 @@ def test_control_characters_do_not_reach_the_terminal(place: Place) -> None:
     assert "\x1b" not in outcome.stdout + outcome.stderr
 
 
-def test_a_table_is_explained(place: Place) -> None:
-    assert run("db", "tables", "submissions") == (
-        0,
-        "Tables and views of the database\n\n"
-        "submissions (table)\n"
-        "  One row an organisation and round.\n"
-        "  column             type     meaning\n"
-        f"  {'-' * 92}\n"
-        "  round              VARCHAR  The round\n"
-        "  organisation       VARCHAR  The organisation, as its folder is called\n"
-        "  organisation_name  VARCHAR  Its name that is the same in every round\n"
-        "  systems            BIGINT   System descriptions\n"
-        "  entries            BIGINT   Entries\n"
-        "  accepted           BIGINT   Entries that the official checker in force for the round accepts\n"
-        "  runs               BIGINT   Result files\n",
-        "",
-    )
+def test_a_table_is_explained(place: Place, expected_text: ExpectedText) -> None:
+    outcome = run("db", "tables", "submissions")
+    assert (outcome.status, outcome.stderr) == (0, "")
+    expected_text("table.txt", outcome.stdout)
     [table] = run("db", "tables", "results", "--format", "json").document["tables"]
     assert (table["name"], table["kind"], table["columns"][0]["name"]) == ("results", "view", "kind")
     assert len(run("db", "tables", "--format", "json").document["tables"]) == 10

@@ -16,11 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from mlsub.cli import main
 from tools.support.effort import HUNG
-from tools.support.runner import REPOSITORY
+from tools.support.runner import REPOSITORY, Outcome, run
 from tools.support.scene import lines_of, read_events
 
 CALL = [sys.executable, "-c", "from mlsub.cli import main; main(prog_name='mlsub')", "watch"]
@@ -28,11 +26,8 @@ ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": st
 QUICK = ["--interval", "0.05"]
 
 
-def watch(*args: object, data: bytes | None = None) -> Result:
-    """Call the command in this process; anything but an orderly exit is a failure of the test."""
-    result = CliRunner().invoke(main, ["watch", *map(str, args), *QUICK], input=data)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result
+def watch(*args: object) -> Outcome:
+    return run("watch", *args, *QUICK)
 
 
 @pytest.fixture
@@ -63,12 +58,12 @@ def growing(file: Path, lines: Sequence[bytes]) -> Iterator[None]:
 
 def test_exit_status_of_a_good_log_a_bad_one_and_none(log: Path, tmp_path: Path) -> None:
     good = watch(log, "--round", "1.0")
-    assert (good.exit_code, good.stdout.splitlines()[-1]) == (0, "accepted: 1 of 1 logs compliant")
+    assert (good.status, good.stdout.splitlines()[-1]) == (0, "accepted: 1 of 1 logs compliant")
     log.write_bytes(b"".join(lines_of()[1:]))
-    assert watch(log, "--round", "v1.0").exit_code == 1
-    assert watch(tmp_path / "result_9.txt", "--round", "1.0", "--idle", "0.1").exit_code == 2
+    assert watch(log, "--round", "v1.0").status == 1
+    assert watch(tmp_path / "result_9.txt", "--round", "1.0", "--idle", "0.1").status == 2
     both = watch(log, tmp_path / "result_9.txt", "--round", "1.0", "--idle", "0.1")
-    assert both.exit_code == 2
+    assert both.status == 2
 
 
 @pytest.mark.parametrize(
@@ -79,6 +74,7 @@ def test_exit_status_of_a_good_log_a_bad_one_and_none(log: Path, tmp_path: Path)
         (["-"], "mlsub watch: No folder above the runs"),
         (["-", "--round", "1.0", "--usage", "trainin"], "Did you mean training?"),
         (["a.gz", "--round", "1.0"], "a.gz is compressed, so it cannot be followed. Use mlsub check."),
+        (["pipe", "--round", "1.0"], "pipe is neither a file nor"),
         (["a", "--round", "1.0", "--rules", "nowhere.yaml"], "mlsub watch: nowhere.yaml"),
         (["a", "--round", "1.0", "--idle", "soon"], "'soon' is not a valid float"),
         (["a", "--round", "1.0", "--format", "xml"], "'xml' is not one of"),
@@ -89,8 +85,9 @@ def test_what_cannot_be_watched_is_told_in_one_line(
     args: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
     result = watch(*args)
-    assert result.exit_code == 2 and result.stdout == ""
+    assert result.status == 2 and result.stdout == ""
     assert words in result.stderr
     if result.stderr.startswith("mlsub watch:"):
         assert len(result.stderr.splitlines()) == 1
@@ -101,7 +98,7 @@ def test_the_round_is_read_off_the_folders(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "result_0.txt").write_bytes(b"".join(lines_of()))
     result = watch(folder, "--format", "jsonl")
-    assert result.exit_code == 0
+    assert result.status == 0
     assert read_events(result.stdout)[0]["round"] == "1.0"
 
 

@@ -40,18 +40,13 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_text(place: Path, expected_text: ExpectedText) -> None:
+@pytest.mark.parametrize(("format_", "name"), [("text", "audit.txt"), ("markdown", "audit.md")])
+def test_what_people_read(format_: str, name: str, place: Path, expected_text: ExpectedText) -> None:
     before = snapshot(place)
-    outcome = run("audit", place / "claims.yaml", "--results", place)
+    outcome = run("audit", place / "claims.yaml", "--results", place, "--format", format_)
     assert (outcome.stderr, outcome.status) == ("", 0)
-    expected_text("audit.txt", outcome.stdout)
+    expected_text(name, outcome.stdout)
     assert snapshot(place) == before
-
-
-def test_markdown(place: Path, expected_text: ExpectedText) -> None:
-    outcome = run("audit", place / "claims.yaml", "--results", place, "--format", "markdown")
-    assert outcome.status == 0
-    expected_text("audit.md", outcome.stdout)
 
 
 def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
