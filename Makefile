@@ -72,7 +72,7 @@ test: $(STAMP)
 
 # What a change of one rule needs: rules and their words, the reader, verdicts, and the official checker on one
 # combination of round, benchmark and division in ten.
-FAST := tests/rules tests/log/test_decode.py tests/log/test_run.py tests/judge tests/commands/rules tests/commands/test_text.py tests/commands/test_rules.py \
+FAST := tests/rules tests/log/test_decode.py tests/log/test_run.py tests/judge tests/commands/rules tests/commands/test_text.py \
 	tests/differential/test_mutants.py tests/differential/test_coverage_gate.py
 
 test-fast: $(STAMP)

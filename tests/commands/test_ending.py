@@ -19,13 +19,12 @@ import pytest
 
 from mlsub.cli import main
 from mlsub.commands.lazy import Command
-from tests.commands.test_rcp_build import reference_runs
 from tests.commands.tree import leaves
 from tests.golden import places
 from tests.golden.ask import line_of
 from tools.support.corpus import CORPUS
 from tools.support.effort import HUNG
-from tools.support.make_tree import make_tree
+from tools.support.make_tree import make_tree, reference_runs
 from tools.support.runner import REPOSITORY, Stream, check, run
 
 FULL = Path("/dev/full")

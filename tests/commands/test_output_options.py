@@ -12,8 +12,7 @@ import pytest
 
 from mlsub.commands.answers import answer_type, commands
 from mlsub.present import FORMATS
-from tests.commands.test_rcp_build import reference_runs
-from tools.support.make_tree import make_tree, snapshot
+from tools.support.make_tree import make_tree, reference_runs, snapshot
 from tools.support.runner import answer_schema, call, run
 from tools.support.workplace import Workplace
 

@@ -6,22 +6,16 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.conftest import ExpectedText
-from tests.review.runs.build import Record, at, delay, write_tree
+from tests.review.runs.build import delay, every, stretch, write_tree
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree, snapshot, spoil
 from tools.support.runner import REPOSITORY, Outcome, answer_schema, run
 
 published = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
-
-
-def stretched(made: list[Record]) -> None:
-    start, stop = made[at(made, "run_start")]["time_ms"], made[-1]
-    stop["time_ms"] = start + round((made[-2]["time_ms"] - start) * 1.098)
 
 
 def reviewed(*args: object) -> Outcome:
@@ -55,8 +49,7 @@ def test_errors_of_a_run_that_its_entry_may_hold_are_notes(tmp_path: Path) -> No
 
 
 def test_findings_in_words(tmp_path: Path, expected_text: ExpectedText) -> None:
-    changes: dict[int, Any] = dict.fromkeys(range(10), stretched)
-    outcome = run("review", write_tree(tmp_path, changes), "--ignore", "key.")
+    outcome = run("review", write_tree(tmp_path, every(stretch(1.098))), "--ignore", "key.")
     assert (outcome.status, outcome.stderr) == (1, "")
     expected_text("review.txt", outcome.stdout)
 

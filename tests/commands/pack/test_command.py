@@ -58,7 +58,7 @@ def test_a_dry_run_shows_the_plan_and_the_verdict(workplace: Workplace, reads: E
     done = pack("--scaffold")
     assert done.status == 0
     assert done.stderr == ""
-    reads("pack-plan.txt", done.stdout)
+    reads("plan.txt", done.stdout)
     assert snapshot(workplace.folder) == before
 
 
@@ -78,7 +78,7 @@ def test_a_rejection_is_told_and_may_be_allowed(workplace: Workplace, reads: Exp
     too_fast(workplace)
     refused = pack("--write")
     assert refused.status == 1
-    reads("pack-refused.txt", refused.stdout)
+    reads("refused.txt", refused.stdout)
     assert not (workplace.folder / "out/ACME").exists()
     allowed = pack("--write", "--allow", "rcp.too-fast", "--reason", "for the appeal")
     assert allowed.status == 0
@@ -125,7 +125,7 @@ def test_an_unsound_plan_is_not_checked(workplace: Workplace, reads: ExpectedTex
     workplace.entry(runs=["runs/resnet/train-0.txt", "runs/absent.txt"])
     done = pack("--format", "markdown")
     assert done.status == 1
-    reads("pack-unsound.md", done.stdout)
+    reads("unsound.md", done.stdout)
 
 
 @pytest.mark.parametrize(

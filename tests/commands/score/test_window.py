@@ -26,7 +26,7 @@ def loose(tmp_path: Path, count: int = 7) -> Tree:
 def test_the_window_nearest_the_median_is_selected(tmp_path: Path, expected_text: ExpectedText) -> None:
     outcome = run("score", "--window", 5, loose(tmp_path).entry())
     assert outcome.status == 0
-    expected_text("score-selection.txt", outcome.stdout)
+    expected_text("window.txt", outcome.stdout)
 
 
 def test_the_json_has_the_same(tmp_path: Path) -> None:

@@ -34,13 +34,13 @@ def entries(outcome: Outcome) -> list[dict[str, Any]]:
 
 def test_an_entry_reads_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
     found = margin(resnet(tmp_path, 39, 40, 41, 40, 43), "--round", "1.0")
-    expected_text("rcp-margin.txt", found.stdout.replace(str(tmp_path), "ROOT"))
+    expected_text("margin.txt", found.stdout.replace(str(tmp_path), "ROOT"))
     assert (found.status, found.stderr) == (0, "")
 
 
 def test_the_first_runs_of_an_entry_read_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
     found = margin(resnet(tmp_path, 37, 38, 41), "--round", "1.0")
-    expected_text("rcp-margin-early.txt", found.stdout.replace(str(tmp_path), "ROOT"))
+    expected_text("margin-early.txt", found.stdout.replace(str(tmp_path), "ROOT"))
     assert (found.status, found.stderr) == (1, "")
 
 
@@ -52,7 +52,7 @@ def test_a_tree_reads_to_the_letter(tmp_path: Path, expected_text: ExpectedText)
     tree.add_system("rack2", "open")
     tree.add_entry("resnet", "rack2", "open")
     found = margin(tree.folder)
-    expected_text("rcp-margin-tree.txt", found.stdout.replace(str(tmp_path), "ROOT"))
+    expected_text("margin-tree.txt", found.stdout.replace(str(tmp_path), "ROOT"))
     assert (found.status, found.stderr) == (0, "")
 
 
