@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning
 from tests.emit.adapters.common import digits, keys
-from tools.support.digits import HYPERPARAMETERS, initialise, recorder, train
+from tools.support.digits import HYPERPARAMETERS, initialise, record_run, recorder, train
 
 
 def but(**changes: Any) -> dict[str, Any]:
@@ -81,29 +81,6 @@ def test_an_adapter_says_all_at_once(log: Path) -> None:
     assert len(refused.value.findings) == 3
 
 
-# What a new user gets wrong before the clock starts, and what the recorder says of it.
-MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
-    "a misspelled key": ({"opt_momentun": 0.9, "opt_momentum": None}, "opt_momentum is missing"),
-    "a missing key": ({"opt_weight_decay": None}, "opt_weight_decay is missing"),
-    "a number as text": ({"opt_momentum": "0.9"}, 'found:    "0.9"'),
-    "a wrong batch size": ({"global_batch_size": 48}, "one of 16, 32, 64, 128"),
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_refused_recording_is_not_in_the_way_of_the_next(mistake: str, log: Path) -> None:
-    changes, said = MISTAKES[mistake]
-    with pytest.raises(DoomedRunError) as refused, recorder(log) as rec:
-        initialise(rec, **changes)
-    assert said in str(refused.value)
-    assert ("Did you mean opt_momentum?" in str(refused.value)) is (mistake == "a misspelled key")
-    assert list(log.parent.iterdir()) == []
-    with recorder(log) as rec:
-        initialise(rec)
-        train(rec)
-    assert keys(log)[-1] == "run_stop"
-
-
 def test_a_refusal_counts_without_a_with_too(log: Path) -> None:
     rec = recorder(log)
     with pytest.raises(DoomedRunError):
@@ -113,9 +90,7 @@ def test_a_refusal_counts_without_a_with_too(log: Path) -> None:
 
 
 def test_a_refusal_that_was_put_right_leaves_the_log(log: Path) -> None:
-    with recorder(log) as rec:
-        initialise(rec, seed=7)
-        train(rec)
+    record_run(log, 7)
     with recorder(log.with_name("result_1.txt")) as rec:
         with pytest.raises(DoomedRunError, match=r"seed\.shared"):
             rec.seed(7)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mlsub.emit import EmitError, LogInUseError
 from mlsub.emit.sink import LogFile
-from tests.emit.test_kill import ROOT
+from tests.emit.adapters.common import keys, records
 from tools.support.digits import recorder
+from tools.support.runner import REPOSITORY, python
 
 HOLD = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
 from tools.support.digits import recorder
 with recorder(Path(sys.argv[1])) as rec:
     rec.log("notice", "first")
@@ -32,9 +32,8 @@ with recorder(Path(sys.argv[1])) as rec:
 
 def test_two_processes_cannot_write_one_log_and_the_error_says_so(tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(log), str(ROOT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(log)], cwd=REPOSITORY, **pipes)
     assert holder.stdout is not None
     assert holder.stdout.readline() == "ready\n"
     for overwrite in (False, True):
@@ -86,22 +85,15 @@ def test_what_is_another_file_too_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["sys.exit()", "rec.close()", "raise RuntimeError", "os._exit(0)", "pass"])
 def test_a_forked_process_leaves_the_log_to_the_one_that_opened_it(end: str, tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
-    program = FORK.replace("END", end)
-    done = subprocess.run([sys.executable, "-c", program, str(log), str(ROOT)], capture_output=True, text=True)
+    done = python(FORK.replace("END", end), log)
     assert done.stdout == f"notice cannot be logged: {log} belongs to process PARENT\nin use\n", done.stderr
     assert done.returncode == 0
-    assert [json.loads(line.removeprefix(":::MLLOG "))["key"] for line in log.read_text().splitlines()] == [
-        "notice",
-        "run_start",
-        "notice",
-        "run_stop",
-    ]
+    assert keys(log) == ["notice", "run_start", "notice", "run_stop"]
 
 
 FORK = """
 import os, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
 from mlsub.emit import EmitError, LogInUseError
 from tools.support.digits import recorder
 
@@ -160,8 +152,7 @@ def test_a_record_that_cannot_be_written_whole_is_taken_back(
             rec.log("notice", "lost")
         assert log.read_bytes() == before
         rec.log("notice", "after")
-    values = [json.loads(line.removeprefix(":::MLLOG "))["value"] for line in log.read_text().splitlines()]
-    assert values == ["before", "after"]
+    assert [record["value"] for record in records(log)] == ["before", "after"]
 
 
 def test_nothing_is_logged_after_the_end(tmp_path: Path) -> None:
@@ -174,42 +165,33 @@ def test_nothing_is_logged_after_the_end(tmp_path: Path) -> None:
 OPEN = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
 from tools.support.digits import recorder
 recorder(Path(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("there.txt", "there.txt holds a run already, and one file is one run. Name another, or say overwrite=True."),
-        ("none/result_0.txt", "result_0.txt cannot be opened: there is no folder {place}/none. Make it first."),
-        (
-            "there.txt/result_0.txt",
-            "result_0.txt cannot be opened: there is no folder {place}/there.txt. Make it first.",
-        ),
-        ("", "{place} cannot be opened: Is a directory"),
-        ("x" * 300, "cannot be opened: File name too long"),
-        ("a\x1b[2Jb/c", "there is no folder {place}/a\\x1b[2Jb. Make it first."),
-    ],
-    ids=[
-        "an existing file",
-        "a missing folder",
-        "a file for a folder",
-        "a folder",
-        "a long name",
-        "a steered terminal",
-    ],
-)
+#: A name, and the end of the line that says why there can be no log.
+UNOPENED = {
+    "an existing file": ("there.txt", "there.txt holds a run already, and one file is one run. Name another, or say "
+                         "overwrite=True."),
+    "a missing folder": ("none/result_0.txt", "result_0.txt cannot be opened: there is no folder {place}/none. Make it "
+                         "first."),
+    "a file for a folder": ("there.txt/a.txt", "a.txt cannot be opened: there is no folder {place}/there.txt. Make it "
+                            "first."),
+    "a folder": ("", "{place} cannot be opened: Is a directory"),
+    "a long name": ("x" * 300, "cannot be opened: File name too long"),
+    "a steered terminal": ("a\x1b[2Jb/c", "there is no folder {place}/a\\x1b[2Jb. Make it first."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNOPENED)
 def test_a_log_that_cannot_be_opened_ends_in_one_traceback_with_one_line_that_says_why(
-    name: str, told: str, tmp_path: Path
+    case: str, tmp_path: Path
 ) -> None:
+    name, told = UNOPENED[case]
     (tmp_path / "there.txt").write_text("a run\n")
     before = sorted(tmp_path.iterdir())
-    done = subprocess.run(
-        [sys.executable, "-c", OPEN, str(tmp_path / name), str(ROOT)], capture_output=True, text=True, check=False
-    )
+    done = python(OPEN, tmp_path / name)
     assert done.returncode == 1
     assert done.stderr.count("Traceback (most recent call last)") == 1, done.stderr
     assert "Exception ignored" not in done.stderr

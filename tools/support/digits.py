@@ -20,8 +20,17 @@ HYPERPARAMETERS: dict[str, Any] = {
 
 
 def recorder(path: Path, **more: Any) -> Recorder:
-    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", "status": "onprem", **more}
-    return Recorder(path, usage="rehearsal", round="1.0", benchmark="digits", **given)
+    given: dict[str, Any] = {"usage": "rehearsal", "round": "1.0", "benchmark": "digits", "division": "closed"}
+    given |= {"organisation": "ACME", "platform": "rack1", "status": "onprem"}
+    return Recorder(path, **given | more)
+
+
+def record_run(path: Path, seed: int | None = None, *, changes: Mapping[str, Any] | None = None, **more: Any) -> Path:
+    """Record a whole run that reaches its target; ``changes`` are those of the hyperparameters. Gives the log."""
+    with recorder(path, **more) as rec:
+        initialise(rec, seed, **(changes or {}))
+        train(rec)
+    return path
 
 
 def initialise(rec: Recorder, seed: int | None = None, **changes: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,9 @@ from tests.emit.adapters.common import digits, keys, opened, records, said
 from tests.emit.drive import emitted
 from tests.emit.test_ranks import together
 from tools.oracle.generate import Combination, usage_and_round
+from tools.support.digits import recorder
 
-
-def of(path: Path, round_: str, benchmark: str, division: str = "closed", usage: str = "training") -> Recorder:
-    return Recorder(
-        path,
-        usage=usage,
-        round=round_,
-        benchmark=benchmark,
-        division=division,  # type: ignore[arg-type]
-        organisation="A",
-        platform="B",
-        status="onprem",
-        strict="warn",
-    )
-
-
+training = partial(recorder, usage="training", strict="warn")
 MIDDLE = Position(1.5, 1500, 30)
 
 
@@ -50,7 +38,7 @@ MIDDLE = Position(1.5, 1500, 30)
 def test_positions_are_said_as_benchmark_and_round_count(
     round_: str, benchmark: str, evaluation: dict[str, Any], block: dict[str, Any], tmp_path: Path
 ) -> None:
-    with of(tmp_path / "result_0.txt", round_, benchmark) as rec:
+    with training(tmp_path / "result_0.txt", round=round_, benchmark=benchmark) as rec:
         language = Language(rec)
         assert language.evaluation_metadata(MIDDLE) == evaluation
         assert language.block_arguments(MIDDLE, 0.5, 1000) == block
@@ -60,7 +48,8 @@ def test_every_benchmark_of_every_round_gets_the_metadata_it_demands(tmp_path: P
     asked = 0
     for number, each in enumerate(emitted()):
         usage, round_ = usage_and_round(each.round)
-        with of(tmp_path / f"result_{number}.txt", round_, each.benchmark, each.division, usage) as rec:
+        kind: dict[str, Any] = {"usage": usage, "round": round_, "benchmark": each.benchmark, "division": each.division}
+        with training(tmp_path / f"result_{number}.txt", **kind) as rec:
             asked += _demands_are_met(rec, each)
     assert asked > 100
 
@@ -80,12 +69,7 @@ def _demands_are_met(rec: Recorder, each: Combination) -> bool:
     return True
 
 
-@given(
-    samples=st.integers(1, 5000),
-    batch=st.integers(1, 600),
-    epochs=st.integers(1, 4),
-    drop_last=st.booleans(),
-)
+@given(samples=st.integers(1, 5000), batch=st.integers(1, 600), epochs=st.integers(1, 4), drop_last=st.booleans())
 def test_samples_never_run_backwards_and_whole_epochs_are_whole(
     samples: int, batch: int, epochs: int, drop_last: bool
 ) -> None:
@@ -125,7 +109,7 @@ def test_an_evaluation_that_comes_to_nothing_is_closed(tmp_path: Path) -> None:
 
 def test_several_measures_are_found_by_their_metrics(tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
-    with of(log, "3.0", "maskrcnn") as rec, pytest.warns(UserWarning):
+    with training(log, round="3.0", benchmark="maskrcnn") as rec, pytest.warns(UserWarning):
         session = Session(rec, digits({"BBOX": "box_map", "SEGM": "mask_map"}))
         session.start(None)
         assert not session.evaluated({"box_map": 0.1}, last=False)
