@@ -12,6 +12,7 @@ from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round
 from mlsub.submission.find import find
 from mlsub.workspace import Settings
+from tests.conftest import ExpectedText
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree
 
@@ -56,7 +57,7 @@ def deep(tree: Path) -> tuple[str, ...]:
     return tuple(f"{place}/" for place in STRANGE.get(f"{tree.parent.name}/{tree.name}", ())) or ("\0",)
 
 
-def test_code_setup_power_and_other_files_are_taken_over(tmp_path: Path) -> None:
+def test_code_setup_power_and_other_files_are_taken_over(tmp_path: Path, expected_text: ExpectedText) -> None:
     tree = make_tree(tmp_path, org="ACME")
     for name in (
         "README.md",
@@ -75,51 +76,7 @@ def test_code_setup_power_and_other_files_are_taken_over(tmp_path: Path) -> None
     work = tmp_path / "work"
     work.mkdir()
     _, text = plan_of(tree.folder, work)
-    assert text == EXPECTED
-
-
-EXPECTED = """\
-# What is submitted, for mlsub pack. Paths are relative to this file and may hold ${NAME:-default}.
-# Left out: .git.
-organisation: ACME
-usage: training
-round: "1.0"
-
-systems:
-  rack1: ../v1.0/ACME/systems/rack1.json
-  rack2: ../v1.0/ACME/systems/rack2.json
-
-entries:
-  - system: rack1
-    benchmark: resnet
-    division: closed
-    implementation: pytorch
-    setup: ../v1.0/ACME/benchmarks/resnet/rack1
-    power: ../v1.0/ACME/results/rack1/resnet/power
-    runs:
-      - ../v1.0/ACME/results/rack1/resnet/result_0.txt
-      - ../v1.0/ACME/results/rack1/resnet/result_1.txt
-      - ../v1.0/ACME/results/rack1/resnet/result_2.txt
-      - ../v1.0/ACME/results/rack1/resnet/result_3.txt
-      - ../v1.0/ACME/results/rack1/resnet/result_4.txt
-
-code:
-  - benchmark: resnet
-    implementation: pytorch
-    folder: ../v1.0/ACME/benchmarks/resnet/implementations/pytorch
-
-files:
-  - from: ../v1.0/ACME/README.md
-    to: README.md
-  - from: ../v1.0/ACME/benchmarks/bert/rack9/setup.sh
-    to: benchmarks/bert/rack9/setup.sh
-  - from: ../v1.0/ACME/benchmarks/resnet/LICENSE
-    to: benchmarks/resnet/LICENSE
-  - from: "../v1.0/ACME/cost $$HOME/$${x}.txt"
-    to: "cost $HOME/${x}.txt"
-  - from: ../v1.0/ACME/results/rack1/resnet/scaling.json
-    to: results/rack1/resnet/scaling.json
-"""
+    expected_text("init-from.yaml", text)
 
 
 def test_numbers_in_names_are_numbers(tmp_path: Path) -> None:

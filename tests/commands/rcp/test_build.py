@@ -8,20 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ExpectedText
 from tools.support.make_tree import Tree, make_tree, reference_runs
 from tools.support.runner import run
-
-TEXT = """\
-FILE: resnet, epochs to converge
-
-batch size  runs  mean   stdev  accepted from  beside 9 installed points
-------------------------------------------------------------------------------------------
-      3200    10  41.5  2.2913        38.6565  kept
-      4096    10  61.5  2.2913        58.6565  kept; in place of one with a mean of 39.875
-
-Notes
-  - batch size 4096: the runs differ in lars_opt_learning_rate_warmup_epochs, which is left out
-"""
 
 
 def build(tree: Tree, file: Path, *more: object, round_name: str = "1.0") -> Any:
@@ -29,20 +18,16 @@ def build(tree: Tree, file: Path, *more: object, round_name: str = "1.0") -> Any
     return run("rcp", "build", *folders, "-o", file, "--round", round_name, *more)
 
 
-def test_records_are_built_and_told(tmp_path: Path) -> None:
+def test_records_are_built_and_told(tmp_path: Path, expected_text: ExpectedText) -> None:
     tree, file = reference_runs(tmp_path), tmp_path / "rcps_resnet.json"
     tree.edit(lambda log: log.put("lars_opt_learning_rate_warmup_epochs", value=3), 3, system="large")
     outcome = build(tree, file)
     assert (outcome.status, outcome.stderr) == (0, "")
-    assert outcome.stdout.replace(str(file), "FILE") == TEXT
+    expected_text("build.txt", outcome.stdout.replace(str(file), "FILE"))
     small, large = json.loads(file.read_text()).values()
     assert list(small) == ["Benchmark", "Creator", "When", "Platform", "BS", "Hyperparams", "Epochs to converge"]
-    assert (small["Benchmark"], small["Creator"], small["When"], small["BS"]) == (
-        "resnet",
-        "Reference",
-        "2021-06-16",
-        3200,
-    )
+    stated = [small[key] for key in ("Benchmark", "Creator", "When", "BS")]
+    assert stated == ["resnet", "Reference", "2021-06-16", 3200]
     assert small["Epochs to converge"] == list(range(37, 47))
     assert small["Hyperparams"]["lars_opt_base_learning_rate"] == 10.5
     assert small["Hyperparams"]["opt_name"] == "lars"
@@ -57,33 +42,28 @@ def spoiled(tree: Tree, how: str) -> None:
         "no batch size": lambda log: log.put("global_batch_size", value="3200"),
         "another benchmark": lambda log: log.put("submission_benchmark", value="ssd"),
     }
-    if how == "too few":
-        tree.log(9, system="small").unlink()
-    elif how == "a copy":
+    if how == "a copy":
         tree.log(9, system="small").write_text(tree.log(8, system="small").read_text())
     else:
         tree.edit(changes[how], 4, system="small")
 
 
 @pytest.mark.parametrize(
-    ("how", "status", "said"),
+    ("how", "said"),
     [
-        ("noncompliant", 1, "small/resnet/result_4.txt is noncompliant: No eval_accuracy reaches the quality target"),
-        ("aborted", 1, 'small/resnet/result_4.txt did not converge: its status is "aborted"'),
-        ("no batch size", 1, "small/resnet/result_4.txt"),
-        ("another benchmark", 1, "the runs are of 2 benchmarks (resnet, ssd); name those of one"),
-        ("too few", 1, "batch size 3200 has 9 runs, 1 too few: a reference needs 10, twice those of an entry"),
-        ("a copy", 1, "small/resnet/result_9.txt"),
+        ("noncompliant", "small/resnet/result_4.txt is noncompliant: No eval_accuracy reaches the quality target"),
+        ("aborted", 'small/resnet/result_4.txt did not converge: its status is "aborted"'),
+        ("no batch size", "small/resnet/result_4.txt"),
+        ("another benchmark", "the runs are of 2 benchmarks (resnet, ssd); name those of one"),
+        ("a copy", "small/resnet/result_9.txt"),
     ],
 )
-def test_runs_that_are_no_reference_are_refused(how: str, status: int, said: str, tmp_path: Path) -> None:
+def test_runs_that_are_no_reference_are_refused(how: str, said: str, tmp_path: Path) -> None:
     tree, file = reference_runs(tmp_path), tmp_path / "rcps_resnet.json"
     spoiled(tree, how)
     outcome = build(tree, file)
-    assert outcome.status == status
+    assert (outcome.status, outcome.stdout, file.exists()) == (1, "", False)
     assert said in outcome.stderr
-    assert outcome.stdout == ""
-    assert not file.exists()
 
 
 def test_a_file_is_added_to_and_never_twice(tmp_path: Path) -> None:
@@ -103,25 +83,17 @@ def test_a_record_of_the_same_batch_size_is_not_added(tmp_path: Path) -> None:
     tree, first = reference_runs(tmp_path), tmp_path / "first.json"
     small = tree.entry(system="small")
     assert run("rcp", "build", small, "-o", first, "--round", "1.0").status == 0
-    outcome = run(
-        "rcp", "build", small, "-o", tmp_path / "x.json", "--round", "1.0", "--append", first, "--name", "mine"
-    )
-    assert (outcome.status, outcome.stderr) == (
-        1,
-        "mlsub: mine_3200: Batch size 3200 has a record already: resnet_ref_3200\nmlsub: no file was written\n",
-    )
+    more = ("--round", "1.0", "--append", first, "--name", "mine")
+    outcome = run("rcp", "build", small, "-o", tmp_path / "x.json", *more)
+    told = "mlsub: mine_3200: Batch size 3200 has a record already: resnet_ref_3200\nmlsub: no file was written\n"
+    assert (outcome.status, outcome.stderr) == (1, told)
 
 
 def test_what_is_added_to_is_kept_as_it_is(tmp_path: Path) -> None:
     """Whatever else a file holds: other keys of a record, numbers of any form, and the order."""
     tree, first, second = reference_runs(tmp_path), tmp_path / "first.json", tmp_path / "second.json"
-    other = {
-        "Benchmark": "resnet",
-        "BS": 512,
-        "Precision": "fp32 é",
-        "Hyperparams": {"x": [1e-07, 12345678901234567890]},
-    }
-    first.write_text(json.dumps({"z": {**other, "Epochs to converge": [35.125, 36, 37]}}))
+    other = {"Benchmark": "resnet", "BS": 512, "Precision": "fp32 é", "Epochs to converge": [35.125, 36, 37]}
+    first.write_text(json.dumps({"z": {**other, "Hyperparams": {"x": [1e-07, 12345678901234567890]}}}))
     small = tree.entry(system="small")
     assert run("rcp", "build", small, "-o", second, "--round", "1.0", "--append", first).status == 0
     written = json.loads(second.read_text())

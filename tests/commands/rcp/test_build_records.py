@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
-from mlsub.commands.rcp.build import Built, Choice, against_schema, build_records
+from mlsub.commands.rcp.build import Built, against_schema, build_records
 from mlsub.convergence.algorithm import newest_algorithm
 from mlsub.convergence.curves import pruned
 from mlsub.convergence.filecheck import check_records
@@ -38,22 +38,22 @@ KINDS: dict[str, tuple[str, str, str, int, float]] = {
 
 
 def reports(
-    folder: Path, name: str, batch_sizes: Sequence[Any], points: Sequence[Any], /, **values: Any
+    folder: Path, name: str, batch_sizes: Sequence[Any], points: Sequence[Any], *values: dict[str, Any]
 ) -> list[LogReport]:
-    """Judged logs, one for each batch size with its point."""
+    """Judged logs, one for each batch size with its point; the first ones log these values besides."""
     round_name, unit, *_ = KINDS[name]
     found = []
     for number, (size, point) in enumerate(zip(batch_sizes, points, strict=True)):
         file = folder / f"result_{number}.txt"
-        text = log_of(name, size, point, unit=unit, **values)
+        text = log_of(name, size, point, unit=unit, **(values[number] if number < len(values) else {}))
         # Runs differ in their times, or they would be copies of one another.
         file.write_text(text.replace('"time_ms": ', f'"time_ms": {number + 1}'))
         found.append(report_on(file, "training", round_name))
     return found
 
 
-def built(logs: Sequence[LogReport], name: str, **more: Any) -> Built:
-    return build_records(logs, name, get_round("training", KINDS[name][0]), **more)
+def built(logs: Sequence[LogReport], name: str) -> Built:
+    return build_records(logs, name, get_round("training", KINDS[name][0]))
 
 
 def held_against_the_official_tool(records: dict[str, Any], file: Path, name: str, round_name: str) -> None:
@@ -143,14 +143,9 @@ def test_a_batch_size_that_is_no_number_makes_no_record(size: Any, tmp_path: Pat
 
 
 def test_only_what_all_runs_have_alike_is_written(tmp_path: Path) -> None:
-    whole, half = tmp_path / "whole", tmp_path / "half"
-    whole.mkdir()
-    half.mkdir()
-    logs = [
-        *reports(whole, "resnet", [4096], [40], opt_name="sgd", sgd_opt_momentum=0.9, lars_opt_momentum=1),
-        *reports(half, "resnet", [4096], [41], opt_name="sgd", sgd_opt_base_learning_rate=2, lars_opt_momentum=1.0),
-    ]
-    result = built(logs, "resnet")
+    one = {"opt_name": "sgd", "sgd_opt_momentum": 0.9, "lars_opt_momentum": 1}
+    other = {"opt_name": "sgd", "sgd_opt_base_learning_rate": 2, "lars_opt_momentum": 1.0}
+    result = built(reports(tmp_path, "resnet", [4096] * 2, [40, 41], one, other), "resnet")
     (record,) = result.records.values()
     assert record["Hyperparams"] == {"opt_name": "sgd", "lars_opt_momentum": 1}
     left_out = sorted(note for note in result.notes if "1 of 2 runs have" in note)
@@ -161,51 +156,35 @@ def test_only_what_all_runs_have_alike_is_written(tmp_path: Path) -> None:
 
 
 def test_true_is_not_one(tmp_path: Path) -> None:
-    one, true = tmp_path / "one", tmp_path / "true"
-    one.mkdir()
-    true.mkdir()
-    logs = [
-        *reports(one, "resnet", [4096], [40], lars_opt_momentum=1),
-        *reports(true, "resnet", [4096], [41], lars_opt_momentum=True),
-    ]
+    logs = reports(tmp_path, "resnet", [4096] * 2, [40, 41], {"lars_opt_momentum": 1}, {"lars_opt_momentum": True})
     assert "batch size 4096: the runs differ in lars_opt_momentum, which is left out" in built(logs, "resnet").notes
 
 
 def test_what_the_installed_reference_names_is_written_where_it_is_logged(tmp_path: Path) -> None:
     """opt_epsilon of BERT is in the installed reference of v5.0, and asked for by no rule of that round."""
-    logs = reports(tmp_path, "bert", [448], [3_000_000], opt_epsilon=1e-6)
+    logs = reports(tmp_path, "bert", [448], [3_000_000], {"opt_epsilon": 1e-6})
     (record,) = built(logs, "bert").records.values()
     assert record["Hyperparams"] == {"opt_epsilon": 1e-6}
 
 
 def test_provenance_is_read_off_the_logs(tmp_path: Path) -> None:
-    logs = reports(tmp_path, "resnet", [4096], [40], submission_org="ACME", submission_platform="rack1")
+    logs = reports(tmp_path, "resnet", [4096], [40], {"submission_org": "ACME", "submission_platform": "rack1"})
     (record,) = built(logs, "resnet").records.values()
     assert (record["Creator"], record["Platform"]) == ("ACME", "rack1")
 
 
-def test_a_key_that_no_log_has_is_a_problem(tmp_path: Path) -> None:
-    logs = reports(tmp_path, "resnet", [4096], [40])
-    assert (
-        'no log has the hyperparameter "lr"' in built(logs, "resnet", choice=Choice(hyperparameters=("lr",))).problems
-    )
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[LogReport]:
+    sizes, points = [4096, 8192] * 3, [40, 50, 41, 51, 42, 52]
+    return reports(tmp_path_factory.mktemp("logs"), "resnet", sizes, points, *[{"opt_name": "lars"}] * 6)
 
 
-@given(st.permutations(range(6)))
-def test_the_order_of_the_logs_changes_nothing_but_the_order_of_the_points(order: list[int]) -> None:
-    logs = _LOGS
+@given(order=st.permutations(range(6)))
+def test_the_order_of_the_logs_changes_nothing_but_the_order_of_the_points(
+    logs: list[LogReport], order: list[int]
+) -> None:
     first, second = built(logs, "resnet"), built([logs[n] for n in order], "resnet")
     assert list(first.records) == list(second.records)
     for one, other in zip(first.records.values(), second.records.values(), strict=True):
         assert sorted(one.pop(EPOCHS)) == sorted(other.pop(EPOCHS))
         assert one == other
-
-
-def _logs() -> list[LogReport]:
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        return reports(Path(folder), "resnet", [4096, 8192] * 3, [40, 50, 41, 51, 42, 52], opt_name="lars")
-
-
-_LOGS = _logs()

@@ -32,16 +32,15 @@ def entries(outcome: Outcome) -> list[dict[str, Any]]:
     return [entry for report in outcome.document["reports"] for entry in report["entries"]]
 
 
-def test_an_entry_reads_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
-    found = margin(resnet(tmp_path, 39, 40, 41, 40, 43), "--round", "1.0")
-    expected_text("margin.txt", found.stdout.replace(str(tmp_path), "ROOT"))
-    assert (found.status, found.stderr) == (0, "")
-
-
-def test_the_first_runs_of_an_entry_read_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:
-    found = margin(resnet(tmp_path, 37, 38, 41), "--round", "1.0")
-    expected_text("margin-early.txt", found.stdout.replace(str(tmp_path), "ROOT"))
-    assert (found.status, found.stderr) == (1, "")
+@pytest.mark.parametrize(
+    ("name", "points", "status"), [("margin.txt", (39, 40, 41, 40, 43), 0), ("margin-early.txt", (37, 38, 41), 1)]
+)
+def test_an_entry_and_its_first_runs_read_to_the_letter(
+    name: str, points: tuple[int, ...], status: int, tmp_path: Path, expected_text: ExpectedText
+) -> None:
+    found = margin(resnet(tmp_path, *points), "--round", "1.0")
+    expected_text(name, found.stdout.replace(str(tmp_path), "ROOT"))
+    assert (found.status, found.stderr) == (status, "")
 
 
 def test_a_tree_reads_to_the_letter(tmp_path: Path, expected_text: ExpectedText) -> None:

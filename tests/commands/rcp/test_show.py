@@ -6,43 +6,21 @@ import json
 
 import pytest
 
+from tests.conftest import ExpectedText
 from tools.support.runner import run
 
-RESNET = """\
-resnet, training 2.0: epochs to converge, 5 runs an entry
-
-batch size  runs     mean   stdev  accepted from  pruned
---------------------------------------------------------------------------------------------
-      1632    17       35  0.8944        34.0124
-      3264    15  35.1538  0.5329        34.5526
-      4096    10   39.875  0.7806        38.9062  between 3264 and 8192
-      8192    10   41.875  0.7806        40.9062  between 3264 and 13056
-     13056    10     45.5     0.5        44.8794  between 3264 and 32768
-     32768    10       56       0             56  between 3264 and 49152, though on the hull
-     49152    10       68     0.5        67.3795
-     58880    10       80     0.5        79.3795  between 49152 and 65536
-     65536    10     84.5  0.7071        83.6225
-
-hull: the lower convex hull of the written rules, from which the official pruning differs
-
-Changed later, which does not count here: 67840 on 2022-10-13 (ddead9b)
-"""
-BERT = """\
-bert, training 4.1, batch size 4000
-
-reference: between two reference points
-mean:      2742007 samples, stdev 140673
-accepted:  an olympic mean of 2641635 samples or more
-faster:    below 2742007 samples the time is scaled up, by 1.0380 at the limit
-"""
+#: The file with the expected text, and what was asked.
+TEXTS = {
+    "show.txt": ("show", "resnet", "--round", "2.0"),
+    "plan.txt": ("plan", "bert", "--round", "4.1", "--batch-size", "4000"),
+}
 
 
-def test_the_reference_points_read_to_the_letter() -> None:
-    assert run("rcp", "show", "resnet", "--round", "2.0") == (0, RESNET, "")
-
-
-def test_a_plan_reads_to_the_letter() -> None:
-    assert run("rcp", "plan", "bert", "--round", "4.1", "--batch-size", "4000") == (0, BERT, "")
+@pytest.mark.parametrize("name", TEXTS)
+def test_points_and_a_plan_read_to_the_letter(name: str, expected_text: ExpectedText) -> None:
+    done = run("rcp", *TEXTS[name])
+    assert (done.status, done.stderr) == (0, "")
+    expected_text(name, done.stdout)
 
 
 def test_the_documents_say_the_same() -> None:
