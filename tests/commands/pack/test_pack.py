@@ -1,4 +1,4 @@
-"""Packing: planned first, written whole or not at all, the same again the second time."""
+"""Packing: planned first, refused for what rejects unless it is waived, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import assemble
 from mlsub.packing.manifest import Waiver
+from mlsub.packing.pack import deciding, waiver_of
 from mlsub.packing.plan import make_plan
 from mlsub.workspace import check_path
-from tools.support.make_tree import make_description, make_log, snapshot
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import Tree, make_description, make_log, make_tree, snapshot, spoil
 from tools.support.workplace import TODAY, Workplace, files, rules
 
 TOO_FAST = {"rule": "rcp.too-fast", "entry": "rack1/resnet", "reason": "The committee knows of it."}
@@ -266,3 +268,66 @@ def test_a_description_that_does_not_state_its_division_yet_is_said_to(workplace
     packed = workplace.pack()
     assert packed.refused and rules(packed) == ["package.division-differs"]
     assert packed.findings[0].message == "The description of rack1 does not state its division yet"
+
+
+def same_seed(tree: Tree) -> None:
+    tree.edit(lambda log: log.put("seed", value=7, metadata={"lineno": 1}), 0, 1)
+
+
+def undecodable(tree: Tree) -> None:
+    with tree.log().open("a") as stream:
+        stream.write(':::MLLOG {"key": broken}\n')
+
+
+REJECTING: dict[str, tuple[Callable[[Tree], object], set[str]]] = {
+    "nothing": (lambda tree: None, set()),
+    "one forgiven run": (lambda tree: spoil(tree, 0), set()),
+    "two noncompliant runs": (lambda tree: spoil(tree, 0, 1), {"entry.noncompliant-runs"}),
+    "an empty log": (lambda tree: tree.log().write_text(""), {"log.empty"}),
+    "a seed twice": (same_seed, {"seed.shared"}),
+    "a seed twice, and a forgiven run": (
+        lambda tree: (same_seed(tree), tree.edit(lambda log: log.drop("run_stop"), 4)), {"seed.shared"}
+    ),
+    "a record that cannot be read": (undecodable, {"seed.log-undecodable"}),
+    "no description": (lambda tree: tree.description().unlink(), {"tree.system-description-missing"}),
+    "a broken description": (lambda tree: tree.description().write_text("{"), {"system.not-json"}),
+    "a folder of no benchmark": (
+        lambda tree: tree.entry().rename(tree.entry("resnet50")), {"tree.unknown-benchmark"}
+    ),
+    "too few runs": (lambda tree: tree.log(4).unlink(), {"entry.run-count"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "rules"), REJECTING.values(), ids=REJECTING)
+def test_what_rejects_is_found(change: Callable[[Tree], object], rules: set[str], tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    change(tree)
+    report = check_path(tree.folder, round="1.0")
+    found = {finding.rule for finding in deciding(report)}
+    assert found == rules
+    assert (report.official is Verdict.ACCEPTED) is (not found)
+    waivers = [Waiver(rule=rule, reason="It is known to all.", expires="never") for rule in found]
+    assert all(waiver_of(finding, waivers) for finding in deciding(report))
+    for left in found:
+        others = [waiver for waiver in waivers if waiver.rule != left]
+        assert {finding.rule for finding in deciding(report) if not waiver_of(finding, others)} == {left}
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
+@pytest.mark.parametrize("tree", [p for p in sorted(CORPUS.glob("v[14].[01]/*")) if p.is_dir()], ids=lambda p: p.name)
+def test_of_published_packages_the_rejected_ones_have_a_reason_and_the_others_none(tree: Path) -> None:
+    report = check_path(tree)
+    assert bool(deciding(report)) is (report.official is not Verdict.ACCEPTED)
+
+
+#: What a waiver names, and whether it covers too few runs of rack1/resnet.
+COVERS = {None: True, "rack1": True, "rack1/resnet": True, "rack1/bert": False, "rack2": False, "resnet": False}
+
+
+def test_a_waiver_covers_the_entry_or_system_it_names(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.log(4).unlink()
+    [finding] = deciding(check_path(tree.folder))
+    for entry, covered in COVERS.items():
+        waiver = Waiver(rule="entry.run-count", entry=entry, reason="It is known to all.", expires="never")
+        assert (waiver_of(finding, [waiver]) is waiver) is covered, entry

@@ -1,4 +1,4 @@
-"""A manifest is read whole, or everything wrong with it is told by its line."""
+"""A manifest is read whole, its variables replaced, or everything wrong with it is told by its line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.commands.init.draft import manifest_text, path
+from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
-from mlsub.packing.read import manifest_schema, read_manifest
+from mlsub.packing.read import expand, manifest_schema, read_manifest
 
 GOOD = """\
 organisation: ACME
@@ -134,3 +136,47 @@ def test_no_value_in_any_place_makes_it_stumble(tmp_path_factory: pytest.TempPat
                 read_manifest(file, {})
             except FileProblemsError as error:
                 assert error.problems
+
+
+ENVIRONMENT = {"RUNS": "/data/runs", "EMPTY": "", "NESTED": "${RUNS}", "_x1": "y"}
+VARIABLES = {
+    "plain": "plain",
+    "${RUNS}/a": "/data/runs/a",
+    "${RUNS:-elsewhere}/a": "/data/runs/a",
+    "${MISSING:-../shared}/a": "../shared/a",
+    "${MISSING:-}/a": "/a",
+    "${EMPTY:-default}": "default",
+    "${NESTED}": "${RUNS}",
+    "${MISSING:-${RUNS}}": "${RUNS}",
+    "${_x1}${_x1}": "yy",
+    "$RUNS": "$RUNS",
+    "cost: 5$": "cost: 5$",
+    "$${RUNS}": "${RUNS}",
+    "$$$${RUNS}": "$${RUNS}",
+}
+BROKEN_VARIABLES = {
+    "${MISSING}": r"MISSING is not set; set it, or write \$\{MISSING:-default\}",
+    "${EMPTY}": "EMPTY is empty",
+    "${RUNS": "begins no variable",
+    "${1}": "begins no variable",
+    "${RUNS-x}": "begins no variable",
+    "${}": "begins no variable",
+}
+
+
+@pytest.mark.parametrize(("text", "expanded"), VARIABLES.items())
+def test_variables_are_replaced(text: str, expanded: str) -> None:
+    assert expand(text, ENVIRONMENT) == expanded
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN_VARIABLES.items())
+def test_what_cannot_be_replaced_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(MlsubError, match=message):
+        expand(text, ENVIRONMENT)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_path_that_is_written_into_a_manifest_is_read_back_as_it_was(text: str) -> None:
+    import yaml
+
+    assert expand(yaml.safe_load(manifest_text({"setup": path(text)}))["setup"], ENVIRONMENT) == text

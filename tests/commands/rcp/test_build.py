@@ -1,14 +1,32 @@
-"""``mlsub rcp build``: a reference file the official tool can read, from real logs; and ``--rcp FILE``."""
+"""``mlsub rcp build``: a reference file from real logs, which the official tool reads; and ``--rcp FILE``.
+
+The official tool comes to the same means, standard deviations and limits.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
+from mlsub.commands.rcp.build import Built, against_schema, build_records
+from mlsub.convergence.algorithm import newest_algorithm
+from mlsub.convergence.curves import pruned
+from mlsub.convergence.filecheck import check_records
+from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
+from mlsub.rounds import get_round
+from mlsub.rules.load import benchmark
+from mlsub.submission.model import LogReport
 from tests.conftest import ExpectedText
+from tools.oracle.shared import ABSENT, CORPUS, present
+from tools.support.entry_logs import log_of
+from tools.support.judging import report_on
 from tools.support.make_tree import Tree, make_tree, reference_runs
 from tools.support.runner import run
 
@@ -171,3 +189,169 @@ def test_a_broken_file_of_ones_own_ends_with_status_2(command: str, content: str
     outcome = run(command, make_tree(tmp_path).folder, "--rcp", file, "--format", "json")
     assert (outcome.status, outcome.official) == (2, "not-checked")
     assert outcome.rules() == {"check.broken-reference"}
+
+
+# Benchmark: round, unit of the logs, key of the points, runs of a reference, distance of the points of two runs.
+KINDS: dict[str, tuple[str, str, str, int, float]] = {
+    "resnet": ("4.0", "epoch_num", EPOCHS, 10, 1),
+    "bert": ("5.0", "epoch_num", EPOCHS, 20, 150_000),
+    "unet3d": ("4.0", "epoch_num", EPOCHS, 80, 20),
+    "dlrm_dcnv2": ("5.1", "epoch_num", EPOCHS, 20, 0.05),
+    "stable_diffusion": ("5.0", "samples_count", EPOCHS, 20, 512_000),
+    "llama2_70b_lora": ("5.1", "samples_count", SAMPLES, 20, 384),
+    "llama31_405b": ("5.1", "samples_count", EPOCHS, 6, 46_080),
+    "flux1": ("5.1", "samples_count", SAMPLES, 20, 262_144),
+}
+
+
+def reports(
+    folder: Path, name: str, batch_sizes: Sequence[Any], points: Sequence[Any], *values: dict[str, Any]
+) -> list[LogReport]:
+    """Judged logs, one for each batch size with its point; the first ones log these values besides."""
+    round_name, unit, *_ = KINDS[name]
+    found = []
+    for number, (size, point) in enumerate(zip(batch_sizes, points, strict=True)):
+        file = folder / f"result_{number}.txt"
+        text = log_of(name, size, point, unit=unit, **(values[number] if number < len(values) else {}))
+        # Runs differ in their times, or they would be copies of one another.
+        file.write_text(text.replace('"time_ms": ', f'"time_ms": {number + 1}'))
+        found.append(report_on(file, "training", round_name))
+    return found
+
+
+def built(logs: Sequence[LogReport], name: str) -> Built:
+    return build_records(logs, name, get_round("training", KINDS[name][0]))
+
+
+def held_against_the_official_tool(records: dict[str, Any], file: Path, name: str, round_name: str) -> None:
+    runs = benchmark("training", round_name, name).runs
+    file.write_text(json.dumps(records))
+    with file.open() as stream:
+        official = RCP_Checker("training", "5.1.0", name, False, stream)
+    official._prune_rcps()
+    # The live tool has the algorithm of the newest rounds.
+    algorithm = newest_algorithm()
+    ours = points_of(file, name, runs, algorithm)
+    assert [p.batch_size for p in ours] == [theirs["BS"] for theirs in official.rcp_data.values()]
+    for point, theirs in zip(ours, official.rcp_data.values(), strict=True):
+        assert point.mean == pytest.approx(theirs["RCP Mean"], rel=1e-12)
+        assert point.stdev == pytest.approx(theirs["RCP Stdev"], rel=1e-12)
+        assert point.minimum == pytest.approx(theirs["Min Epochs"], abs=1e-4)
+    kept = {theirs["BS"] for theirs in official.pruned_rcp_data.values()}
+    assert {point.batch_size for point in pruned(ours, algorithm, runs)} == kept
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_official_tool_reads_the_records_of_every_kind(name: str, tmp_path: Path) -> None:
+    """Three batch sizes, the middle one slower than the line between its neighbours, so that it is pruned."""
+    round_name, _, key, count, step = KINDS[name]
+    starts = {64: 20, 128: 60, 256: 70}
+    sizes = [size for size in starts for _ in range(count)]
+    points = [(starts[size] + number % 7) * step for size in starts for number in range(count)]
+    logs = reports(tmp_path, name, sizes, points)
+    records = built(logs, name).records
+    assert list(records) == [f"{name}_ref_{size}" for size in starts]
+    for size, record in zip(starts, records.values(), strict=True):
+        assert (record["Benchmark"], record["BS"]) == (name, size)
+        assert record[key] == pytest.approx([p for p, of in zip(points, sizes, strict=True) if of == size])
+    assert against_schema(records) == []
+    assert list(check_records(records)) == []
+    held_against_the_official_tool(records, tmp_path / f"rcps_{name}.json", name, round_name)
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_runs_of_stable_diffusion_take_the_first_step_that_meets_both_targets(tmp_path: Path) -> None:
+    round_ = get_round("training", "4.1")
+    files = sorted((CORPUS / "v4.1" / "Google" / "results").glob("*-128-*/stable_diffusion/result_*.txt"))
+    logs = [report_on(file, "training", "4.1") for file in files]
+    (record,) = build_records(logs, "stable_diffusion", round_).records.values()
+    assert len(record[EPOCHS]) == len(files) == 10
+    for file, point in zip(files, record[EPOCHS], strict=True):
+        assert point == first_step_of_both(file)
+    held_against_the_official_tool({"sd_ref": record}, tmp_path / "rcps.json", "stable_diffusion", "4.1")
+
+
+def first_step_of_both(file: Path) -> float:
+    """By hand: the first step with FID of 90 or less and CLIP of 0.15 or more."""
+    steps: dict[Any, dict[str, float]] = {}
+    for line in file.read_text().splitlines():
+        if '"eval_accuracy"' in line and ":::MLLOG" in line:
+            record = json.loads(line.split(":::MLLOG ", 1)[1])
+            at = record["metadata"]["samples_count"]
+            steps.setdefault(at, {})[record["metadata"]["metric"]] = float(record["value"])
+    return min(at for at, of in steps.items() if of.get("FID", 1e9) <= 90 and of.get("CLIP", 0) >= 0.15)
+
+
+@pytest.mark.parametrize("missing", [1, 3, 9])
+def test_missing_runs_are_counted(missing: int, tmp_path: Path) -> None:
+    logs = reports(tmp_path, "resnet", [4096] * (10 - missing), range(40, 50 - missing))
+    said = f"batch size 4096 has {10 - missing} runs, {missing} too few: a reference needs 10, twice those of an entry"
+    assert said in built(logs, "resnet").problems
+
+
+def test_a_run_that_did_not_converge_is_named_and_has_no_point(tmp_path: Path) -> None:
+    logs = reports(tmp_path, "resnet", [4096] * 2, [40, None])
+    result = built(logs, "resnet")
+    assert any(problem.startswith("result_1.txt is noncompliant: ") for problem in result.problems)
+    assert result.records["resnet_ref_4096"][EPOCHS] == [40]
+
+
+def test_a_batch_size_is_one_however_it_is_written(tmp_path: Path) -> None:
+    (record,) = built(reports(tmp_path, "resnet", [4096.0, 4096], [40, 41]), "resnet").records.values()
+    assert record["BS"] == 4096
+    assert isinstance(record["BS"], int)
+
+
+@pytest.mark.parametrize("size", [None, "4096", True, 0, -1, 1e300, 10**400, float("inf"), [4096]])
+def test_a_batch_size_that_is_no_number_makes_no_record(size: Any, tmp_path: Path) -> None:
+    result = built(reports(tmp_path, "resnet", [size], [40]), "resnet")
+    assert result.records == {}
+    assert result.problems
+
+
+def test_only_what_all_runs_have_alike_is_written(tmp_path: Path) -> None:
+    one = {"opt_name": "sgd", "sgd_opt_momentum": 0.9, "lars_opt_momentum": 1}
+    other = {"opt_name": "sgd", "sgd_opt_base_learning_rate": 2, "lars_opt_momentum": 1.0}
+    result = built(reports(tmp_path, "resnet", [4096] * 2, [40, 41], one, other), "resnet")
+    (record,) = result.records.values()
+    assert record["Hyperparams"] == {"opt_name": "sgd", "lars_opt_momentum": 1}
+    left_out = sorted(note for note in result.notes if "1 of 2 runs have" in note)
+    assert left_out == [
+        "batch size 4096: 1 of 2 runs have sgd_opt_base_learning_rate, which is left out",
+        "batch size 4096: 1 of 2 runs have sgd_opt_momentum, which is left out",
+    ]
+
+
+def test_true_is_not_one(tmp_path: Path) -> None:
+    logs = reports(tmp_path, "resnet", [4096] * 2, [40, 41], {"lars_opt_momentum": 1}, {"lars_opt_momentum": True})
+    assert "batch size 4096: the runs differ in lars_opt_momentum, which is left out" in built(logs, "resnet").notes
+
+
+def test_what_the_installed_reference_names_is_written_where_it_is_logged(tmp_path: Path) -> None:
+    """opt_epsilon of BERT is in the installed reference of v5.0, and asked for by no rule of that round."""
+    logs = reports(tmp_path, "bert", [448], [3_000_000], {"opt_epsilon": 1e-6})
+    (record,) = built(logs, "bert").records.values()
+    assert record["Hyperparams"] == {"opt_epsilon": 1e-6}
+
+
+def test_provenance_is_read_off_the_logs(tmp_path: Path) -> None:
+    logs = reports(tmp_path, "resnet", [4096], [40], {"submission_org": "ACME", "submission_platform": "rack1"})
+    (record,) = built(logs, "resnet").records.values()
+    assert (record["Creator"], record["Platform"]) == ("ACME", "rack1")
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[LogReport]:
+    sizes, points = [4096, 8192] * 3, [40, 50, 41, 51, 42, 52]
+    return reports(tmp_path_factory.mktemp("logs"), "resnet", sizes, points, *[{"opt_name": "lars"}] * 6)
+
+
+@given(order=st.permutations(range(6)))
+def test_the_order_of_the_logs_changes_nothing_but_the_order_of_the_points(
+    logs: list[LogReport], order: list[int]
+) -> None:
+    first, second = built(logs, "resnet"), built([logs[n] for n in order], "resnet")
+    assert list(first.records) == list(second.records)
+    for one, other in zip(first.records.values(), second.records.values(), strict=True):
+        assert sorted(one.pop(EPOCHS)) == sorted(other.pop(EPOCHS))
+        assert one == other

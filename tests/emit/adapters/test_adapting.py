@@ -1,7 +1,9 @@
-"""What the adapters share, without any framework: counting, and the units of every benchmark and round."""
+"""What adapters do without any framework: counting, the units of every benchmark and round, and what to install."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,12 @@ from mlsub.convergence.algorithm import unit_words
 from mlsub.emit import EmitError, Position, Recorder
 from mlsub.emit.adapting import Course, Language, Session
 from mlsub.rounds import get_round
-from tests.emit.adapters.common import digits, keys, opened, records, said
+from tests.emit.adapters.common import ROOT, digits, keys, opened, records, said
 from tests.emit.drive import emitted
 from tests.emit.test_ranks import together
 from tools.oracle.generate import Combination, usage_and_round
 from tools.support.digits import recorder
+from tools.support.effort import HUNG
 
 training = partial(recorder, usage="training", strict="warn")
 MIDDLE = Position(1.5, 1500, 30)
@@ -167,3 +170,32 @@ def test_a_forked_process_does_not_write_into_the_log_of_another(tmp_path: Path)
         ranks.rank = 1
         with pytest.raises(EmitError, match="process 1 was forked from the one that opened the log"):
             session.start(None)
+
+
+MISSING = {
+    "lightning": ("PyTorch Lightning", ["lightning", "lightning.pytorch", "pytorch_lightning"]),
+    "transformers": ("Hugging Face Transformers", ["transformers"]),
+    "keras": ("Keras 3", ["keras", "keras.callbacks"]),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_framework_that_is_not_there_is_told(name: str) -> None:
+    title, modules = MISSING[name]
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({modules}))
+try:
+    import mlsub.emit.{name}
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
+    assert (done.stdout, done.stderr) == (
+        f"{title} is not installed. Install it from a copy of the source: pip install '.[{name}]'\n",
+        "",
+    )
+    # One line, with no second exception above it.
+    bare = f"import sys; sys.modules.update(dict.fromkeys({modules})); import mlsub.emit.{name}"
+    raised = subprocess.run([sys.executable, "-c", bare], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
+    assert raised.stderr.count("Error") == 1
