@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from mlsub.cli import main
-from mlsub.packing.read import manifest_schema
 from tests.conftest import ExpectedText
 from tools.support.make_tree import Log, make_tree, snapshot
 from tools.support.runner import Outcome, answer_schema, run
@@ -249,9 +247,3 @@ def test_what_is_no_submission_has_no_manifest(workplace: Workplace, options: tu
     done = init("from.yaml", *options)
     assert done.status == 2
     assert done.stderr.startswith(f"mlsub init: {message}")
-
-
-def test_the_schema_is_printed_for_editors(workplace: Workplace) -> None:
-    done = run("schema", "manifest")
-    assert json.loads(done.stdout) == manifest_schema()
-    assert workplace.manifest_file.exists()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 from hypothesis import given
@@ -94,13 +93,12 @@ def test_no_such_file_is_an_error_of_its_own(tmp_path: Path) -> None:
         read_manifest(tmp_path / "absent.yaml")
 
 
-def test_the_schema_is_a_valid_one_and_every_word_says_what_it_means() -> None:
+def test_every_word_of_the_schema_says_what_it_means() -> None:
     schema = manifest_schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    for name, words in {
-        "": schema["properties"],
-        **{k: v.get("properties", {}) for k, v in schema["$defs"].items()},
-    }.items():
+    for name, words in (
+        ("", schema["properties"]),
+        *((k, v.get("properties", {})) for k, v in schema["$defs"].items()),
+    ):
         for word, meaning in words.items():
             assert "description" in meaning or "$ref" in meaning or meaning["type"] == "string", (name, word)
 

@@ -51,28 +51,10 @@ def test_every_change_says_something() -> None:
                 assert (change.old is None, change.new is None) != (True, True)
 
 
-def test_a_time_limit_changes_by_division() -> None:
-    change = of(diff("1.1", "2.0").common, "init_stop")
-    assert change.divisions == ("open",)
-    assert change.lines == (
-        "was: less than 30 minutes after the first init_start",
-        "now: less than 240 minutes after the first init_start",
-    )
-
-
-def test_a_list_tells_what_is_new_and_what_is_gone() -> None:
-    change = of(diff("6.0", "6.1").common, "lowest_numerical_precision_in_attn")
-    assert change.lines[0] == 'now also allowed: "mxfp6"'
-    assert change.old is not None and change.old.startswith("optional; one of ")
-
-
 def test_a_warning_becomes_an_error() -> None:
     [one] = diff("1.1", "2.0", "resnet").benchmarks
     change = of(one.keys, "weights_initialization")
-    assert change.lines == (
-        "count: an error, no longer a mere warning",
-        "tensors: an error, no longer a mere warning",
-    )
+    assert change.lines == tuple(f"{of}: an error, no longer a mere warning" for of in ("count", "tensors"))
 
 
 def test_a_target_is_told_of_the_benchmark_and_not_again_of_the_key() -> None:
@@ -85,14 +67,7 @@ def test_benchmarks_that_come_and_go() -> None:
     found = diff("4.0", "4.1")
     assert set(found.benchmarks_removed) == {"resnet", "unet3d"}
     assert found.benchmarks_added == ()
-    assert [fact.name for fact in found.facts] >= ["seeds of Closed entries"]
-
-
-def test_what_changes_for_every_log_is_not_repeated_for_each_benchmark() -> None:
-    found = diff("6.0", "6.1")
-    common = {change.key for change in found.common}
-    assert "tensor_parallelism" in common
-    assert all(change.key not in common - {"eval_accuracy"} for one in found.benchmarks for change in one.keys)
+    assert "seeds of Closed entries" in [fact.name for fact in found.facts]
 
 
 def test_nothing_and_nothing_is_no_change() -> None:

@@ -47,35 +47,17 @@ def test_the_list_is_in_the_order_of_a_run(usage: str) -> None:
 @pytest.mark.parametrize(
     ("key", "kind"),
     [
-        ("run_start", "INTERVAL_START"),
-        ("block_stop", "INTERVAL_END"),
-        ("staging_stop", "INTERVAL_END"),
-        ("eval_accuracy", "POINT_IN_TIME"),
-        ("opt_learning_rate_decay_start_step", "POINT_IN_TIME"),
+        *(("run_start", "INTERVAL_START"), ("block_stop", "INTERVAL_END"), ("staging_stop", "INTERVAL_END")),
+        *(("eval_accuracy", "POINT_IN_TIME"), ("opt_learning_rate_decay_start_step", "POINT_IN_TIME")),
     ],
 )
 def test_the_type_of_an_event(key: str, kind: str) -> None:
     assert event_type(key) == kind
 
 
-def test_what_stands_for_another_key_is_a_must_without_it() -> None:
-    assert line("bert", "1.0", "epoch_start").need == "must, unless block_start is logged"
-    assert line("bert", "1.0", "block_start").need == "must, unless epoch_start and eval_start are logged"
-
-
-def test_a_list_of_names_comes_down_to_the_one_asked_for() -> None:
-    assert line("bert", "1.0", "submission_benchmark").value == ('exactly "bert"',)
-    assert line("bert", "1.0", "submission_division", "open").value == ('exactly "open"',)
-
-
 @pytest.mark.parametrize(
     ("round_", "division", "need"),
-    [
-        ("1.0", "closed", "may"),
-        ("4.1", "closed", "must"),
-        ("4.1", "open", None),
-        ("0.7", "closed", None),
-    ],
+    [("1.0", "closed", "may"), ("4.1", "closed", "must"), ("4.1", "open", None), ("0.7", "closed", None)],
 )
 def test_the_seed_is_told_although_no_rule_of_one_log_names_it(round_: str, division: str, need: str | None) -> None:
     keys = key_list(get_round("training", round_), division, "bert").keys
