@@ -13,10 +13,8 @@ from unittest.mock import patch
 
 import pytest
 
-from mlsub.findings import Verdict
-from mlsub.submission.report import SystemResult
 from mlsub.systems.fields import facts_of
-from tests.score.reports import make_entry, make_report, make_row
+from tests.score.reports import make_entry, make_report, make_row, make_system
 from tools.oracle import shared
 
 with warnings.catch_warnings():
@@ -26,15 +24,8 @@ with warnings.catch_warnings():
 pytestmark = pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
 
 COLUMNS = (
-    "submitter",
-    "system",
-    "number_of_nodes",
-    "host_processor_model_name",
-    "host_processors_count",
-    "accelerator_model_name",
-    "accelerators_count",
-    "framework",
-    "notes",
+    *("submitter", "system", "number_of_nodes", "host_processor_model_name", "host_processors_count"),
+    *("accelerator_model_name", "accelerators_count", "framework", "notes"),
 )
 LINKS = ("details_url", "code_url")
 
@@ -60,12 +51,7 @@ def official_rows(organisation: Path, usage: str, name: str) -> list[dict[str, A
 
 def our_row(organisation: Path, system: str, usage: str, name: str) -> dict[str, Any]:
     content = json.loads((organisation / "systems" / f"{system}.json").read_bytes())
-    description = SystemResult(
-        path=f"systems/{system}.json",
-        organisation=organisation.name,
-        official=Verdict.ACCEPTED,
-        facts=facts_of(content),
-    )
+    description = make_system(system, facts_of(content), organisation.name)
     entry = make_entry(path=f"results/{system}/bert", system=system, organisation=organisation.name)
     row = make_row(make_report(entry, systems=(description,), usage=usage, round=name))
     return {column: row["system_name" if column == "system" else column] for column in (*COLUMNS, *LINKS)}

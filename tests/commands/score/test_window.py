@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -63,62 +64,47 @@ def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path
     assert "no result: 3 of 3 windows are invalid, so that the median is infinite" in outcome.stdout
 
 
-@pytest.mark.parametrize(
-    ("spoiled", "said"),
-    [
-        (
-            "benchmark",
-            "mlsub: nothing is selected: the runs are of more than one benchmark (bert, resnet); name those of one\n",
-        ),
-        (
-            "size",
-            "mlsub: nothing is selected: the runs are of more than one batch size (global_batch_size: 3200, 4096)\n",
-        ),
-        (
-            "platform",
-            'mlsub: nothing is selected: the runs are of more than one system (submission_platform: "rack1", "x")\n',
-        ),
-        ("few", "mlsub: nothing is selected: there are 7 runs, and a window has 8\n"),
-        (
-            "small",
-            "mlsub: nothing is selected: a window of 2 has no olympic score, which leaves out 2 runs; name 3 or more\n",
-        ),
-        (
-            "copy",
-            "mlsub: nothing is selected: result_4.txt contains a run that is there already: "
-            "number and times of all records as in result_3.txt\n",
-        ),
-        ("nothing", "has no result_*.txt. Name the folder of the logs, or the logs.\n"),
-        ("gone", "Name logs, or folders of them.\n"),
-        ("round", "4.0, 4.1, 5.0, 5.1, 6.0, 6.1. Did you mean 1.1?\n"),
-    ],
-)
-def test_runs_that_do_not_belong_together_are_refused(spoiled: str, said: str, tmp_path: Path) -> None:
+Paths = list[object]
+NOTHING = "mlsub: nothing is selected: "
+#: What is changed, and the paths and options where they are others; the window, the status, and what is said.
+REFUSED: dict[str, tuple[Callable[[Tree], Paths | None], int, int, str]] = {
+    "two benchmarks": (
+        lambda tree: [tree.entry(), tree.add_entry("bert", runs=1)], 5, 1,
+        f"{NOTHING}the runs are of more than one benchmark (bert, resnet); name those of one\n",
+    ),
+    "two batch sizes": (
+        lambda tree: tree.edit(lambda log: log.put("global_batch_size", value=4096), 2), 5, 1,
+        f"{NOTHING}the runs are of more than one batch size (global_batch_size: 3200, 4096)\n",
+    ),
+    "two platforms": (
+        lambda tree: tree.edit(lambda log: log.put("submission_platform", value="x"), 2), 5, 1,
+        f'{NOTHING}the runs are of more than one system (submission_platform: "rack1", "x")\n',
+    ),
+    "too few": (lambda tree: None, 8, 1, f"{NOTHING}there are 7 runs, and a window has 8\n"),
+    "too small a window": (
+        lambda tree: None, 2, 1,
+        f"{NOTHING}a window of 2 has no olympic score, which leaves out 2 runs; name 3 or more\n",
+    ),
+    "a copy": (
+        lambda tree: tree.log(4).write_bytes(tree.log(3).read_bytes()) and None, 5, 1,
+        f"{NOTHING}result_4.txt contains a run that is there already: "
+        "number and times of all records as in result_3.txt\n",
+    ),
+    "no log": (lambda tree: [tree.folder], 5, 2, "has no result_*.txt. Name the folder of the logs, or the logs.\n"),
+    "nothing": (lambda tree: [tree.folder / "gone"], 5, 2, "Name logs, or folders of them.\n"),
+    "no such round": (
+        lambda tree: [tree.entry(), "--round", "1.9"], 5, 2, "4.0, 4.1, 5.0, 5.1, 6.0, 6.1. Did you mean 1.1?\n"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_runs_that_do_not_belong_together_are_refused(case: str, tmp_path: Path) -> None:
+    change, size, status, said = REFUSED[case]
     tree = loose(tmp_path)
-    paths: list[object] = [tree.entry()]
-    size = 5
-    if spoiled == "benchmark":
-        paths.append(tree.add_entry("bert", runs=1))
-    elif spoiled == "size":
-        tree.edit(lambda log: log.put("global_batch_size", value=4096), 2)
-    elif spoiled == "platform":
-        tree.edit(lambda log: log.put("submission_platform", value="x"), 2)
-    elif spoiled == "few":
-        size = 8
-    elif spoiled == "small":
-        size = 2
-    elif spoiled == "copy":
-        tree.log(4).write_bytes(tree.log(3).read_bytes())
-    elif spoiled == "nothing":
-        paths = [tree.folder]
-    elif spoiled == "gone":
-        paths = [tree.folder / "gone"]
-    else:
-        paths += ["--round", "1.9"]
-    outcome = run("score", "--window", size, *paths)
-    assert outcome.stdout == ""
+    outcome = run("score", "--window", size, *(change(tree) or [tree.entry()]))
+    assert (outcome.status, outcome.stdout) == (status, "")
     assert outcome.stderr.endswith(said)
-    assert outcome.status == (2 if spoiled in ("nothing", "gone", "round") else 1)
 
 
 def test_runs_that_start_together_are_named(tmp_path: Path) -> None:
@@ -139,15 +125,8 @@ def test_a_run_that_died_before_its_clock_started_counts_as_infinite(tmp_path: P
     tree = loose(tmp_path)
     tree.edit(lambda log: log.drop("run_start", "run_stop"), 2)
     document = json.loads(run("score", "--window", 5, tree.entry(), "--format", "json").stdout)
-    assert [entry["minutes"] is None for entry in document["selection"]["runs"]] == [
-        True,
-        False,
-        True,
-        False,
-        False,
-        False,
-        False,
-    ]
+    endless = [entry["minutes"] is None for entry in document["selection"]["runs"]]
+    assert endless == [True, False, True, False, False, False, False]
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:

@@ -17,19 +17,9 @@ from tests.commands.site.sites import Html
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, "–"),
-        (math.nan, "–"),
-        (math.inf, "–"),
-        (0, "0"),
-        (3072, "3,072"),
-        (2_515_625.0, "2,515,625"),
-        (2_663_812.4, "2,663,812"),
-        (35.15384615, "35.1538"),
-        (0.720106, "0.720106"),
-        (0.5, "0.5"),
-        (-1.25, "-1.25"),
-        (0.00001234, "1.234e-05"),
-        (1e300, "1e+300"),
+        *((None, "–"), (math.nan, "–"), (math.inf, "–"), (0, "0"), (3072, "3,072"), (2_515_625.0, "2,515,625")),
+        *((2_663_812.4, "2,663,812"), (35.15384615, "35.1538"), (0.720106, "0.720106"), (0.5, "0.5")),
+        *((-1.25, "-1.25"), (0.00001234, "1.234e-05"), (1e300, "1e+300")),
     ],
 )
 def test_numbers_are_short_and_keep_their_size(value: float | None, shown: str) -> None:
@@ -39,12 +29,8 @@ def test_numbers_are_short_and_keep_their_size(value: float | None, shown: str) 
 @pytest.mark.parametrize(
     ("value", "digits", "shown"),
     [
-        (123.4, 2, "123"),
-        (9.96, 2, "10"),
-        (999.7, 3, "1,000"),
-        (99.97, 3, "100"),
+        *((123.4, 2, "123"), (9.96, 2, "10"), (999.7, 3, "1,000"), (99.97, 3, "100"), (1.5, 1, "2")),
         (999.9999999, 6, "1,000"),
-        (1.5, 1, "2"),
     ],
 )
 def test_few_digits_are_no_powers_of_ten(value: float, digits: int, shown: str) -> None:
