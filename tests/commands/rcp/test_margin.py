@@ -9,7 +9,6 @@ import pytest
 
 from tests.commands.test_hostile import HOSTILE
 from tests.conftest import ExpectedText
-from tools.oracle.shared import ABSENT, folder, present
 from tools.support.entry_logs import log_of, write_logs
 from tools.support.make_tree import make_tree
 from tools.support.runner import Outcome, run
@@ -138,16 +137,3 @@ def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(name: str, 
     assert all(character.isprintable() or character == "\n" for character in found.stdout + found.stderr)
     if format_ == "json":
         assert entries(found)[0]["organisation"] == HOSTILE[name]
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-def test_a_published_round_is_answered_in_full() -> None:
-    found = margin(folder("5.1"), "--format", "json")
-    assert found.status == 0
-    every = entries(found)
-    assert len(every) == 18
-    assert all(entry["verdict"] == "pass" and entry["distance"] >= 0 for entry in every)
-    assert all(0 <= entry["chance"]["value"] <= 1 for entry in every)
-    certain = [entry for entry in every if entry["chance"]["certain"]]
-    assert [entry["benchmark"] for entry in certain] == ["retinanet"]
-    assert all(entry["chance"]["low"] <= entry["chance"]["value"] for entry in every if entry not in certain)
