@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mlsub.emit import DoomedRunError, EmitError, EmitWarning
 from tests.emit.adapters.common import digits, keys
-from tools.support.digits import HYPERPARAMETERS, initialise, record_run, recorder, train
-
-
-def but(**changes: Any) -> dict[str, Any]:
-    """The hyperparameters of the digits with some changed; None leaves one out."""
-    return {key: value for key, value in {**HYPERPARAMETERS, **changes}.items() if value is not None}
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "result_0.txt"
+from tools.support.digits import HYPERPARAMETERS, hyperparameters, initialise, record_run, recorder, train
 
 
 def test_what_is_in_order_passes_and_nothing_is_logged(log: Path) -> None:
@@ -34,7 +23,7 @@ def test_what_is_in_order_passes_and_nothing_is_logged(log: Path) -> None:
 
 
 def test_all_problems_are_said_at_once_and_no_file_is_left(log: Path) -> None:
-    wrong = but(
+    wrong = hyperparameters(
         opt_name="adam", opt_momentum=None, global_batch_size=48, learning_rate=0.1, opt_base_learning_rate=None
     )
     with pytest.raises(DoomedRunError) as refused, recorder(log) as rec:
@@ -54,20 +43,20 @@ def test_all_problems_are_said_at_once_and_no_file_is_left(log: Path) -> None:
 def test_what_may_be_misspelled_is_warned_of_and_keys_of_ones_own_are_not(log: Path) -> None:
     with recorder(log, division="open") as rec:
         with pytest.warns(EmitWarning, match=r"preflight\.misspelled.*\n.*opt_momentum") as warned:
-            found = rec.preflight(but(opt_momentum=None, opt_momentun=0.5, submission_pocname="me"))
+            found = rec.preflight(hyperparameters(opt_momentum=None, opt_momentun=0.5, submission_pocname="me"))
         assert warned[0].filename == __file__
     assert [finding.rule for finding in found] == ["preflight.misspelled", "preflight.unknown-key"]
 
 
 def test_what_the_recorder_logs_itself_cannot_be_given_otherwise(log: Path) -> None:
     with recorder(log) as rec, pytest.raises(DoomedRunError, match="submission_org is stated as something else"):
-        rec.preflight(but(submission_org="Other"))
+        rec.preflight(hyperparameters(submission_org="Other"))
 
 
 def test_to_warn_only_is_to_warn_once(log: Path) -> None:
     with recorder(log, strict="warn") as rec, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        rec.preflight(but(opt_name="adam"))
+        rec.preflight(hyperparameters(opt_name="adam"))
         initialise(rec, opt_name="adam")
     assert [str(one.message).count("key.opt_name.value") for one in warned] == [1]
 
@@ -75,7 +64,7 @@ def test_to_warn_only_is_to_warn_once(log: Path) -> None:
 def test_an_adapter_says_all_at_once(log: Path) -> None:
     from mlsub.emit.adapting import Session
 
-    training = digits("accuracy", hyperparameters=but(opt_name="adam", opt_momentum=None), train_samples=5)
+    training = digits("accuracy", hyperparameters=hyperparameters(opt_name="adam", opt_momentum=None), train_samples=5)
     with pytest.raises(DoomedRunError) as refused, recorder(log) as rec:
         Session(rec, training)
     assert len(refused.value.findings) == 3

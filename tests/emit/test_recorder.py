@@ -19,11 +19,6 @@ from tools.support.digits import initialise, record_run, recorder, train
 STATUSES = "give status=..., one of cloud, onprem, preview, research"
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "result_0.txt"
-
-
 def test_a_run_is_logged_in_order_and_compliant(log: Path) -> None:
     record_run(log)
     keys = [record["key"] for record in records(log)]
