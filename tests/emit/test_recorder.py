@@ -62,6 +62,8 @@ FORBIDDEN: dict[str, tuple[dict[str, Any], set[str], str]] = {
     "a batch size not allowed": (
         {"global_batch_size": 48}, {"key.global_batch_size.value"}, "one of 16, 32, 64, 128"
     ),
+    "another momentum": ({"opt_momentum": 0.8}, {"key.opt_momentum.value"}, "0.8"),
+    "another weight decay": ({"opt_weight_decay": 0.0}, {"key.opt_weight_decay.value"}, "0.0"),
     "a number as text": ({"opt_momentum": "0.9"}, {"key.opt_momentum.value"}, 'found:    "0.9"'),
     "a key left out": ({"opt_momentum": None}, {"key.opt_momentum.count"}, "opt_momentum is missing"),
     "two keys left out": (

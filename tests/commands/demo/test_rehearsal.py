@@ -77,28 +77,20 @@ def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path
     assert {f.rule for f in report.findings} == {"key.eval_accuracy.target", "run.status-aborted"}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "rule"),
-    [
-        ({"opt_name": "adam"}, "key.opt_name.value"),
-        ({"model_hidden_units": 128}, "key.model_hidden_units.value"),
-        ({"global_batch_size": 48}, "key.global_batch_size.value"),
-        ({"opt_momentum": 0.8}, "key.opt_momentum.value"),
-        ({"opt_weight_decay": 0.0}, "key.opt_weight_decay.value"),
-    ],
-)
-def test_the_recorder_refuses_in_closed_what_open_may_do(parameters: dict, rule: str, tmp_path: Path) -> None:
+def test_the_recorder_refuses_in_closed_what_open_may_do(tmp_path: Path) -> None:
+    """Which values it refuses, tests/emit has."""
+
     def train(division: str) -> Path:
-        entry = RehearsalEntry("here", division, Parameters(**{"opt_base_learning_rate": 0.005, **parameters}))
+        entry = RehearsalEntry("here", division, Parameters(opt_base_learning_rate=0.005, opt_name="adam"))
         log = tmp_path / f"result_{division}.txt"
         train_run(open_recorder(log, "Org", "research", entry), entry.hyperparameters, seed=7)
         return log
 
     with pytest.raises(DoomedRunError) as refused:
         train("closed")
-    assert {finding.rule for finding in refused.value.findings} == {rule}
+    assert {finding.rule for finding in refused.value.findings} == {"key.opt_name.value"}
     report = mlsub.check(train("open"), round="1.0", usage="rehearsal")
-    assert {finding.rule for finding in report.findings if finding.rejects} == set()
+    assert [finding for finding in report.findings if finding.rejects] == []
 
 
 def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None:

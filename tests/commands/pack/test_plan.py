@@ -107,9 +107,7 @@ def test_setup_and_other_files_have_their_places(workplace: Workplace) -> None:
     (setup / "README.md").write_text("")
     (workplace.folder / "NOTES").write_text("")
     workplace.entry(setup="setup")
-    workplace.save(
-        files=[{"from": "NOTES", "to": "./README.md"}, {"from": "setup", "to": "benchmarks/resnet/docs"}],
-    )
+    workplace.save(files=[{"from": "NOTES", "to": "./README.md"}, {"from": "setup", "to": "benchmarks/resnet/docs"}])
     assert places(planned(workplace)) == [
         "README.md",
         "benchmarks/resnet/docs/README.md",

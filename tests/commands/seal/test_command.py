@@ -250,10 +250,7 @@ ENDS = [
     (["seal", "TREE", "--no-encryption", "--legacy-openssl"], "--legacy-openssl needs --passphrase-file."),
     (["seal", "TREE", "-r", "age1x"], "mlsub seal: 'age1x' is not a public key."),
     (["seal", "TREE", "--passphrase-file", "HERE/nothing"], "mlsub seal: HERE/nothing cannot be read: No such file"),
-    (
-        ["seal", "TREE", "--passphrase-file", "HERE/key.pub"],
-        "the passphrase in HERE/key.pub is open to other users",
-    ),
+    (["seal", "TREE", "--passphrase-file", "HERE/key.pub"], "the passphrase in HERE/key.pub is open to other users"),
     (["seal", "HERE/nothing", "--no-encryption"], "mlsub seal: HERE/nothing cannot be read: No such file"),
     (["seal", "HERE/key", "--no-encryption"], "mlsub seal: HERE/key is not a folder."),
     (["seal", "TREE", "--no-encryption", "-o", "HERE/no/where"], "mlsub seal: There is no folder HERE/no."),
@@ -295,8 +292,7 @@ def test_what_cannot_be_done_is_said_in_a_line(arguments: list[str], why: str, p
 
 
 @pytest.mark.parametrize(
-    ("text", "size"),
-    [("768", 768), ("768B", 768), ("1kB", 1000), ("1 KiB", 1024), ("2MB", 2000000), ("1gib", 1 << 30)],
+    ("text", "size"), [("768", 768), ("768B", 768), ("1kB", 1000), ("1 KiB", 1024), ("2MB", 2000000), ("1gib", 1 << 30)]
 )
 def test_sizes(text: str, size: int, place: Path) -> None:
     from mlsub.commands.opening import parse_size

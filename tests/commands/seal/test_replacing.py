@@ -35,11 +35,7 @@ def test_what_goes_wrong_inside_is_told_by_every_form(
     """The libraries and the program that encrypt stand between, and must not swallow it."""
     if form == "openssl" and not shutil.which("openssl"):
         pytest.skip("no openssl here")
-    key = {
-        "recipient": pair()[0],
-        "passphrase": PASSPHRASE,
-        "openssl": with_openssl(b"correct horse battery"),
-    }[form]
+    key = {"recipient": pair()[0], "passphrase": PASSPHRASE, "openssl": with_openssl(b"correct horse battery")}[form]
     tree = plant(tmp_path)
     before = snapshot(tmp_path)
     for error in (KeyboardInterrupt(), RefusedError(finding("seal.changed", "ACME/a", "it changed"))):

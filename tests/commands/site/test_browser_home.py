@@ -13,13 +13,7 @@ from tests.commands.site.sites import checked
 from tools.support.make_tree import make_tree
 
 BENCHMARK = "benchmarks/resnet.html"
-DRAWN = [
-    "index.html",
-    BENCHMARK,
-    "accelerators/a100.html",
-    "organisations/acme.html",
-    "systems/acme_rack8.html",
-]
+DRAWN = ["index.html", BENCHMARK, "accelerators/a100.html", "organisations/acme.html", "systems/acme_rack8.html"]
 #: Round, organisation, system, accelerator, nodes of eight, minutes, division.
 RESULTS = [
     ("v1.0", "ACME", "rack8", "NVIDIA A100", 1, 30.0, "closed"),

@@ -233,19 +233,14 @@ def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> 
     (row,) = [row for row in table.rows if row[1].text == "key.lars_epsilon.value"]
     assert row[0].text == "error"
     assert "expected: exactly 0.0" in row[2].text
-    assert [place.rpartition(":")[0] for place in row[3].text.splitlines()] == [
-        "results/rack1/resnet/result_{0,1}.txt",
-    ]
+    assert [place.rpartition(":")[0] for place in row[3].text.splitlines()] == ["results/rack1/resnet/result_{0,1}.txt"]
 
 
 def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
     monkeypatch.setattr("mlsub.commands.site.facts.MAX_ROWS", 1)
     found = result(tree)
-    sections = (
-        hyperparameters_section(found.logs),
-        system_section([found]),
-    )
+    sections = (hyperparameters_section(found.logs), system_section([found]))
     for section, last in zip(sections, ("14 keys", "33 fields"), strict=True):
         assert len(section.tables[0].rows) == 1
         assert section.words[-1] == f"The first 1 of {last} are shown."

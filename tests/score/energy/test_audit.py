@@ -9,7 +9,17 @@ import pytest
 
 from mlsub.findings import Kind, Verdict
 from mlsub.score.energy.score import Power
-from tools.support.power_folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
+from tools.support.power_folders import (
+    SECONDS,
+    START_MS,
+    judged,
+    make_entry,
+    node_log,
+    power_of,
+    record,
+    rules,
+    switch_log,
+)
 
 GOOD = [1000 + n % 7 for n in range(SECONDS + 1)]
 Files = dict[str, str]
@@ -30,15 +40,13 @@ def entry(tmp_path: Path, first: Files | None, others: Callable[[int], Files | N
     return folder
 
 
-def told(power: Power | None) -> list[tuple[str, str, str | None]]:
+def told(power: Power) -> list[tuple[str, str, str | None]]:
     """Rule, path below the first run and what was found; findings on other runs would stand out by their path."""
-    assert power is not None
     return [(f.rule, f.path.removeprefix("power/result_0/"), f.actual) for f in power.findings]
 
 
 def test_good_measurements_say_nothing(tmp_path: Path) -> None:
     power = judged(entry(tmp_path, one(0)), nodes="1")
-    assert power is not None
     assert (power.findings, power.faulted) == ((), frozenset())
     mean = sum(watts + 1 for watts in GOOD[1:]) / SECONDS
     assert power.joules[1] == pytest.approx(mean * SECONDS, rel=1e-12)
@@ -49,7 +57,7 @@ def test_without_a_power_folder_there_is_nothing_to_judge(tmp_path: Path) -> Non
     folder = tmp_path / "system" / "resnet"
     make_entry(folder, [])
     (folder / "power").rmdir()
-    assert judged(folder) is None
+    assert power_of(folder) is None
 
 
 ALONE = ", on 1 of 1 nodes"
@@ -140,7 +148,7 @@ def test_a_defect_of_a_node_is_told_once(name: str, tmp_path: Path) -> None:
     power = judged(entry(tmp_path, {"node_0.txt": text}))
     of_run = {"no-energy": "power/result_0"}
     assert told(power) == [(f"power.{rule}", of_run.get(rule, "node_0.txt"), actual) for rule, actual in found]
-    assert power is not None and (power.joules[0] is None) == ("no-energy" in dict(found))
+    assert (power.joules[0] is None) == ("no-energy" in dict(found))
     assert {f.kind for f in power.findings} <= {Kind.REVIEW}
     assert power.faulted == frozenset()
 
@@ -213,7 +221,6 @@ def test_what_cannot_be_read_is_told_once(tmp_path: Path) -> None:
         ("power.no-energy", "power/result_0"),
         ("power.unreadable", "node_1.txt"),
     ]
-    assert power is not None
     assert power.findings[1].message == "It cannot be read: a folder, and 1 more files"
 
 
@@ -258,7 +265,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_end_in_findings(name: str, tmp_path: Path) -> None:
     power = judged(entry(tmp_path, {"node_0.txt": node_log(GOOD[:2]) + HOSTILE[name]}))
-    assert power is not None and power.findings
+    assert power.findings
     assert all(len(f"{f.message}{f.expected}{f.actual}") < 500 for f in power.findings)
 
 

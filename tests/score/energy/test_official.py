@@ -129,7 +129,6 @@ def test_energy_and_faults_are_those_of_the_official_tool(number: int, tmp_path:
     make_entry(folder, runs, seconds)
     results = sorted(folder.glob("result_*.txt"))
     power = judged(folder)
-    assert power is not None
     for result, ours, length in zip(results, power.joules, seconds, strict=True):
         theirs = official_joules(folder, result, 1000 * length)
         nodes = [] if theirs is None else official_nodes(folder / "power" / result.stem, 1000 * length)
@@ -209,7 +208,6 @@ def test_the_energy_of_an_entry_is_that_of_the_official_olympic_mean() -> None:
 def test_the_published_measurements_come_to_the_official_energy(system: str) -> None:
     folder = CORPUS / "v4.0" / "smc-ac-power" / "results" / system / "resnet"
     power = judged(folder, "4.0")
-    assert power is not None
     assert power.faulted == frozenset()
     for result, ours in zip(sorted(folder.glob("result_*.txt")), power.joules, strict=True):
         start, stop = summarizer._query_run_start_stop(summarizer.parse_file(str(result), "4.0.0")[0])
