@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from mlsub.cli import main
 from tests.conftest import ExpectedText
-from tools.support.make_tree import Log, make_tree, snapshot
+from tools.support.make_tree import make_tree, snapshot
 from tools.support.runner import Outcome, answer_schema, run
 from tools.support.workplace import Workplace
 
@@ -28,13 +28,6 @@ def reads(workplace: Workplace, expected_text: ExpectedText) -> ExpectedText:
 
 def pack(*options: str) -> Outcome:
     return run("pack", "submission.yaml", "-o", "out/ACME", "--jobs", "1", *options)
-
-
-def too_fast(workplace: Workplace) -> None:
-    for file in (workplace.folder / "runs/resnet").iterdir():
-        log = Log.read(file)
-        log.put("eval_accuracy", metadata={"epoch_num": 16})
-        file.write_text(log.text())
 
 
 def everything(workplace: Workplace) -> None:
@@ -73,7 +66,7 @@ def test_written_and_then_as_planned(workplace: Workplace) -> None:
 
 
 def test_a_rejection_is_told_and_may_be_allowed(workplace: Workplace, reads: ExpectedText) -> None:
-    too_fast(workplace)
+    workplace.make_too_fast()
     refused = pack("--write")
     assert refused.status == 1
     reads("refused.txt", refused.stdout)
@@ -145,7 +138,7 @@ def test_what_cannot_be_used_ends_with_2(workplace: Workplace, arguments: list[s
 
 def test_the_document_has_it_all(workplace: Workplace) -> None:
     everything(workplace)
-    too_fast(workplace)
+    workplace.make_too_fast()
     waiver = {"rule": "rcp.too-fast", "reason": "It is known to all.", "expires": "2999-12-31"}
     workplace.save(waivers=[waiver])
     done = pack("--format", "json", "--write")

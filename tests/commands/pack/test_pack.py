@@ -19,7 +19,7 @@ from mlsub.packing.pack import deciding, waiver_of
 from mlsub.packing.plan import make_plan
 from mlsub.workspace import check_path
 from tools.support.corpus import CORPUS
-from tools.support.make_tree import Tree, make_description, make_log, make_tree, snapshot, spoil
+from tools.support.make_tree import Tree, make_description, make_tree, snapshot, spoil
 from tools.support.workplace import TODAY, Workplace, files, rules
 
 TOO_FAST = {"rule": "rcp.too-fast", "entry": "rack1/resnet", "reason": "The committee knows of it."}
@@ -28,15 +28,6 @@ TOO_FAST = {"rule": "rcp.too-fast", "entry": "rack1/resnet", "reason": "The comm
 @pytest.fixture
 def workplace(tmp_path: Path) -> Workplace:
     return Workplace(tmp_path)
-
-
-def too_fast(workplace: Workplace, share: float = 0.5) -> None:
-    """Let the runs converge so fast that the convergence test fails."""
-    for run, file in enumerate(sorted((workplace.folder / "runs" / "resnet").iterdir())):
-        log = make_log("resnet", "closed", run)
-        last = log.records("eval_accuracy")[-1]
-        last["metadata"]["epoch_num"] = int(last["metadata"]["epoch_num"] * share)
-        file.write_text(log.text())
 
 
 def test_what_was_planned_is_written_and_accepted_and_a_second_run_changes_nothing(workplace: Workplace) -> None:
@@ -64,7 +55,7 @@ def test_what_was_planned_is_written_and_accepted_and_a_second_run_changes_nothi
 def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
     workplace.pack()
     before = snapshot(workplace.out.parent)
-    too_fast(workplace)
+    workplace.make_too_fast()
     refused = workplace.pack()
     assert refused.refused
     assert not refused.written
@@ -76,7 +67,7 @@ def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
 
 @pytest.mark.parametrize(("days", "written"), [(None, True), (0, True), (-1, False)])
 def test_a_waiver_lets_it_be_written_while_it_holds(workplace: Workplace, days: int | None, written: bool) -> None:
-    too_fast(workplace)
+    workplace.make_too_fast()
     workplace.save(waivers=[TOO_FAST | {"expires": "never" if days is None else str(TODAY + timedelta(days))}])
     packed = workplace.pack()
     assert (packed.written, packed.refused) == (written, not written)
@@ -87,7 +78,7 @@ def test_a_waiver_lets_it_be_written_while_it_holds(workplace: Workplace, days: 
 
 def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: Path) -> None:
     workplace = Workplace(tmp_path, "resnet", "bert")
-    too_fast(workplace)
+    workplace.make_too_fast()
     waiver = TOO_FAST | {"expires": "never"}
     workplace.save(waivers=[waiver | {"entry": "rack1/bert"}, waiver | {"rule": "seed.shared"}])
     packed = workplace.pack()
@@ -96,7 +87,7 @@ def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: P
 
 
 def test_more_rejections_than_are_waived_still_reject(workplace: Workplace) -> None:
-    too_fast(workplace)
+    workplace.make_too_fast()
     description = make_description(system_name=None)
     (workplace.folder / "rack1.json").write_text(json.dumps(description))
     workplace.save(waivers=[TOO_FAST | {"expires": "never"}])

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.commands.test_hostile import HOSTILE
 from tests.conftest import ExpectedText
 from tools.support.entry_logs import log_of, write_logs
 from tools.support.make_tree import make_tree
@@ -123,17 +122,3 @@ def test_a_part_that_cannot_be_checked_is_not_passed_over(tmp_path: Path) -> Non
     found = margin(resnet(tmp_path, 42, 43, 44, 45, 46), tmp_path / "nowhere", "--round", "1.0")
     assert found.status == 1
     assert "There is no" in found.stderr
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("format_", ["text", "json"])
-def test_hostile_names_neither_steer_the_terminal_nor_break_the_json(name: str, format_: str, tmp_path: Path) -> None:
-    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
-    tree.entry().parent.rename(tree.folder / "results" / HOSTILE[name])
-    tree.description().rename(tree.folder / "systems" / f"{HOSTILE[name]}.json")
-    tree.folder.rename(tree.folder.with_name(HOSTILE[name]))
-    found = margin(tree.folder.with_name(HOSTILE[name]), "--format", format_)
-    assert found.status == 0
-    assert all(character.isprintable() or character == "\n" for character in found.stdout + found.stderr)
-    if format_ == "json":
-        assert entries(found)[0]["organisation"] == HOSTILE[name]

@@ -182,15 +182,6 @@ def test_hostile_logs_beside_good_ones(tmp_path: Path) -> None:
     assert "\x1b" not in run("review", tree).stdout
 
 
-def test_names_that_would_steer_a_terminal(tmp_path: Path) -> None:
-    tree = write_tree(tmp_path, {3: lambda made: delay(made, "init_stop", 900_000)})
-    (tree / "results" / "rack1").rename(tree / "results" / "ra\x1b[31mck")
-    outcome = run("review", tree)
-    assert outcome.status == 1
-    assert "\x1b" not in outcome.stdout
-    assert "results/ra\\x1b[31mck/bert" in outcome.stdout
-
-
 def test_rates_as_json(tmp_path: Path) -> None:
     outcome = run("review", write_tree(tmp_path), "--rates", "--format", "json")
     assert outcome.status == 0

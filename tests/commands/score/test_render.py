@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import unicodedata
 import zipfile
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +24,7 @@ from mlsub.commands.score.formats import MAX_CELL, render_csv, render_parquet, r
 from mlsub.findings import Verdict
 from mlsub.present import html, markdown, text
 from mlsub.present.tables import Row, columns, exact, is_formula, legible
-from mlsub.submission.report import EntryResult, RcpResult, Report, ScoreResult
+from mlsub.submission.report import RcpResult, Report, ScoreResult
 from tests.conftest import ExpectedText
 from tests.score.reports import (
     bases,
@@ -33,7 +32,6 @@ from tests.score.reports import (
     make_log,
     make_report,
     make_row,
-    make_score,
     organisations,
     rows_of,
     variety,
@@ -78,22 +76,6 @@ DOCUMENTS = {
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_document_reads_to_the_letter(name: str, expected_text: ExpectedText) -> None:
     expected_text(name, DOCUMENTS[name]())
-
-
-def test_csv_has_one_header_and_all_values_unrounded() -> None:
-    rows = rows_of(variety(), organisations())
-    read = read_csv(render_csv(rows))
-    assert len(read) == len(rows) == 8
-    for row, cells in zip(rows, read, strict=True):
-        assert list(cells) == NAMES
-        for column in columns():
-            value, cell = row[column.name], cells[column.name]
-            if value is None:
-                assert cell == ""
-            elif column.kind == "text":
-                assert cell == value
-            else:
-                assert float(cell) == value
 
 
 def test_csv_without_rows_is_a_header() -> None:
@@ -141,24 +123,6 @@ def test_legible_text_can_be_read_and_stays_what_it_was_where_it_could(text: str
     assert legible(plain) == plain
 
 
-def unescaped(cell: str) -> str:
-    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", cell)
-
-
-@given(TEXT)
-def test_markdown_keeps_hostile_text_in_its_cell(text: str) -> None:
-    shown = [column for column in columns() if column.markdown == "always"]
-    row = make_row(submitter=text, notes=text)
-    lines = render_markdown([row]).rstrip("\n").split("\n")
-    assert len(lines) == 7
-    # Split as GitHub does: at each pipe without a backslash before it.
-    cells = re.split(r"(?<!\\)\|", lines[-1])[1:-1]
-    assert len(cells) == len(shown)
-    cell = cells[[column.name for column in shown].index("submitter")].strip()
-    assert unescaped(cell) == " ".join(legible(text).split())
-    assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in cell)
-
-
 @pytest.mark.parametrize(
     ("notes", "cell"),
     [
@@ -200,47 +164,6 @@ def body(text: str) -> list[str]:
     return lines[start + 1 : end]
 
 
-def widest() -> EntryResult:
-    """An entry with every column there is, and a name that is too long."""
-    return make_entry(
-        system="a-system-with-a-name-of-sixty-characters-and-then-some-more-x",
-        energy=variety().entries[0].energy,
-        benchmark="deepseekv3_671b",
-        rcp=RcpResult(verdict="bypassed", unit="samples", batch_size=131072.0, mean=1409286144.0),
-        score=make_score(10000.0, 1.2345678, 1.3345678),
-    )
-
-
-def test_a_long_name_breaks_into_lines_and_no_figure_does() -> None:
-    lines = body(table(make_report(widest(), make_entry()), width=160))
-    assert lines[0].split()[1:] == [
-        *("deepseekv3_671b", "closed", "9", "of", "10", "131072", "1409286144", "bypassed", "1.2346"),
-        *("12345.678", "13345.678", "18.500", "accepted"),
-    ]
-    width = lines[0].index("deepseekv3_671b")
-    assert "".join(line[:width].strip() for line in lines[:-1]) == widest().system
-    assert lines[-1].split()[0] == "rack1"
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_where_there_is_no_room_for_a_row_it_is_a_block(width: int) -> None:
-    shown = table(make_report(widest(), make_entry()), width=width)
-    assert max(map(len, shown.splitlines())) <= width
-    together = "".join(shown.split())
-    assert widest().system in together
-    for fact in ("convergence:1409286144", "RCP:bypassed", "scaling:1.2346", "expected:13345.678", "MJ:18.500"):
-        assert fact in together
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
-def test_no_figure_is_cut_off_at_any_width(width: int) -> None:
-    text = table(variety(), organisations(), bases(), width=width)
-    assert "…" not in text
-    assert max(map(len, text.splitlines())) <= width
-    figures = ["27.123", "27.216", "34.966", "1.5000", "fail*", "131072", "0.936", "18.500", "bypassed", "rejected"]
-    assert [value for value in (*figures, "4 of 10") if value not in text] == []
-
-
 def test_numbers_that_no_honest_log_could_come_to_are_kept_short() -> None:
     absurd = make_entry(
         rcp=RcpResult(verdict="pass", unit="samples", batch_size=1e300, mean=1.5e299),
@@ -260,14 +183,6 @@ def test_columns_without_anything_to_show_are_left_out() -> None:
     assert text.split("\n")[4].split() == ["system", "benchmark", "division", "converged", "minutes", "verdict"]
     assert "convergence" not in text
     assert "MJ" not in text
-
-
-@given(TEXT)
-def test_the_table_never_steers_a_terminal(text: str) -> None:
-    names: dict[str, Any] = dict.fromkeys(("path", "organisation", "system", "benchmark", "division"), text)
-    entry = make_entry(**names, rcp=RcpResult(verdict="bypassed", bypass=text))
-    out = table(make_report(entry, make_entry(), root=text))
-    assert all(c.isprintable() or c == "\n" for c in out)
 
 
 def test_bypasses_are_bounded() -> None:
