@@ -97,10 +97,8 @@ def test_a_document_of_another_command_does_not_pass() -> None:
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        (("resnet", None, None), ("training", "4.0")),
-        (("ResNet", "v2.1", None), ("training", "2.1")),
-        (("cosmoflow", None, None), ("hpc", "3.0")),
-        (("digits", "1.0", None), ("rehearsal", "1.0")),
+        *((("resnet", None, None), ("training", "4.0")), (("ResNet", "v2.1", None), ("training", "2.1"))),
+        *((("cosmoflow", None, None), ("hpc", "3.0")), (("digits", "1.0", None), ("rehearsal", "1.0"))),
         (("llama31-8b", "6.0.0", "training"), ("training", "6.0")),
     ],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -68,25 +67,6 @@ def test_the_rows_are_the_entries_of_the_document(name: str) -> None:
         for column in ("division", "organisation", "benchmark", "scaling_type", "runs", "compliant", "converged"):
             assert row[column] == entry[column]
         assert row["verdict"] == entry["official"]
-
-
-@pytest.mark.parametrize("name", PACKAGES)
-def test_every_row_knows_its_system(name: str) -> None:
-    for row in table(name):
-        description = shared.folder(name) / row["organisation"] / "systems" / f"{row['system']}.json"
-        content = json.loads(description.read_bytes())
-        assert row["submitter"] == content["submitter"]
-        assert row["system_name"] == content["system_name"]
-        nodes = int(float(content["number_of_nodes"]))
-        assert row["number_of_nodes"] == nodes
-        assert row["accelerators_count"] == int(content["accelerators_per_node"]) * nodes
-        assert row["host_processors_count"] == int(content["host_processors_per_node"]) * nodes
-        assert row["availability"] in {
-            *("Available on-premise", "Available cloud", "Preview", "Research, Development, or Internal (RDI)")
-        }
-        assert row["details_url"].endswith(
-            f"_v{row['round']}/blob/main/{row['organisation']}/systems/{description.name}"
-        )
 
 
 def test_one_benchmark_folder_of_a_package_has_the_scores_of_its_entry() -> None:

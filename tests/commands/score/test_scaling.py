@@ -30,27 +30,19 @@ def test_a_factor_is_written_where_the_time_is_to_be_scaled(tmp_path: Path) -> N
     assert again["published"] == again["expected"] == 12.0 * factor
 
 
-@pytest.mark.parametrize("epochs", [30, 40])
-def test_none_is_written_where_nothing_is_scaled(epochs: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("epochs", "published", "option"),
+    [(30, None, True), (40, None, True), (35, '{"scaling_factor": 1.5}', True), (35, None, False)],
+)
+def test_none_is_written_where_nothing_is_scaled_or_one_is_there_or_unasked(
+    epochs: int, published: str | None, option: bool, tmp_path: Path
+) -> None:
     tree = tree_with(tmp_path, epochs)
+    if published is not None:
+        (tree.entry() / "scaling.json").write_text(published)
     before = snapshot(tree.folder)
-    outcome = run("score", tree.folder, "--write-scaling")
-    assert "no scaling.json to write" in outcome.stderr
-    assert snapshot(tree.folder) == before
-
-
-def test_a_published_factor_stays(tmp_path: Path) -> None:
-    tree = tree_with(tmp_path, 35)
-    (tree.entry() / "scaling.json").write_text('{"scaling_factor": 1.5}')
-    before = snapshot(tree.folder)
-    run("score", tree.folder, "--write-scaling")
-    assert snapshot(tree.folder) == before
-
-
-def test_without_the_option_nothing_is_written(tmp_path: Path) -> None:
-    tree = tree_with(tmp_path, 35)
-    before = snapshot(tree.folder)
-    run("score", tree.folder)
+    outcome = run("score", tree.folder, *["--write-scaling"] * option)
+    assert ("no scaling.json to write" in outcome.stderr) is option
     run("check", tree.folder)
     assert snapshot(tree.folder) == before
 
