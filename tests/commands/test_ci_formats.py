@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import junitparser
 import pytest
@@ -15,8 +14,7 @@ import pytest
 from mlsub.present import CI_FORMATS, FORMATS, terminal
 from mlsub.present.document import Document, Text
 from tests.ci_formats import counted, github, gitlab, junit, sarif
-from tests.commands.test_review import stretched
-from tests.review.runs.build import write_tree
+from tests.review.runs.build import every, stretch, write_tree
 from tools.support.corpus import CORPUS
 from tools.support.digits import HYPERPARAMETERS
 from tools.support.effort import LONG
@@ -50,8 +48,7 @@ def descriptions(place: Path) -> tuple[object, ...]:
 
 
 def runs(place: Path) -> tuple[object, ...]:
-    changes: dict[int, Any] = dict.fromkeys(range(10), stretched)
-    return ("review", "--select", "inspect", write_tree(place, changes).relative_to(place))
+    return ("review", "--select", "inspect", write_tree(place, every(stretch(1.098))).relative_to(place))
 
 
 def claims(place: Path) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 Record = dict[str, Any]
 Line = Record | str
-Change = Callable[[random.Random, list[Line]], None]
+Change = Callable[[random.Random, list[Line]], object]
 
 NAMES = ("global_batch_size", "submission_benchmark", "eval_accuracy", "eval_error", "train_samples", "run_stop")
 #: What stands where a count belongs.
@@ -113,27 +113,22 @@ def _escaped(chance: random.Random, lines: list[Line]) -> None:
 
 def _twice_the_same_name(chance: random.Random, lines: list[Line]) -> None:
     text = json.dumps(record("note", 5, epoch_num=1, status="success"))
-    name = chance.choice(NAMES)
-    _insert(
-        chance,
-        lines,
-        f":::MLLOG {text.replace('{', '{' + chr(34) + 'key' + chr(34) + ': ' + json.dumps(name) + ', ', 1)}\n",
-    )
+    key = f'{{"key": {json.dumps(chance.choice(NAMES))}, '
+    _insert(chance, lines, f":::MLLOG {text.replace('{', key, 1)}\n")
 
 
 def _move(chance: random.Random, lines: list[Line]) -> None:
-    found = _records(lines, *NAMES, "run_start")
-    if found:
-        target = chance.choice(found)
-        del lines[next(n for n, line in enumerate(lines) if line is target)]
-        _insert(chance, lines, target)
+    if (taken := _drop(chance, lines, "run_start")) is not None:
+        _insert(chance, lines, taken)
 
 
-def _drop(chance: random.Random, lines: list[Line]) -> None:
-    found = _records(lines, *NAMES)
-    if found:
-        target = chance.choice(found)
-        del lines[next(n for n, line in enumerate(lines) if line is target)]
+def _drop(chance: random.Random, lines: list[Line], *besides: str) -> Record | None:
+    """Take a record out of the log."""
+    if not (found := _records(lines, *NAMES, *besides)):
+        return None
+    target = chance.choice(found)
+    del lines[next(n for n, line in enumerate(lines) if line is target)]
+    return target
 
 
 def _drop_part(chance: random.Random, lines: list[Line]) -> None:

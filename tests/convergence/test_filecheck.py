@@ -63,34 +63,28 @@ BROKEN: dict[str, tuple[str, str, str | None]] = {
         "a",
     ),
 }
+NO_SIZE = "BS, the batch size, is not a number above 0:"
+NO_LIST = "'Epochs to converge' is not a list of numbers above 0:"
+NO_POINTS = "'Epochs to converge' missing, which the official tool reads for resnet"
 # What the second of two good records has instead: what is said of it.
 CHANGED: dict[str, tuple[dict[str, Any], str]] = {
     "no batch size": ({"BS": None}, "BS missing; is this a file of reference points?"),
     "no hyperparameters": ({"Hyperparams": None}, "Hyperparams missing; is this a file of reference points?"),
     "hyperparameters that are none": ({"Hyperparams": [1]}, "Hyperparams is not an object"),
-    "a batch size of text": ({"BS": "8192"}, 'BS, the batch size, is not a number above 0: "8192"'),
-    "a batch size of 0": ({"BS": 0}, "BS, the batch size, is not a number above 0: 0"),
-    "a batch size of true": ({"BS": True}, "BS, the batch size, is not a number above 0: true"),
-    "an infinite batch size": ({"BS": float("inf")}, "BS, the batch size, is not a number above 0: Infinity"),
+    "a batch size of text": ({"BS": "8192"}, f'{NO_SIZE} "8192"'),
+    "a batch size of 0": ({"BS": 0}, f"{NO_SIZE} 0"),
+    "a batch size of true": ({"BS": True}, f"{NO_SIZE} true"),
+    "an infinite batch size": ({"BS": float("inf")}, f"{NO_SIZE} Infinity"),
     "a benchmark that is no name": ({"Benchmark": 7}, "Benchmark is not a name: 7"),
     "another benchmark": ({"Benchmark": "ssd"}, "The records are of 2 benchmarks: resnet, ssd"),
     "the same batch size": ({"BS": 4096}, "Batch size 4096 has a record already: resnet_ref_4096"),
-    "no points": ({EPOCHS: None}, "'Epochs to converge' missing, which the official tool reads for resnet"),
-    "points under the other name": (
-        {EPOCHS: None, SAMPLES: [40] * 10},
-        "'Epochs to converge' missing, which the official tool reads for resnet",
-    ),
-    "points that are no list": ({EPOCHS: 40}, "'Epochs to converge' is not a list of numbers above 0: 40"),
-    "text among the points": (
-        {EPOCHS: [40, "41", 42]},
-        "'Epochs to converge' is not a list of numbers above 0: \"41\"",
-    ),
-    "not a number": ({EPOCHS: [40, float("nan"), 42]}, "'Epochs to converge' is not a list of numbers above 0: NaN"),
-    "an infinite point": (
-        {EPOCHS: [40, float("inf"), 42]},
-        "'Epochs to converge' is not a list of numbers above 0: Infinity",
-    ),
-    "true among the points": ({EPOCHS: [40, True, 42]}, "'Epochs to converge' is not a list of numbers above 0: true"),
+    "no points": ({EPOCHS: None}, NO_POINTS),
+    "points under the other name": ({EPOCHS: None, SAMPLES: [40] * 10}, NO_POINTS),
+    "points that are no list": ({EPOCHS: 40}, f"{NO_LIST} 40"),
+    "text among the points": ({EPOCHS: [40, "41", 42]}, f'{NO_LIST} "41"'),
+    "not a number": ({EPOCHS: [40, float("nan"), 42]}, f"{NO_LIST} NaN"),
+    "an infinite point": ({EPOCHS: [40, float("inf"), 42]}, f"{NO_LIST} Infinity"),
+    "true among the points": ({EPOCHS: [40, True, 42]}, f"{NO_LIST} true"),
     "a point that overflows": ({EPOCHS: [40, 1e200, 42]}, "'Epochs to converge' contains a number above 1e+15: 1e+200"),
     "a point beyond floating point": (
         {EPOCHS: [40, 10**400, 42]},
@@ -101,7 +95,7 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
         {"Hyperparams": {"x": json.loads("[" * 30 + "]" * 30)}},
         "It is nested more than 20 deep",
     ),
-    "a negative point": ({EPOCHS: [40, -41, 42]}, "'Epochs to converge' is not a list of numbers above 0: -41"),
+    "a negative point": ({EPOCHS: [40, -41, 42]}, f"{NO_LIST} -41"),
     "too few for a mean": ({EPOCHS: [40, 41]}, "2 runs are too few for an olympic mean; at least 3 are needed"),
 }
 

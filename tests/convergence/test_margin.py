@@ -15,9 +15,9 @@ from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completio
 from mlsub.convergence.curves import plan_of
 from mlsub.convergence.margin import benchmark_held, margin_of, why_untested
 from mlsub.convergence.statistics import t_distribution
-from mlsub.findings import Verdict
 from mlsub.rounds import get_round
-from mlsub.submission.report import EntryResult, LogResult, RcpResult, Report, ScoreResult
+from mlsub.submission.report import EntryResult, RcpResult
+from tests.score.reports import make_entry, make_log, make_report, make_score
 
 SMALL = Bootstrap(resamples=800, worlds=400)
 #: ResNet in v2.1 at batch size 3264: mean 35.1538, stdev 0.5329, accepted from 34.5526.
@@ -25,27 +25,17 @@ ROUND = get_round("training", "2.1")
 REFERENCE = {"reference_mean": 35.15, "reference_stdev": 0.53, "reference_runs": 15, "minimum": 34.5}
 
 
-def entry(points: tuple[float | None, ...], *, runs: int | None = None, **rcp: Any) -> EntryResult:
+def entry(points: tuple[float | None, ...], **rcp: Any) -> EntryResult:
     kept = sorted(point for point in points if point is not None)[1:]
     kept = kept[: len(points) - 2]
     mean = math.fsum(kept) / len(kept) if kept else None
     usual: dict[str, Any] = {"verdict": "pass", "how": "exact", "unit": "epochs", "batch_size": 3264, "mean": mean}
-    return EntryResult(
+    return make_entry(
         path="results/rack1/resnet",
-        organisation="ACME",
-        system="rack1",
         benchmark="resnet",
-        scaling_type=None,
-        division="closed",
-        official=Verdict.ACCEPTED,
-        runs=len(points) if runs is None else runs,
-        compliant=len(points),
-        converged=len(points),
-        minutes=21.0,
+        runs=len(points),
         rcp=RcpResult(points=points, **{**usual, **REFERENCE, **rcp}),
-        score=ScoreResult(
-            unscaled=20.0, published=21.0, expected=20.2, scaling=1.05, expected_scaling=1.01, scaling_file=True
-        ),
+        score=make_score(20.0, 1.05, 1.01),
     )
 
 
@@ -170,19 +160,8 @@ def test_an_entry_without_a_description_says_that() -> None:
     ],
 )
 def test_from_v30_on_the_logs_name_the_benchmark(path: str, logged: str, round_name: str, name: str) -> None:
-    log = LogResult(
-        path=f"results/{path}/result_0.txt",
-        organisation="ACME",
-        official="compliant",
-        benchmark=logged,
-        division="closed",
-        status="success",
-        minutes=1.0,
-    )
-    found = entry((35,) * 5)
-    report = Report(
-        usage="training", round=round_name, root="/", official=Verdict.ACCEPTED, logs=(log,), entries=(found,)
-    )
+    found, log = entry((35,) * 5), make_log(path=f"results/{path}/result_0.txt", benchmark=logged)
+    report = make_report(found, logs=(log,), round=round_name)
     assert benchmark_held(report, found, get_round("training", round_name)) == name
 
 
@@ -239,22 +218,26 @@ def test_the_mean_of_few_runs_is_what_the_limit_is_asked_of() -> None:
 
 
 points = st.lists(st.one_of(st.integers(20, 60), st.none()), min_size=1, max_size=12).map(tuple)
+enough = points.filter(lambda found: len(found) - found.count(None) >= LEAST_RUNS)
 
 
-@given(points, st.integers(0, 30), st.integers(20, 60), st.sampled_from([("resnet", 5), ("bert", 10), ("unet3d", 12)]))
+@given(enough, st.integers(0, 30), st.integers(20, 60), st.sampled_from([("resnet", 5), ("bert", 10), ("unet3d", 12)]))
 def test_a_chance_is_one_and_does_not_fall_when_the_runs_are_slower(
     found: tuple[float | None, ...], slower: int, limit: float, what: tuple[str, int]
 ) -> None:
     name, runs = what
     chance = chance_of(found, limit, runs, name, SMALL)
     moved = chance_of(tuple(None if point is None else point + slower for point in found), limit, runs, name, SMALL)
-    assert (chance is None) == (moved is None) == (len(found) - found.count(None) < LEAST_RUNS)
-    if chance is None or moved is None:
-        return
+    assert chance is not None and moved is not None
     assert 0 <= chance.value <= 1
-    if chance.low is not None and chance.high is not None:
-        assert 0 <= chance.low <= chance.high <= 1
+    bounds = [bound for bound in (0, chance.low, chance.high, 1) if bound is not None]
+    assert bounds == sorted(bounds)
     assert moved.value >= chance.value - 1e-6
+
+
+@pytest.mark.parametrize("found", [(35,) * (LEAST_RUNS - 1), (35, *(None,) * 9), (None,) * LEAST_RUNS])
+def test_fewer_points_than_that_have_no_chance(found: tuple[float | None, ...]) -> None:
+    assert chance_of(found, 30, 5, "resnet", SMALL) is None
 
 
 @given(points, st.integers(20, 60), st.integers(12, 20), st.integers(0, 2**40))
@@ -264,10 +247,8 @@ def test_a_completion_is_a_chance_and_has_its_seed(
     with_seed = Bootstrap(seed, 300, 10)
     chance = completion_of(found, limit, needed, "bert", with_seed)
     assert chance == completion_of(found, limit, needed, "bert", with_seed)
-    if chance is not None:
-        assert 0 <= chance <= 1
-        if found.count(None) > 1:
-            assert chance == 0
+    assert chance is None or 0 <= chance <= 1
+    assert found.count(None) <= 1 or not chance
 
 
 def test_the_same_seed_gives_the_same_answer_in_any_order_of_the_runs() -> None:

@@ -1,13 +1,17 @@
-"""The target of every benchmark of every round, and what single evaluations tell of it."""
+"""The target of every benchmark of every round, and what its evaluations tell, one by one or two together."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mlsub.convergence.target import Band, Measures, target_of
+from mlsub.convergence.verdict import paired_convergence_point, paired_rule
 from mlsub.log.event import Event
+from mlsub.log.run import Evaluation
 from mlsub.rounds import Round, get_round, known_rounds, usages
 from mlsub.rules.constraints import Stated
 
@@ -95,6 +99,47 @@ def test_steps_that_are_never_complete_are_let_go() -> None:
     reader = measures("4.0", "stable_diffusion")
     for step in range(10_000):
         reader.read(evaluation(80.0, metric="FID", samples_count=step))
-    assert len(reader._steps) <= 64
-    assert reader.read(evaluation(0.2, metric="CLIP", samples_count=9_999)).reached
-    assert not reader.read(evaluation(0.2, metric="CLIP", samples_count=1)).reached
+    asked = (evaluation(0.2, metric="CLIP", samples_count=step) for step in (9_999, 9_936, 9_935, 1))
+    assert [reader.read(one).reached for one in asked] == [True, True, False, False]
+
+
+ROUNDS = ("3.1", "4.0", "4.1", "5.0")
+
+
+def _rule(round_name: str):
+    rule = paired_rule(get_round("training", round_name), "stable_diffusion")
+    assert rule is not None
+    return rule
+
+
+def _logged(*measures: tuple[int, str, object]) -> list[Evaluation]:
+    return [
+        Evaluation(line=line, time_ms=float(line), value=value, samples_count=step, metric=metric)
+        for line, (step, metric, value) in enumerate(measures)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("measures", "point"),
+    [
+        ([(1, "FID", 80.0), (1, "CLIP", 0.16)], 1),
+        ([(1, "FID", 90.0), (1, "CLIP", 0.15)], 1),
+        ([(1, "FID", 80.0), (2, "CLIP", 0.16)], None),
+        ([(2, "FID", 80.0), (1, "FID", 95.0), (1, "CLIP", 0.2), (2, "CLIP", 0.2)], 2),
+        ([(3, "FID", 80.0), (3, "CLIP", 0.2), (2, "FID", 80.0), (2, "CLIP", 0.2)], 2),
+        ([(1, "FID", 80.0), (1, "CLIP", 0.1), (2, "FID", 91.0), (2, "CLIP", 0.2)], None),
+        ([(1, "FID", "80"), (1, "CLIP", 0.2)], None),
+        ([], None),
+    ],
+)
+def test_the_first_step_that_meets_both_counts(measures: list[tuple[int, str, object]], point: int | None) -> None:
+    assert paired_convergence_point(_logged(*measures), _rule("5.0")) == point
+
+
+@given(st.permutations([(1, "FID", 95.0), (1, "CLIP", 0.2), (2, "FID", 85.0), (2, "CLIP", 0.2), (3, "FID", 80.0)]))
+def test_the_order_of_the_records_does_not_matter(measures: list[tuple[int, str, object]]) -> None:
+    assert paired_convergence_point(_logged(*measures), _rule("4.0")) == 2
+
+
+def test_other_benchmarks_have_no_measures_to_put_together() -> None:
+    assert paired_rule(get_round("training", "5.0"), "bert") is None

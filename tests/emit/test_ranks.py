@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -15,10 +13,10 @@ import pytest
 
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.ranks import Detected
-from tests.emit.test_kill import ROOT
 from tools.support.digits import initialise, recorder, train
 from tools.support.effort import HUNG
 from tools.support.judging import report_on
+from tools.support.runner import python
 
 LAUNCHER_VARIABLES = (
     *("RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID", "SLURM_NTASKS"),
@@ -167,32 +165,29 @@ LAUNCHED = {
 SEED = """
 import sys, warnings
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
 from tools.support.digits import initialise, recorder
 warnings.simplefilter("always")
 with recorder(Path(sys.argv[1])) as rec:
-    print(initialise(rec, seed=int(sys.argv[3]) if len(sys.argv) > 3 else None))
+    print(initialise(rec, seed=int(sys.argv[2]) if len(sys.argv) > 2 else None))
 """
 
 
 @pytest.mark.parametrize("launcher", LAUNCHED)
-def test_processes_that_nothing_connects_do_not_draw_seeds_of_their_own(launcher: str, tmp_path: Path) -> None:
+def test_processes_that_nothing_connects_do_not_draw_seeds_of_their_own(
+    launcher: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ranks, sizes = LAUNCHED[launcher]
-    clean = {name: value for name, value in os.environ.items() if name not in LAUNCHER_VARIABLES}
-
-    def launched(rank: int, *seed: str) -> subprocess.CompletedProcess[str]:
-        environment = {**clean, ranks: str(rank), sizes: "2"}
-        command = [sys.executable, "-c", SEED, str(tmp_path / f"result_{len(seed)}.txt"), str(ROOT), *seed]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    for name in LAUNCHER_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
 
     for rank in (0, 1):
-        refused = launched(rank)
+        refused = python(SEED, tmp_path / "result_0.txt", **{ranks: str(rank), sizes: "2"})
         assert (refused.returncode, refused.stdout) == (1, "")
         assert f"EmitError: process {rank} of 2 is not connected with the others" in refused.stderr
         assert "MLSUB_SEED" in refused.stderr
     assert list(tmp_path.iterdir()) == []
     # One seed for all, drawn by the launcher, is what such processes can have.
-    assert launched(1, "77").stdout == "77\n"
+    assert python(SEED, tmp_path / "result_1.txt", 77, **{ranks: "1", sizes: "2"}).stdout == "77\n"
 
 
 def test_a_seed_in_the_launchers_environment_is_that_of_every_process(
@@ -355,5 +350,4 @@ def test_nothing_is_imported_that_is_not_there() -> None:
     """In a process of its own, for other tests may import frameworks."""
     frameworks = "('torch', 'mpi4py', 'jax', 'keras')"
     probe = f"import sys, mlsub.emit.adapting; print([m for m in {frameworks} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert python(probe).stdout == "[]\n"

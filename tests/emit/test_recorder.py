@@ -1,34 +1,27 @@
-"""The recorder, word by word: what it logs, what it refuses and when, and what an exception leaves behind."""
+"""The recorder, word by word: what it logs, what it refuses and when, and what is left after a refusal or a crash."""
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mlsub.emit import DoomedRunError, EmitError, EmitWarning, Recorder
+from mlsub.emit import DoomedRunError, EmitError, EmitWarning
 from mlsub.log.event import before_run
 from mlsub.rounds import get_round
-from tests.emit.adapters.common import judged, records, rejecting
+from tests.emit.adapters.common import digits, judged, keys, records, rejecting
 from tests.emit.drive import GIVEN, own
 from tests.emit.drive import recorder as drive_recorder
 from tools.oracle.generate import Combination, compliant_log
-from tools.support.digits import initialise, recorder, train
+from tools.support.digits import HYPERPARAMETERS, hyperparameters, initialise, record_run, recorder, train
 
-IDENTITY: dict[str, Any] = {"organisation": "A", "platform": "B", "status": "onprem"}
 STATUSES = "give status=..., one of cloud, onprem, preview, research"
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "result_0.txt"
-
-
 def test_a_run_is_logged_in_order_and_compliant(log: Path) -> None:
-    with recorder(log) as rec:
-        initialise(rec)
-        train(rec)
+    record_run(log)
     keys = [record["key"] for record in records(log)]
     assert keys[:3] == ["cache_clear", "init_start", "submission_benchmark"]
     cycle = ["block_start", "epoch_start", "epoch_stop", "block_stop", "eval_start", "eval_accuracy", "eval_stop"]
@@ -63,31 +56,39 @@ def test_a_run_that_misses_its_target_ends_as_aborted(log: Path) -> None:
     assert rejecting(log) == {"key.eval_accuracy.target"}
 
 
-# What is changed before the clock: the rules that refuse it.
-FORBIDDEN: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "another optimizer": ({"opt_name": "adam"}, {"key.opt_name.value"}),
-    "a larger network": ({"model_hidden_units": 128}, {"key.model_hidden_units.value"}),
-    "a batch size not allowed": ({"global_batch_size": 48}, {"key.global_batch_size.value"}),
-    "a key left out": ({"opt_momentum": None}, {"key.opt_momentum.count"}),
+# What is changed before the clock: the rules that refuse it, and a part of what is said.
+FORBIDDEN: dict[str, tuple[dict[str, Any], set[str], str]] = {
+    "another optimizer": ({"opt_name": "adam"}, {"key.opt_name.value"}, 'exactly "sgd"'),
+    "a larger network": ({"model_hidden_units": 128}, {"key.model_hidden_units.value"}, "128"),
+    "a batch size not allowed": (
+        {"global_batch_size": 48}, {"key.global_batch_size.value"}, "one of 16, 32, 64, 128"
+    ),
+    "another momentum": ({"opt_momentum": 0.8}, {"key.opt_momentum.value"}, "0.8"),
+    "another weight decay": ({"opt_weight_decay": 0.0}, {"key.opt_weight_decay.value"}, "0.0"),
+    "a number as text": ({"opt_momentum": "0.9"}, {"key.opt_momentum.value"}, 'found:    "0.9"'),
+    "a key left out": ({"opt_momentum": None}, {"key.opt_momentum.count"}, "opt_momentum is missing"),
     "two keys left out": (
         {"opt_momentum": None, "opt_weight_decay": None},
-        {"key.opt_momentum.count", "key.opt_weight_decay.count"},
+        {"key.opt_momentum.count", "key.opt_weight_decay.count"}, "opt_weight_decay is missing",
     ),
-}
+    "a misspelled key": (
+        {"opt_momentun": 0.9, "opt_momentum": None}, {"key.opt_momentum.count"}, "Did you mean opt_momentum?"
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FORBIDDEN)
-def test_closed_refuses_what_its_rules_forbid_and_open_lets_it_pass(name: str, tmp_path: Path) -> None:
-    changes, rules = FORBIDDEN[name]
-    closed, open_ = tmp_path / "result_closed.txt", tmp_path / "result_open.txt"
-    with pytest.raises(DoomedRunError) as refused, recorder(closed) as rec:
-        initialise(rec, **changes)
+def test_closed_refuses_what_its_rules_forbid_and_open_lets_it_pass(name: str, log: Path) -> None:
+    changes, rules, said = FORBIDDEN[name]
+    with pytest.raises(DoomedRunError) as refused:
+        record_run(log, changes=changes)
     assert {finding.rule for finding in refused.value.findings} == rules
-    assert not closed.exists()
-    with recorder(open_, division="open") as rec:
-        initialise(rec, **changes)
-        train(rec)
-    assert rejecting(open_) == set()
+    assert said in str(refused.value)
+    assert ("Did you mean" in str(refused.value)) is (name == "a misspelled key")
+    assert list(log.parent.iterdir()) == []
+    # Nothing is in the way of the next recording.
+    assert rejecting(record_run(log)) == set()
+    assert rejecting(record_run(log.with_name("result_open.txt"), changes=changes, division="open")) == set()
 
 
 def test_a_refusal_has_the_words_of_the_finding(log: Path) -> None:
@@ -100,14 +101,6 @@ def test_a_refusal_has_the_words_of_the_finding(log: Path) -> None:
         '    found:    "adam"',
         '    fix:      Run with opt_name exactly "sgd", and log the value that was used.',
     ]
-
-
-def test_to_warn_only_tells(log: Path) -> None:
-    with recorder(log, strict="warn") as rec:
-        with pytest.warns(EmitWarning, match="opt_name has a value that the rules do not allow"):
-            initialise(rec, opt_name="adam")
-        train(rec)
-    assert rejecting(log) == {"key.opt_name.value"}
 
 
 def test_an_open_run_can_be_held_to_the_closed_rules(log: Path) -> None:
@@ -125,26 +118,17 @@ def test_rules_of_ones_own_are_refused_too(log: Path, tmp_path: Path) -> None:
 
 
 def test_another_runs_seed_is_refused_in_closed(tmp_path: Path) -> None:
-    with recorder(tmp_path / "result_0.txt") as rec:
-        initialise(rec, seed=1234)
-        train(rec)
-    with (
-        pytest.raises(DoomedRunError, match=r"seed 1234, as in result_0\.txt"),
-        recorder(tmp_path / "result_1.txt") as rec,
-    ):
-        initialise(rec, seed=1234)
-    with recorder(tmp_path / "result_2.txt", division="open") as rec:
-        initialise(rec, seed=1234)
-        train(rec)
+    record_run(tmp_path / "result_0.txt", 1234)
+    with pytest.raises(DoomedRunError, match=r"seed 1234, as in result_0\.txt"):
+        record_run(tmp_path / "result_1.txt", 1234)
+    record_run(tmp_path / "result_2.txt", 1234, division="open")
 
 
 def test_fresh_seeds_differ_and_are_logged(tmp_path: Path) -> None:
     drawn = set()
     for number in range(20):
-        with recorder(tmp_path / f"result_{number}.txt") as rec:
-            initialise(rec)
-            train(rec)
-        (seed,) = [record["value"] for record in records(rec.path) if record["key"] == "seed"]
+        log = record_run(tmp_path / f"result_{number}.txt")
+        (seed,) = [record["value"] for record in records(log) if record["key"] == "seed"]
         assert 0 <= seed < 2**31
         drawn.add(seed)
     assert len(drawn) == 20
@@ -188,28 +172,22 @@ def test_a_run_that_reached_its_target_and_then_crashes_is_aborted(log: Path) ->
     assert judged(log).status == "aborted"
 
 
-def test_a_run_may_be_stopped_by_hand(log: Path) -> None:
+@pytest.mark.parametrize("quality", [0.99, 0.5])
+def test_a_run_may_be_stopped_by_hand_and_success_without_the_target_is_told(quality: float, log: Path) -> None:
     with recorder(log) as rec:
         initialise(rec)
         with rec.run() as run:
             with rec.block(first_epoch=1):
                 pass
-            rec.evaluate(0.99, epoch=1)
-            run.stop()
-            assert run.status == "success"
+            rec.evaluate(quality, epoch=1)
+            if quality == 0.99:
+                run.stop()
+                assert run.status == "success"
+            else:
+                with pytest.warns(EmitWarning, match="no evaluation has reached the quality target"):
+                    run.stop("success")
     assert [record["key"] for record in records(log)].count("run_stop") == 1
-
-
-def test_success_without_the_target_is_told(log: Path) -> None:
-    with recorder(log) as rec:
-        initialise(rec)
-        with rec.run() as run:
-            with rec.block(first_epoch=1):
-                pass
-            rec.evaluate(0.5, epoch=1)
-            with pytest.warns(EmitWarning, match="no evaluation has reached the quality target"):
-                run.stop("success")
-    assert rejecting(log) == {"key.eval_accuracy.target"}
+    assert rejecting(log) == (set() if quality == 0.99 else {"key.eval_accuracy.target"})
 
 
 @pytest.mark.parametrize(("minutes", "refused"), [(29, False), (31, True)])
@@ -255,9 +233,8 @@ def test_an_initialisation_that_takes_too_long_is_refused(
     ],
 )
 def test_what_does_not_exist_is_told(changes: dict[str, Any], said: str, log: Path) -> None:
-    given = {"usage": "rehearsal", "round": "1.0", "benchmark": "digits", "division": "closed", **changes}
     with pytest.raises(EmitError) as refused:
-        Recorder(log, organisation="A", platform="B", **{"status": "onprem", **given})
+        recorder(log, **changes)
     assert str(refused.value) == said
     assert not log.exists()
 
@@ -266,13 +243,13 @@ def test_what_does_not_exist_is_told(changes: dict[str, Any], said: str, log: Pa
 def test_a_status_is_one_of_the_rounds_values_in_every_round(name: str, log: Path) -> None:
     """From v4.1 on no checker looks at it, and published logs hold it all the same."""
     benchmark = get_round("training", name).benchmarks[0]
-    given: dict[str, Any] = {"round": name, "benchmark": benchmark, "division": "open"}
+    given: dict[str, Any] = {"usage": "training", "round": name, "benchmark": benchmark, "division": "open"}
     with pytest.raises(EmitError, match=rf"^'available' is not a submission_status: {STATUSES}$"):
-        Recorder(log, organisation="A", platform="B", status="available", **given)
+        recorder(log, status="available", **given)
     with pytest.raises(EmitError, match=rf"^submission_status is missing: {STATUSES}$"):
-        Recorder(log, organisation="A", platform="B", **given)
-    for more in ({"status": "preview"}, {"submission": {"submission_status": "preview"}}):
-        with Recorder(log, organisation="A", platform="B", overwrite=True, **given, **more) as rec:
+        recorder(log, status=None, **given)
+    for more in ({"status": "preview"}, {"status": None, "submission": {"submission_status": "preview"}}):
+        with recorder(log, overwrite=True, **given, **more) as rec:
             rec.log_identity()
             rec.run().start()
         assert [one["value"] for one in records(log) if one["key"] == "submission_status"] == ["preview"]
@@ -321,65 +298,36 @@ def test_missing_metadata_is_told_by_the_words_of_a_training_code(log: Path) -> 
     assert str(refused.value) == "eval_start has to say epoch_num: give epoch=..."
 
 
-def test_an_earlier_run_is_not_written_over(log: Path) -> None:
+def test_an_earlier_run_is_written_over_where_that_is_asked_for(log: Path) -> None:
     log.write_text("an earlier run\n")
-    with pytest.raises(EmitError, match="holds a run already"):
-        recorder(log)
-    assert log.read_text() == "an earlier run\n"
     with recorder(log, overwrite=True) as rec:
         rec.log("notice", 1)
     assert "earlier" not in log.read_text()
+
+
+BOXES, PAIR = {"BBOX": 0.38, "SEGM": 0.34}, {"FID": 89.0, "CLIP": 0.16}
 
 
 @pytest.mark.parametrize(
     ("round_name", "benchmark", "value", "progress", "logged"),
     [
         ("5.1", "llama31_8b", 3.2, {"samples": 1024}, [(3.2, {"samples_count": 1024})]),
-        (
-            "3.0",
-            "maskrcnn",
-            {"BBOX": 0.38, "SEGM": 0.34},
-            {"epoch": 12},
-            [({"BBOX": 0.38, "SEGM": 0.34}, {"epoch_num": 12})],
-        ),
-        (
-            "3.1",
-            "stable_diffusion",
-            {"FID": 89.0, "CLIP": 0.16},
-            {"step": 5000},
-            [(89.0, {"step_num": 5000, "metric": "FID"}), (0.16, {"step_num": 5000, "metric": "CLIP"})],
-        ),
-        (
-            "5.0",
-            "stable_diffusion",
-            {"FID": 89.0, "CLIP": 0.16},
-            {"samples": 512000},
-            [(89.0, {"samples_count": 512000, "metric": "FID"}), (0.16, {"samples_count": 512000, "metric": "CLIP"})],
-        ),
+        ("3.0", "maskrcnn", BOXES, {"epoch": 12}, [(BOXES, {"epoch_num": 12})]),
+        ("3.1", "stable_diffusion", PAIR, {"step": 50}, [(PAIR[m], {"step_num": 50, "metric": m}) for m in PAIR]),
+        ("5.0", "stable_diffusion", PAIR, {"samples": 9}, [(PAIR[m], {"samples_count": 9, "metric": m}) for m in PAIR]),
     ],
 )
 def test_evaluations_speak_the_language_of_benchmark_and_round(
     round_name: str, benchmark: str, value: Any, progress: dict[str, int], logged: list[Any], log: Path
 ) -> None:
     with (
-        Recorder(
-            log,
-            round=round_name,
-            benchmark=benchmark,
-            division="closed",
-            organisation="A",
-            platform="B",
-            status="onprem",
-            strict="warn",
-        ) as rec,
+        recorder(log, usage="training", round=round_name, benchmark=benchmark, strict="warn") as rec,
         pytest.warns(EmitWarning),
     ):
         rec.evaluate(value, **progress)
         rec.agree(before_clock=True)
     found = [record for record in records(log) if record["key"] == "eval_accuracy"]
-    assert [
-        (r["value"], {k: v for k, v in r["metadata"].items() if k not in ("file", "lineno")}) for r in found
-    ] == logged
+    assert [(record["value"], own(record["metadata"])) for record in found] == logged
 
 
 @pytest.mark.parametrize(
@@ -390,7 +338,7 @@ def test_one_number_is_not_enough_where_there_are_several_measures(
     benchmark: str, value: float, said: str, log: Path
 ) -> None:
     with (
-        Recorder(log, round="3.1", benchmark=benchmark, division="open", **IDENTITY) as rec,
+        recorder(log, usage="training", round="3.1", benchmark=benchmark, division="open") as rec,
         pytest.raises(EmitError, match=said),
     ):
         rec.evaluate(value, epoch=1, step=1)
@@ -435,3 +383,108 @@ def test_a_quality_that_would_never_reach_the_target_is_refused(quality: Any, lo
         with rec.run(), pytest.raises(EmitError, match="the quality of an evaluation is a number"):
             rec.evaluate(quality, epoch=1)
     assert "eval_accuracy" not in [record["key"] for record in records(log)]
+
+
+def test_what_is_in_order_passes_and_nothing_is_logged(log: Path) -> None:
+    with recorder(log) as rec:
+        assert rec.preflight(HYPERPARAMETERS, train=1437, evaluation=360) == ()
+        assert rec.preflight(HYPERPARAMETERS) == ()
+        assert log.read_bytes() == b""
+        initialise(rec)
+        train(rec)
+    assert keys(log)[-1] == "run_stop"
+
+
+def test_all_problems_are_said_at_once_and_no_file_is_left(log: Path) -> None:
+    wrong = hyperparameters(
+        opt_name="adam", opt_momentum=None, global_batch_size=48, learning_rate=0.1, opt_base_learning_rate=None
+    )
+    with pytest.raises(DoomedRunError) as refused, recorder(log) as rec:
+        rec.preflight({**wrong, "loss": object()}, train=1400)
+    assert {finding.rule for finding in refused.value.findings} == {
+        "key.opt_name.value",
+        "key.opt_momentum.count",
+        "key.global_batch_size.value",
+        "key.opt_base_learning_rate.count",
+        "key.train_samples.value",
+        "preflight.cannot-log",
+    }
+    assert "    fix:      Did you mean opt_base_learning_rate? Rename the key." in str(refused.value).splitlines()
+    assert list(log.parent.iterdir()) == []
+
+
+def test_what_may_be_misspelled_is_warned_of_and_keys_of_ones_own_are_not(log: Path) -> None:
+    with recorder(log, division="open") as rec:
+        with pytest.warns(EmitWarning, match=r"preflight\.misspelled.*\n.*opt_momentum") as warned:
+            found = rec.preflight(hyperparameters(opt_momentum=None, opt_momentun=0.5, submission_pocname="me"))
+        assert warned[0].filename == __file__
+    assert [finding.rule for finding in found] == ["preflight.misspelled", "preflight.unknown-key"]
+
+
+def test_what_the_recorder_logs_itself_cannot_be_given_otherwise(log: Path) -> None:
+    with recorder(log) as rec, pytest.raises(DoomedRunError, match="submission_org is stated as something else"):
+        rec.preflight(hyperparameters(submission_org="Other"))
+
+
+def test_to_warn_only_is_to_warn_once(log: Path) -> None:
+    with recorder(log, strict="warn") as rec:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            rec.preflight(hyperparameters(opt_name="adam"))
+            initialise(rec, opt_name="adam")
+        train(rec)
+    assert [str(one.message).count("key.opt_name.value") for one in warned] == [1]
+    assert "opt_name has a value that the rules do not allow" in str(warned[0].message)
+    assert rejecting(log) == {"key.opt_name.value"}
+
+
+def test_an_adapter_says_all_at_once(log: Path) -> None:
+    from mlsub.emit.adapting import Session
+
+    training = digits("accuracy", hyperparameters=hyperparameters(opt_name="adam", opt_momentum=None), train_samples=5)
+    with pytest.raises(DoomedRunError) as refused, recorder(log) as rec:
+        Session(rec, training)
+    assert len(refused.value.findings) == 3
+
+
+def test_a_refusal_counts_without_a_with_too(log: Path) -> None:
+    rec = recorder(log)
+    with pytest.raises(DoomedRunError):
+        rec.hyperparameter("opt_momentum", 0.5)
+    rec.close()
+    assert list(log.parent.iterdir()) == []
+
+
+def test_a_refusal_that_was_put_right_leaves_the_log(log: Path) -> None:
+    record_run(log, 7)
+    with recorder(log.with_name("result_1.txt")) as rec:
+        with pytest.raises(DoomedRunError, match=r"seed\.shared"):
+            rec.seed(7)
+        initialise(rec, seed=8)
+        train(rec)
+    assert keys(rec.path)[-1] == "run_stop"
+
+
+def test_what_somebody_else_wrote_is_never_taken_away(log: Path) -> None:
+    with pytest.raises(DoomedRunError), recorder(log) as rec:
+        rec.log("cache_clear", True)
+        with log.open("a") as stream:
+            stream.write("somebody else\n")
+        rec.hyperparameter("opt_momentum", 0.5)
+    assert log.read_text().endswith("somebody else\n")
+
+
+@pytest.mark.parametrize("word", ["epoch", "samples", "step"])
+def test_a_block_says_whether_it_is_told_a_position_or_a_size(word: str, log: Path) -> None:
+    with (
+        recorder(log) as rec,
+        pytest.raises(EmitError, match=rf"^block\({word}=\.\.\.\) leaves open whether a position"),
+    ):
+        rec.block(**{word: 1})
+
+
+def test_a_block_without_its_place_is_asked_for_it_by_its_own_words(log: Path) -> None:
+    with recorder(log) as rec:
+        initialise(rec)
+        with rec.run(), pytest.raises(EmitError, match=r"give first_epoch=\.\.\."), rec.block():
+            pass

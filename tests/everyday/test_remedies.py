@@ -73,7 +73,7 @@ def test_commands_that_remedies_name_exist() -> None:
 RUN = {
     "mlsub fix PATH --truncate --write": "commands/fix/test_truncate.py",
     "mlsub pack MANIFEST --scaffold --write": "commands/test_status.py",
-    "mlsub rcp plan BENCHMARK --batch-size N": "commands/test_rcp.py",
+    "mlsub rcp plan BENCHMARK --batch-size N": "commands/rcp/test_show.py",
     "mlsub system capture --format json": "commands/test_system.py",
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from tools.support.corpus import CORPUS
-from tools.support.make_tree import Log, Tree, make_log, make_tree
+from tools.support.make_tree import Tree, make_log, make_tree, reference_runs
 from tools.support.runner import run
 from tools.support.workplace import Workplace
 
@@ -143,21 +143,6 @@ def many_runs(folder: Path) -> None:
     """More runs of one benchmark than an entry needs."""
     for at in range(8):
         (folder / f"train_{at}.txt").write_text(make_log("resnet", run=(at * 5) % 8).text(), encoding="utf-8")
-
-
-def reference_runs(folder: Path, count: int = 10) -> Tree:
-    """Twice as many runs as an entry at each of two batch sizes."""
-    tree = make_tree(folder, "v4.1", org="Reference")
-    for system, size, first in (("small", 3200, 37), ("large", 4096, 57)):
-        tree.add_entry(system=system, runs=count)
-        for number in range(count):
-
-            def change(log: Log, size: int = size, epochs: int = first + number) -> None:
-                log.put("global_batch_size", value=size)
-                log.put("eval_accuracy", metadata={"epoch_num": epochs})
-
-            tree.edit(change, number, system=system)
-    return tree
 
 
 def untidy(folder: Path) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
+
+import yaml
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
 
 from mlsub.findings import Verdict
 from mlsub.present.tables import Row
-from mlsub.submission.report import EnergyResult, EntryResult, LogResult, RcpResult, Report, ScoreResult, SystemResult
+from mlsub.submission.report import EntryResult, LogResult, RcpResult, Report, ScoreResult, SystemResult
 from mlsub.submission.result import Result, results_of
 from mlsub.systems.fields import SystemFacts
 
-UNTESTED = RcpResult(verdict="not-required", how="open-division")
+_REPORTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
 def make_score(
@@ -129,117 +135,35 @@ def make_row(report: Report | None = None, **changes: Any) -> Row:
     return {**row, **changes}
 
 
+def _said(name: str) -> Report:
+    """A report of reports.yaml."""
+    said = deepcopy(_REPORTS[name])
+    entries = []
+    for one in said.pop("entries"):
+        if at := one.pop("at", None):
+            system, benchmark = at.split("/")
+            one |= {"path": f"results/{at}", "system": system, "benchmark": benchmark}
+        if score := one.pop("score", None):
+            one["score"] = make_score(*score, file=one.pop("file", None))
+        entries.append(convert({**to_builtins(make_entry()), **to_builtins(one)}, EntryResult))
+    said["official"] = Verdict(said.get("official", "accepted"))
+    if "systems" in said:
+        said["systems"] = tuple(make_system(system, make_facts(**facts)) for system, facts in said["systems"].items())
+    return make_report(*entries, **said)
+
+
 def variety() -> Report:
     """Entries of every verdict and kind of scaling, with energy, and one that has no score."""
-    power = EnergyResult(unscaled=18_000_000.5, scaled=18_500_000.25, runs=(18e6, None))
-    epochs: dict[str, Any] = {"counted": "epoch_num", "unit": "epochs"}
-    return make_report(
-        make_entry(energy=power),
-        make_entry(
-            path="results/rack1/retinanet",
-            benchmark="retinanet",
-            runs=5,
-            compliant=5,
-            converged=5,
-            rcp=RcpResult(verdict="pass", how="interpolated", batch_size=256.0, mean=3.6666666666666665, **epochs),
-            score=make_score(34.0, 1.0284, 1.0284),
-        ),
-        make_entry(
-            path="results/rack1-open/retinanet",
-            system="rack1-open",
-            benchmark="retinanet",
-            division="open",
-            rcp=UNTESTED,
-            score=make_score(30.0),
-        ),
-        make_entry(
-            path="results/rack2/bert",
-            system="rack2",
-            benchmark="bert",
-            official=Verdict.REJECTED,
-            converged=4,
-            compliant=4,
-            rcp=RcpResult(verdict="fail", how="insufficient-convergence", **epochs),
-            score=make_score(None),
-        ),
-        make_entry(
-            path="results/rack2/rgat",
-            system="rack2",
-            benchmark="rgat",
-            rcp=RcpResult(
-                verdict="bypassed",
-                how="missing",
-                batch_size=131072.0,
-                mean=0.9361234,
-                bypass="results/rack2/package_checker_params",
-                **epochs,
-            ),
-            score=make_score(2.5),
-        ),
-        systems=(
-            make_system(),
-            make_system("rack1-open", make_facts(status="Available in Cloud", system_name="Rack One | open")),
-            make_system(
-                "rack2", make_facts(status="onprems", number_of_nodes=None, hw_notes="", sw_notes="two\nlines")
-            ),
-        ),
-        official=Verdict.REJECTED,
-    )
+    return _said("variety")
 
 
 def bases() -> Report:
     """Every way in which the factor of scaling.json and the expected one meet, and BERT counted in two ways."""
-    expected = RcpResult(verdict="pass", how="exact", counted="samples_count", unit="samples", mean=3168.0)
-    samples = RcpResult(verdict="pass", how="exact", counted="train_samples", unit="samples", mean=2775192.0)
-    epochs = RcpResult(verdict="fail", how="exact", counted="epoch_num", unit="samples", mean=1.0, also=samples)
-    scores = {
-        "no-factor": make_score(20.0),
-        "missing-file": make_score(20.0, expected_scaling=1.25),
-        "as-expected": make_score(20.0, 1.25, 1.25),
-        "other-factor": make_score(20.0, 1.5, 1.25),
-        "needless-file": make_score(20.0, 1.25),
-        "one-in-file": make_score(20.0, 1.0, 1.25, file=True),
-        "no-score": make_score(None, expected_scaling=1.25),
-    }
-    return make_report(
-        *(
-            make_entry(path=f"results/{name}/llama2_70b_lora", system=name, rcp=expected, score=score)
-            for name, score in scores.items()
-        ),
-        make_entry(
-            path="results/mlm/bert",
-            system="mlm",
-            benchmark="bert",
-            official=Verdict.REJECTED,
-            rcp=epochs,
-            score=make_score(0.25),
-        ),
-        official=Verdict.REJECTED,
-    )
+    return _said("bases")
 
 
 def organisations() -> Report:
-    """Two organisations of HPC, with strong and weak scaling."""
-    return make_report(
-        make_entry(
-            path="ACME/results/rack1/strong/cosmoflow", benchmark="cosmoflow", scaling_type="strong", rcp=UNTESTED
-        ),
-        make_entry(path="ACME/results/rack1/weak/cosmoflow", benchmark="cosmoflow", scaling_type="weak", rcp=UNTESTED),
-        make_entry(
-            path="Zeta/results/a-very-long-name-of-a-system-that-has-to-break/strong/deepcam",
-            organisation="Zeta",
-            system="a-very-long-name-of-a-system-that-has-to-break",
-            benchmark="deepcam",
-            scaling_type="strong",
-            rcp=UNTESTED,
-        ),
-        usage="hpc",
-        round="3.0",
-        root="/somewhere/hpc-v3.0",
-        systems=(
-            SystemResult(
-                path="ACME/systems/rack1.json", organisation="ACME", official=Verdict.ACCEPTED, facts=make_facts()
-            ),
-            SystemResult(path="Zeta/systems/other.json", organisation="Zeta", official=Verdict.ACCEPTED),
-        ),
-    )
+    """Two organisations of HPC, with strong and weak scaling; the system of the second one is not described."""
+    described = replace(make_system(), path="ACME/systems/rack1.json")
+    other = SystemResult(path="Zeta/systems/other.json", organisation="Zeta", official=Verdict.ACCEPTED)
+    return replace(_said("organisations"), systems=(described, other))

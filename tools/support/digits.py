@@ -19,17 +19,30 @@ HYPERPARAMETERS: dict[str, Any] = {
 }
 
 
+def hyperparameters(**changes: Any) -> dict[str, Any]:
+    """The hyperparameters with some changed; None leaves one out."""
+    return {key: value for key, value in {**HYPERPARAMETERS, **changes}.items() if value is not None}
+
+
 def recorder(path: Path, **more: Any) -> Recorder:
-    given = {"division": "closed", "organisation": "ACME", "platform": "rack1", "status": "onprem", **more}
-    return Recorder(path, usage="rehearsal", round="1.0", benchmark="digits", **given)
+    given: dict[str, Any] = {"usage": "rehearsal", "round": "1.0", "benchmark": "digits", "division": "closed"}
+    given |= {"organisation": "ACME", "platform": "rack1", "status": "onprem"}
+    return Recorder(path, **given | more)
+
+
+def record_run(path: Path, seed: int | None = None, *, changes: Mapping[str, Any] | None = None, **more: Any) -> Path:
+    """Record a whole run that reaches its target; ``changes`` are those of the hyperparameters. Gives the log."""
+    with recorder(path, **more) as rec:
+        initialise(rec, seed, **(changes or {}))
+        train(rec)
+    return path
 
 
 def initialise(rec: Recorder, seed: int | None = None, **changes: Any) -> int:
     """All that comes before the clock, and the seed; a change to None leaves a hyperparameter out."""
-    values: Mapping[str, Any] = {**HYPERPARAMETERS, **changes}
     rec.log("cache_clear", True)
     with rec.init():
-        rec.hyperparameters({key: value for key, value in values.items() if value is not None})
+        rec.hyperparameters(hyperparameters(**changes))
         rec.samples(train=1437, evaluation=360)
         return rec.fresh_seed() if seed is None else rec.seed(seed)
 

@@ -305,6 +305,21 @@ def make_tree(
     return tree
 
 
+def reference_runs(above: Path, count: int = 10) -> Tree:
+    """Runs that ``rcp build`` makes reference points of: twice as many as an entry has, at each of two batch sizes."""
+    tree = make_tree(above, "v4.1", org="Reference")
+    for system, size, first in (("small", 3200, 37), ("large", 4096, 57)):
+        tree.add_entry(system=system, runs=count)
+        for number in range(count):
+
+            def change(log: Log, size: int = size, epochs: int = first + number) -> None:
+                log.put("global_batch_size", value=size)
+                log.put("eval_accuracy", metadata={"epoch_num": epochs})
+
+            tree.edit(change, number, system=system)
+    return tree
+
+
 def spoil(tree: Tree, *runs: int, benchmark: str = "resnet") -> None:
     """Make runs noncompliant, each by one defect: they never reach the quality target."""
     tree.edit(lambda log: log.put("eval_accuracy", value=0.1), *runs, benchmark=benchmark)

@@ -66,8 +66,15 @@ def make_entry(folder: Path, runs: Sequence[dict[str, str] | None], seconds: Seq
                 (place / name).write_text(text)
 
 
-def judged(folder: Path, round_name: str = "5.1", nodes: Any = None, described: bool = True) -> Power | None:
+def judged(folder: Path, round_name: str = "5.1", nodes: Any = None, described: bool = True) -> Power:
     """What is said of the power measurements of a benchmark's folder, with or without a system description."""
+    power = power_of(folder, round_name, nodes, described)
+    assert power is not None
+    return power
+
+
+def power_of(folder: Path, round_name: str = "5.1", nodes: Any = None, described: bool = True) -> Power | None:
+    """What is said of the power measurements of a benchmark's folder, None where nothing was measured."""
     results = tuple(sorted(folder.glob("result_*.txt")))
     strays = tuple(sorted(child.name for child in folder.iterdir() if child not in results))
     content = {"number_of_nodes": nodes}
@@ -87,6 +94,6 @@ def judged(folder: Path, round_name: str = "5.1", nodes: Any = None, described: 
     return judge_power(entry, get_round("training", round_name))
 
 
-def rules(power: Power | None) -> list[str]:
+def rules(power: Power) -> list[str]:
     """The rules that have something to say."""
-    return [] if power is None else [finding.rule for finding in power.findings]
+    return [finding.rule for finding in power.findings]

@@ -109,6 +109,13 @@ def call(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def python(program: str, *args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the text of a program in a process of its own, which can import the tests and the tools."""
+    command = [sys.executable, "-c", program, *map(str, args)]
+    environment = {**os.environ, **env}
+    return subprocess.run(command, capture_output=True, check=False, cwd=REPOSITORY, text=True, env=environment)
+
+
 def check(*args: object) -> Outcome:
     """``mlsub check --format json``; the document must keep the contract."""
     outcome = run("check", "--format", "json", *args)

@@ -1,4 +1,4 @@
-"""Packing: planned first, written whole or not at all, the same again the second time."""
+"""Packing: planned first, refused for what rejects unless it is waived, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import assemble
 from mlsub.packing.manifest import Waiver
+from mlsub.packing.pack import deciding, waiver_of
 from mlsub.packing.plan import make_plan
 from mlsub.workspace import check_path
-from tools.support.make_tree import make_description, make_log, snapshot
+from tools.support.corpus import CORPUS
+from tools.support.make_tree import Tree, make_description, make_tree, snapshot, spoil
 from tools.support.workplace import TODAY, Workplace, files, rules
 
 TOO_FAST = {"rule": "rcp.too-fast", "entry": "rack1/resnet", "reason": "The committee knows of it."}
@@ -26,15 +28,6 @@ TOO_FAST = {"rule": "rcp.too-fast", "entry": "rack1/resnet", "reason": "The comm
 @pytest.fixture
 def workplace(tmp_path: Path) -> Workplace:
     return Workplace(tmp_path)
-
-
-def too_fast(workplace: Workplace, share: float = 0.5) -> None:
-    """Let the runs converge so fast that the convergence test fails."""
-    for run, file in enumerate(sorted((workplace.folder / "runs" / "resnet").iterdir())):
-        log = make_log("resnet", "closed", run)
-        last = log.records("eval_accuracy")[-1]
-        last["metadata"]["epoch_num"] = int(last["metadata"]["epoch_num"] * share)
-        file.write_text(log.text())
 
 
 def test_what_was_planned_is_written_and_accepted_and_a_second_run_changes_nothing(workplace: Workplace) -> None:
@@ -62,7 +55,7 @@ def test_what_was_planned_is_written_and_accepted_and_a_second_run_changes_nothi
 def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
     workplace.pack()
     before = snapshot(workplace.out.parent)
-    too_fast(workplace)
+    workplace.make_too_fast()
     refused = workplace.pack()
     assert refused.refused
     assert not refused.written
@@ -74,7 +67,7 @@ def test_a_rejected_package_leaves_what_was_there(workplace: Workplace) -> None:
 
 @pytest.mark.parametrize(("days", "written"), [(None, True), (0, True), (-1, False)])
 def test_a_waiver_lets_it_be_written_while_it_holds(workplace: Workplace, days: int | None, written: bool) -> None:
-    too_fast(workplace)
+    workplace.make_too_fast()
     workplace.save(waivers=[TOO_FAST | {"expires": "never" if days is None else str(TODAY + timedelta(days))}])
     packed = workplace.pack()
     assert (packed.written, packed.refused) == (written, not written)
@@ -85,7 +78,7 @@ def test_a_waiver_lets_it_be_written_while_it_holds(workplace: Workplace, days: 
 
 def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: Path) -> None:
     workplace = Workplace(tmp_path, "resnet", "bert")
-    too_fast(workplace)
+    workplace.make_too_fast()
     waiver = TOO_FAST | {"expires": "never"}
     workplace.save(waivers=[waiver | {"entry": "rack1/bert"}, waiver | {"rule": "seed.shared"}])
     packed = workplace.pack()
@@ -94,7 +87,7 @@ def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: P
 
 
 def test_more_rejections_than_are_waived_still_reject(workplace: Workplace) -> None:
-    too_fast(workplace)
+    workplace.make_too_fast()
     description = make_description(system_name=None)
     (workplace.folder / "rack1.json").write_text(json.dumps(description))
     workplace.save(waivers=[TOO_FAST | {"expires": "never"}])
@@ -266,3 +259,66 @@ def test_a_description_that_does_not_state_its_division_yet_is_said_to(workplace
     packed = workplace.pack()
     assert packed.refused and rules(packed) == ["package.division-differs"]
     assert packed.findings[0].message == "The description of rack1 does not state its division yet"
+
+
+def same_seed(tree: Tree) -> None:
+    tree.edit(lambda log: log.put("seed", value=7, metadata={"lineno": 1}), 0, 1)
+
+
+def undecodable(tree: Tree) -> None:
+    with tree.log().open("a") as stream:
+        stream.write(':::MLLOG {"key": broken}\n')
+
+
+REJECTING: dict[str, tuple[Callable[[Tree], object], set[str]]] = {
+    "nothing": (lambda tree: None, set()),
+    "one forgiven run": (lambda tree: spoil(tree, 0), set()),
+    "two noncompliant runs": (lambda tree: spoil(tree, 0, 1), {"entry.noncompliant-runs"}),
+    "an empty log": (lambda tree: tree.log().write_text(""), {"log.empty"}),
+    "a seed twice": (same_seed, {"seed.shared"}),
+    "a seed twice, and a forgiven run": (
+        lambda tree: (same_seed(tree), tree.edit(lambda log: log.drop("run_stop"), 4)), {"seed.shared"}
+    ),
+    "a record that cannot be read": (undecodable, {"seed.log-undecodable"}),
+    "no description": (lambda tree: tree.description().unlink(), {"tree.system-description-missing"}),
+    "a broken description": (lambda tree: tree.description().write_text("{"), {"system.not-json"}),
+    "a folder of no benchmark": (
+        lambda tree: tree.entry().rename(tree.entry("resnet50")), {"tree.unknown-benchmark"}
+    ),
+    "too few runs": (lambda tree: tree.log(4).unlink(), {"entry.run-count"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "rules"), REJECTING.values(), ids=REJECTING)
+def test_what_rejects_is_found(change: Callable[[Tree], object], rules: set[str], tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    change(tree)
+    report = check_path(tree.folder, round="1.0")
+    found = {finding.rule for finding in deciding(report)}
+    assert found == rules
+    assert (report.official is Verdict.ACCEPTED) is (not found)
+    waivers = [Waiver(rule=rule, reason="It is known to all.", expires="never") for rule in found]
+    assert all(waiver_of(finding, waivers) for finding in deciding(report))
+    for left in found:
+        others = [waiver for waiver in waivers if waiver.rule != left]
+        assert {finding.rule for finding in deciding(report) if not waiver_of(finding, others)} == {left}
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
+@pytest.mark.parametrize("tree", [p for p in sorted(CORPUS.glob("v[14].[01]/*")) if p.is_dir()], ids=lambda p: p.name)
+def test_of_published_packages_the_rejected_ones_have_a_reason_and_the_others_none(tree: Path) -> None:
+    report = check_path(tree)
+    assert bool(deciding(report)) is (report.official is not Verdict.ACCEPTED)
+
+
+#: What a waiver names, and whether it covers too few runs of rack1/resnet.
+COVERS = {None: True, "rack1": True, "rack1/resnet": True, "rack1/bert": False, "rack2": False, "resnet": False}
+
+
+def test_a_waiver_covers_the_entry_or_system_it_names(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.log(4).unlink()
+    [finding] = deciding(check_path(tree.folder))
+    for entry, covered in COVERS.items():
+        waiver = Waiver(rule="entry.run-count", entry=entry, reason="It is known to all.", expires="never")
+        assert (waiver_of(finding, [waiver]) is waiver) is covered, entry

@@ -1,18 +1,19 @@
-"""A manifest is read whole, or everything wrong with it is told by its line."""
+"""A manifest is read whole, its variables replaced, or everything wrong with it is told by its line."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.commands.init.draft import manifest_text, path
+from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
-from mlsub.packing.read import manifest_schema, read_manifest
+from mlsub.packing.read import expand, manifest_schema, read_manifest
 
 GOOD = """\
 organisation: ACME
@@ -92,13 +93,12 @@ def test_no_such_file_is_an_error_of_its_own(tmp_path: Path) -> None:
         read_manifest(tmp_path / "absent.yaml")
 
 
-def test_the_schema_is_a_valid_one_and_every_word_says_what_it_means() -> None:
+def test_every_word_of_the_schema_says_what_it_means() -> None:
     schema = manifest_schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    for name, words in {
-        "": schema["properties"],
-        **{k: v.get("properties", {}) for k, v in schema["$defs"].items()},
-    }.items():
+    for name, words in (
+        ("", schema["properties"]),
+        *((k, v.get("properties", {})) for k, v in schema["$defs"].items()),
+    ):
         for word, meaning in words.items():
             assert "description" in meaning or "$ref" in meaning or meaning["type"] == "string", (name, word)
 
@@ -134,3 +134,47 @@ def test_no_value_in_any_place_makes_it_stumble(tmp_path_factory: pytest.TempPat
                 read_manifest(file, {})
             except FileProblemsError as error:
                 assert error.problems
+
+
+ENVIRONMENT = {"RUNS": "/data/runs", "EMPTY": "", "NESTED": "${RUNS}", "_x1": "y"}
+VARIABLES = {
+    "plain": "plain",
+    "${RUNS}/a": "/data/runs/a",
+    "${RUNS:-elsewhere}/a": "/data/runs/a",
+    "${MISSING:-../shared}/a": "../shared/a",
+    "${MISSING:-}/a": "/a",
+    "${EMPTY:-default}": "default",
+    "${NESTED}": "${RUNS}",
+    "${MISSING:-${RUNS}}": "${RUNS}",
+    "${_x1}${_x1}": "yy",
+    "$RUNS": "$RUNS",
+    "cost: 5$": "cost: 5$",
+    "$${RUNS}": "${RUNS}",
+    "$$$${RUNS}": "$${RUNS}",
+}
+BROKEN_VARIABLES = {
+    "${MISSING}": r"MISSING is not set; set it, or write \$\{MISSING:-default\}",
+    "${EMPTY}": "EMPTY is empty",
+    "${RUNS": "begins no variable",
+    "${1}": "begins no variable",
+    "${RUNS-x}": "begins no variable",
+    "${}": "begins no variable",
+}
+
+
+@pytest.mark.parametrize(("text", "expanded"), VARIABLES.items())
+def test_variables_are_replaced(text: str, expanded: str) -> None:
+    assert expand(text, ENVIRONMENT) == expanded
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN_VARIABLES.items())
+def test_what_cannot_be_replaced_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(MlsubError, match=message):
+        expand(text, ENVIRONMENT)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_path_that_is_written_into_a_manifest_is_read_back_as_it_was(text: str) -> None:
+    import yaml
+
+    assert expand(yaml.safe_load(manifest_text({"setup": path(text)}))["setup"], ENVIRONMENT) == text

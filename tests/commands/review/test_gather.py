@@ -23,10 +23,7 @@ def paths_of(*paths: Path, beside: tuple[Path, ...] = ()) -> tuple[list[str], li
 def test_a_folder_of_rounds_is_all_of_them(tmp_path: Path) -> None:
     write_tree(tmp_path, runs=2)
     write_tree(tmp_path, runs=2, round_="training_results_v2.0")
-    assert paths_of(tmp_path)[0] == [
-        "training_results_v2.0/ACME/results/rack1/bert",
-        "v1.1/ACME/results/rack1/bert",
-    ]
+    assert paths_of(tmp_path)[0] == ["training_results_v2.0/ACME/results/rack1/bert", "v1.1/ACME/results/rack1/bert"]
 
 
 def test_parts_of_a_tree(tmp_path: Path) -> None:
@@ -45,10 +42,7 @@ def test_what_is_named_twice_is_there_once(tmp_path: Path) -> None:
 
 def test_what_lies_beside_is_kept_apart(tmp_path: Path) -> None:
     new, old = write_tree(tmp_path, runs=2, round_="v2.0"), write_tree(tmp_path, runs=2)
-    assert paths_of(new, beside=(old,)) == (
-        ["v2.0/ACME/results/rack1/bert"],
-        ["v1.1/ACME/results/rack1/bert"],
-    )
+    assert paths_of(new, beside=(old,)) == (["v2.0/ACME/results/rack1/bert"], ["v1.1/ACME/results/rack1/bert"])
 
 
 def test_a_name_that_is_none() -> None:

@@ -1,19 +1,29 @@
-"""age's format with a passphrase: the same bytes as the library's, in both directions, and nothing else."""
+"""age's format: the same bytes as the library's and the official program's, in both directions, and nothing else."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import io
+import os
 import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.commands.seal.run import seal_tree
+from mlsub.commands.unseal.run import unseal
 from mlsub.io.errors import MlsubError
 from mlsub.packing.age import WrongKeyError, decrypt, encrypt
+from mlsub.packing.forms import Key, read_identities
 from mlsub.packing.tree import DamagedError
+from tests.commands.seal.trees import for_keys, plant, snapshot, with_keys, with_phrase
 
 pyrage = pytest.importorskip("pyrage")
 SECRET = b"correct horse battery staple"
@@ -99,3 +109,73 @@ def test_junk_is_no_file(junk: bytes) -> None:
     for content in (junk, b"age-encryption.org/v1\n" + junk, b"age-encryption.org/v1\n-> scrypt " + junk):
         with pytest.raises((DamagedError, MlsubError)):
             opened(content)
+
+
+needs_age = pytest.mark.skipif(
+    not shutil.which("age") or sys.platform == "win32", reason="the age program, or a terminal for it, is not here"
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with the archive that mlsub seals, unencrypted."""
+    seal_tree(plant(tmp_path), tmp_path / "archive", None)
+    return tmp_path
+
+
+def keys(place: Path) -> tuple[Key, Key]:
+    """A pair of keys made by age-keygen."""
+    subprocess.run(["age-keygen", "-o", "key"], cwd=place, check=True, capture_output=True)
+    public = subprocess.run(["age-keygen", "-y", "key"], cwd=place, check=True, capture_output=True, text=True)
+    return for_keys((public.stdout.strip(),)), with_keys(read_identities(place / "key"))
+
+
+def typed(arguments: Sequence[str], folder: Path) -> None:
+    """Run age in a terminal of its own, where it asks for the passphrase, and type that as often as it asks."""
+    import pty
+
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(folder)
+        os.execvp("age", ["age", *arguments])  # noqa: S606  (the program under test)
+    said = b""
+    answered = 0
+    while True:
+        try:
+            said += os.read(terminal, 1024)
+        except OSError:
+            break
+        if said.count(b"assphrase") > said[:answered].count(b"assphrase") and said.rstrip().endswith(b":"):
+            answered = len(said)
+            os.write(terminal, SECRET + b"\n")
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, said.decode()
+
+
+@needs_age
+def test_age_opens_what_is_sealed_for_a_recipient(place: Path) -> None:
+    recipients, _ = keys(place)
+    seal_tree(plant(place / "again"), place / "sealed", recipients)
+    subprocess.run(["age", "-d", "-i", "key", "-o", "theirs", "sealed"], cwd=place, check=True)
+    assert (place / "theirs").read_bytes() == (place / "archive").read_bytes()
+
+
+@needs_age
+def test_age_opens_what_is_sealed_with_a_passphrase(place: Path) -> None:
+    """With the work factor that users get."""
+    seal_tree(plant(place / "again"), place / "sealed", with_phrase(SECRET))
+    typed(["-d", "-o", "theirs", "sealed"], place)
+    assert (place / "theirs").read_bytes() == (place / "archive").read_bytes()
+
+
+@needs_age
+@pytest.mark.parametrize("form", ["recipient", "passphrase"])
+def test_what_age_seals_is_opened(form: str, place: Path) -> None:
+    if form == "recipient":
+        recipients, key = keys(place)
+        subprocess.run(["age", "-r", *recipients.recipients, "-o", "theirs", "archive"], cwd=place, check=True)
+        unseal(place / "theirs", place / "out", key)
+    else:
+        typed(["-p", "-o", "theirs", "archive"], place)
+        unseal(place / "theirs", place / "out", with_phrase(SECRET))
+    assert snapshot(place / "out" / "ACME") == snapshot(place / "training_results_v1.0" / "ACME")

@@ -5,69 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from mlsub.commands.site.build import build_site
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked
 from tools.support.make_tree import make_tree
 
 BENCHMARK = "benchmarks/resnet.html"
-DRAWN = [
-    "index.html",
-    BENCHMARK,
-    "accelerators/a100.html",
-    "organisations/acme.html",
-    "systems/acme_rack8.html",
-]
-#: Round, organisation, system, accelerator, nodes of eight, minutes, division.
-RESULTS = [
-    ("v1.0", "ACME", "rack8", "NVIDIA A100", 1, 30.0, "closed"),
-    ("v1.0", "ACME", "rack64", "NVIDIA A100", 8, 5.0, "closed"),
-    ("v1.0", "ACME", "pod16", "Graphcore GC200", 2, 40.0, "closed"),
-    ("v1.0", "ACME", "rack8-open", "NVIDIA A100", 1, 20.0, "open"),
-    ("v1.1", "ACME", "rack8", "NVIDIA A100", 1, 25.0, "closed"),
-    ("v1.1", "ZETA", "processors", "N/A", 0, 200.0, "closed"),
-    ("v1.1", "ZETA", "rack512", "NVIDIA A100", 64, 1.5, "closed"),
-]
-
-
-@pytest.fixture(scope="module")
-def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of two rounds of one benchmark, with systems of several sizes."""
-    above = tmp_path_factory.mktemp("history")
-    for round_folder, organisation, system, model, nodes, minutes, division in RESULTS:
-        tree = make_tree(above, round_folder, organisation, ())
-        tree.description().unlink()
-        tree.add_system(
-            system, division, system_name=system, accelerator_model_name=model,
-            number_of_nodes=max(nodes, 1), accelerators_per_node=8 if nodes else 0,
-        )  # fmt: skip
-        tree.add_entry("resnet", system, division)
-        tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5), system=system)
-    build_site(checked(above / "v1.0", above / "v1.1"), above / "site")
-    return above / "site"
-
-
-def test_the_pages_open_draw_and_ask_for_nothing(browser: Any, history: Path) -> None:
-    for name in DRAWN:
-        with Opened(browser, history, name, color_scheme="dark" if name == "index.html" else "light") as opened:
-            assert (opened.said, opened.elsewhere) == ([], []), name
-            assert opened.page.locator("h1").inner_text()
-            assert opened.marks() and all(opened.marks()), f"{name}: {opened.marks()}"
-            opened.screenshot(f"home/{name}")
-            opened.page.set_viewport_size({"width": 390, "height": 800})
-            assert (opened.overflow(), all(opened.marks())) == (0, True), name
-            opened.screenshot(f"home-390/{name}")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_violation(browser: Any, history: Path, scheme: str) -> None:
-    with Opened(browser, history, BENCHMARK, color_scheme=scheme) as opened:
-        assert opened.violations() == []
-        opened.screenshot(f"home-{scheme}/{BENCHMARK}")
-        opened.page.set_viewport_size({"width": 320, "height": 800})
-        assert opened.overflow() == 0, "on a narrow phone"
 
 
 def point(opened: Opened, figure: int, place: int, name: str = "dot") -> None:

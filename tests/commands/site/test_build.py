@@ -1,24 +1,32 @@
-"""A site as it is put on the disk, and what is in its pages."""
+"""A site as it is put on the disk: its pages, what a link to one shows where it is shared, and all results as data."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
+from PIL import Image
 
 from mlsub.commands.site.build import build_site, check_place
-from mlsub.commands.site.page import Series
+from mlsub.commands.site.dataset import FIELDS, downloads, results_script
+from mlsub.commands.site.page import Bar, Picture, Series
+from mlsub.commands.site.preview import HEIGHT, WIDTH, draw_png
 from mlsub.commands.site.render import POLICY, STATIC, safe_json
+from mlsub.commands.site.results import SiteResult
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Settings
-from tests.commands.site.sites import Html, checked, script, two_rounds
+from tests.commands.site.sites import Html, checked, result_rows, rounds, script, two_rounds
 from tests.commands.test_hostile import HOSTILE
 from tests.workspace.test_schedule import forks
 from tools.oracle.shared import ABSENT, CORPUS, present
 from tools.support.make_tree import make_tree, snapshot
+from tools.support.runner import run
 
 SCRIPT = "</script><script>alert(1)</script><!-- \u2028 \" onload='x'"
 
@@ -270,3 +278,135 @@ def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
     assert set(columns["organisation_name"]["names"]) == set(data["explore"]["pages"]["organisation"])
     series = Series("a\udcff", "line", 1, ((1.0, 2.0),))
     assert '"name":"a\\\\udcff"' in safe_json(series)
+
+
+#: Title and description of a page of each kind.
+SAID = {
+    "index.html": (
+        "MLPerf Training results, v1.0 to v1.1",
+        "MLPerf Training v1.1, published on 1 December 2021, is the newest of the 2 rounds here: 1 result from "
+        "1 organisation, all Closed. ",
+    ),
+    "benchmarks/resnet.html": (
+        "ResNet-50: MLPerf Training results by round",
+        "3 results of the benchmark ResNet-50 in 2 rounds (v1.0 to v1.1). The fastest Closed result of v1.0: "
+        "12 minutes, ACME, rack1. ",
+    ),
+    "organisations/acme.html": (
+        "ACME: MLPerf Training results by round",
+        "3 results of the organisation ACME in 1 round (v1.0): BERT, ResNet-50. ",
+    ),
+    "rounds/training_1.0.html": (
+        "MLPerf Training v1.0: results of all benchmarks",
+        "3 results, 1 organisation. 3 of 3 results meet the official checker of the round. Published on 30 June 2021. ",
+    ),
+    "results.html": (
+        "All MLPerf Training results as one table",
+        "4 results to filter, search, sort, and save as CSV, JSON or Parquet.",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    above = tmp_path_factory.mktemp("shared")
+    build_site(checked(*two_rounds(above)), above / "site", url="https://example.org/results/")
+    return above / "site"
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_each_page_says_what_it_is(shared: Path, name: str) -> None:
+    page = Html((shared / name).read_bytes())
+    said = {one.get("name") or one.get("property"): one.get("content") or "" for one in page.of("meta")}
+    title, about = SAID[name]
+    assert title in page.text
+    assert said["description"].startswith(about)
+    if (shared / name).with_suffix(".png").exists():
+        assert (said["og:title"], said["og:description"]) == (title, said["description"])
+        assert said["og:url"] == f"https://example.org/results/{name}"
+
+
+def test_titles_are_those_of_one_page_each(shared: Path) -> None:
+    titles = [(shared / page).read_text().partition("<title>")[2].partition("<")[0] for page in shared.rglob("*.html")]
+    assert len(set(titles)) == len(titles)
+
+
+def test_benchmarks_rounds_and_the_first_page_have_pictures(shared: Path) -> None:
+    pictures = sorted(file.relative_to(shared).as_posix() for file in shared.rglob("*.png"))
+    assert pictures == [
+        *("benchmarks/bert.png", "benchmarks/resnet.png", "index.png"),
+        *("rounds/training_1.0.png", "rounds/training_1.1.png"),
+    ]
+    for name in pictures:
+        page = (shared / name.replace(".png", ".html")).read_text()
+        assert f'<meta property="og:image" content="https://example.org/results/{name}">' in page
+        assert '<meta name="twitter:card" content="summary_large_image">' in page
+
+
+def test_a_picture_is_small_and_the_same_each_time_whatever_it_says() -> None:
+    hostile = Bar("<b>\n\x1b[31m" + "名" * 90 + "é" * 90, "x" * 2000, 12.0, "nvidia-2")
+    picture = Picture("W" * 300, "é × –", "", (hostile, Bar("", "", 0.0, "c7"), Bar("b", "c", 1e9, "amd-0")))
+    found = draw_png(picture)
+    assert found == draw_png(picture)
+    image = Image.open(io.BytesIO(found))
+    assert (image.size, image.mode, image.format) == ((WIDTH, HEIGHT), "P", "PNG")
+    assert len(found) < 20_000
+
+
+def test_without_an_address_pictures_are_named_beside_their_pages(tmp_path: Path) -> None:
+    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site")
+    page = (tmp_path / "site" / "benchmarks" / "bert.html").read_text()
+    assert '<meta property="og:image" content="../benchmarks/bert.png">' in page
+    assert "og:url" not in page
+
+
+def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
+    outcome = run("site", "v1.0", "-o", str(tmp_path / "site"), "--url", "example.org")
+    assert (outcome.status, outcome.stderr) == (
+        2,
+        "mlsub site: example.org is no address of a site. It begins with https://.\n",
+    )
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> list[SiteResult]:
+    return [result for one in rounds(*two_rounds(tmp_path)) for result in one.results]
+
+
+def rows_of(results: list[SiteResult]) -> list[dict[str, Any]]:
+    """The rows of the script, which has them by column."""
+    content, keys = results_script(results), [field.name for field in FIELDS]
+    found = script(content)
+    assert ([column["key"] for column in found["columns"]], found["count"]) == (keys, len(results))
+    return [dict(zip(keys, row, strict=True)) for row in result_rows(content)]
+
+
+def test_the_script_and_the_files_have_the_same_values(results: list[SiteResult]) -> None:
+    files, rows = downloads(results), rows_of(results)
+    assert list(files) == ["data/results.csv", "data/results.parquet"]
+    assert [row["href"] for row in rows] == [result.href for result in results]
+    assert [row["published_minutes"] for row in rows] == [14.5, 12.0, 12.0, None]
+    lines = list(csv.reader(io.StringIO(files["data/results.csv"].decode())))
+    assert lines[0] == [field.name for field in FIELDS]
+    assert lines[1:] == [list(map(_shown, row.values())) for row in rows]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert parquet.read_table(io.BytesIO(files["data/results.parquet"])).to_pylist() == rows
+
+
+def _shown(value: str | float | None) -> str:
+    return "" if value is None else str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def test_every_value_is_of_the_kind_of_its_column(results: list[SiteResult]) -> None:
+    types = {"text": str, "count": int, "number": (int, float)}
+    for row in rows_of(results):
+        for field in FIELDS:
+            assert row[field.name] is None or isinstance(row[field.name], types[field.kind]), field.name
+
+
+def test_text_that_a_spreadsheet_would_calculate_with_is_text_in_csv(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(system_name="=1+1", framework="\N{FULLWIDTH PLUS SIGN}x")
+    found = [result for one in rounds(tree.folder) for result in one.results]
+    (row,) = csv.DictReader(io.StringIO(downloads(found)["data/results.csv"].decode()))
+    assert (row["system_name"], row["framework"]) == ("'=1+1", "'\N{FULLWIDTH PLUS SIGN}x")

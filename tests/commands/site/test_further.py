@@ -27,10 +27,7 @@ CASES: dict[str, list[list[object]]] = {
         ["bert", "ZETA", "Quantum Cat 9", 4, 500.0],
         ["bert", "ZETA", "NVIDIA H100-SXM5-80GB", 8, 0.5, "open"],
     ],
-    "5.0": [
-        ["bert", "ACME", "NVIDIA H100-SXM5-80GB", 8, 5.0],
-        ["rgat", "ACME", "AMD Instinct MI300X", 8, None],
-    ],
+    "5.0": [["bert", "ACME", "NVIDIA H100-SXM5-80GB", 8, 5.0], ["rgat", "ACME", "AMD Instinct MI300X", 8, None]],
 }
 
 

@@ -1,14 +1,16 @@
-"""The parts of a result's page, in their exact figures."""
+"""The parts of a result's page in their exact figures, and how to cite it, to the letter."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from mlsub.commands.site.curves import curves_section
 from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
 from mlsub.commands.site.page import Chart, Section, Series, Table, number_text
+from mlsub.commands.site.result_page import bibtex, citation_section, footnote, result_title
 from mlsub.commands.site.results import Results, SiteResult
 from mlsub.commands.site.runs import convergence_section, reference_scripts, runs_section
 from tests.commands.site.sites import one_round, rounds, script
@@ -231,19 +233,14 @@ def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> 
     (row,) = [row for row in table.rows if row[1].text == "key.lars_epsilon.value"]
     assert row[0].text == "error"
     assert "expected: exactly 0.0" in row[2].text
-    assert [place.rpartition(":")[0] for place in row[3].text.splitlines()] == [
-        "results/rack1/resnet/result_{0,1}.txt",
-    ]
+    assert [place.rpartition(":")[0] for place in row[3].text.splitlines()] == ["results/rack1/resnet/result_{0,1}.txt"]
 
 
 def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
     monkeypatch.setattr("mlsub.commands.site.facts.MAX_ROWS", 1)
     found = result(tree)
-    sections = (
-        hyperparameters_section(found.logs),
-        system_section([found]),
-    )
+    sections = (hyperparameters_section(found.logs), system_section([found]))
     for section, last in zip(sections, ("14 keys", "33 fields"), strict=True):
         assert len(section.tables[0].rows) == 1
         assert section.words[-1] == f"The first 1 of {last} are shown."
@@ -276,3 +273,75 @@ def test_a_target_of_two_bounds_is_the_one_that_evaluations_lie_beyond() -> None
     goals = {chart.data["y"]["title"]: chart.data["goal"] for chart in section.charts}
     assert goals == {"FID": {"level": 90.0, "up": False}, "CLIP": {"level": 0.15, "up": True}}
     assert [chart.title for chart in section.charts] == ["CLIP over samples", "FID over samples"]
+
+
+LEGEND = (
+    "The MLPerf name and logo are registered and unregistered trademarks of MLCommons Association in the United States "
+    "and other countries. All rights reserved. Unauthorized use strictly prohibited. See www.mlcommons.org for more "
+    "information."
+)
+WHERE = "https://github.com/mlcommons/training_results_v1.0"
+CHIP = "NVIDIA A100-SXM-80GB"
+TITLE = "Image classification, ResNet-50 v1.5 on ImageNet"
+
+
+def described(tmp_path: Path, **description: object) -> SiteResult:
+    tree = make_tree(tmp_path)
+    tree.describe(accelerator_model_name=CHIP, **description)
+    (found,) = one_round(tree).results
+    return found
+
+
+def test_the_footnote_is_that_of_the_guidelines(tmp_path: Path) -> None:
+    found = described(tmp_path, system_name="Rack One")
+    assert footnote(found) == (
+        f"MLPerf® Training v1.0 Closed, {TITLE}: ACME Rack One, entry [ID 1.0-...]. "
+        f"Retrieved: from {WHERE} on [date]. {LEGEND}"
+    )
+
+
+def test_what_was_not_published_is_called_unverified(tmp_path: Path) -> None:
+    found = described(tmp_path)
+    unpublished = replace(found, publication_date=None)
+    section = citation_section(unpublished)
+    assert section.words == ("MLCommons has not published this round, so the result may be quoted only as unverified.",)
+    sentence, note = section.quotes
+    assert sentence.text == (
+        "Unverified: in MLPerf Training v1.0 Closed, ACME rack1 with 8 A100 trained ResNet-50 in 12 minutes [1]."
+    )
+    assert note.text == (
+        f"[1] Unverified MLPerf® Training v1.0 Closed, {TITLE}: ACME rack1. "
+        f"Result not verified by MLCommons Association. {LEGEND}"
+    )
+
+
+def test_bibtex_has_no_sign_that_tex_takes_for_its_own(tmp_path: Path) -> None:
+    assert bibtex(described(tmp_path, system_name=r"A_1 & {50 %} \end")).splitlines() == [
+        "@misc{mlperf-training-1-0-acme-rack1-resnet,",
+        r"  title = {{MLPerf Training v1.0 Closed, ResNet-50: A\_1 \& \{50 \%\} \textbackslash{}end}},",
+        "  author = {{ACME}},",
+        "  year = {2021},",
+        "  month = jun,",
+        "  publisher = {MLCommons},",
+        f"  url = {{{WHERE}}},",
+        "  note = {MLPerf result, retrieved on [date]},",
+        "}",
+    ]
+
+
+def test_a_title_says_who_what_on_what_and_when(tmp_path: Path) -> None:
+    assert result_title(described(tmp_path)) == "ACME, ResNet-50, rack1 (8 × A100), Closed, v1.0"
+    assert result_title(described(tmp_path, system_name="8xA100 box")) == "ACME, ResNet-50, 8xA100 box, Closed, v1.0"
+
+
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_a_published_result_is_cited_with_its_repository() -> None:
+    (found,) = rounds(folder("1.0") / "Graphcore")
+    (bert,) = [one for one in found.results if one.path.endswith("ipu-pod16-POPART-closed/bert")]
+    assert result_title(bert) == "Graphcore, BERT, IPU-POD16 (16 × GC200), Closed, v1.0"
+    sentence, note, _ = citation_section(bert).quotes
+    minutes = number_text(bert.published_minutes, 3)
+    assert sentence.text == (
+        f"In MLPerf Training v1.0 Closed, Graphcore IPU-POD16 with 16 GC200 trained BERT in {minutes} minutes [1]."
+    )
+    assert f"Graphcore IPU-POD16, entry [ID 1.0-...]. Retrieved: from {WHERE} on [date]." in note.text

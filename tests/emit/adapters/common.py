@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 from mlsub.emit import Recorder, Training
 from mlsub.submission.model import LogReport
 from tools.support.digits import HYPERPARAMETERS, recorder
+from tools.support.effort import HUNG
 from tools.support.judging import report_on
 
 ROOT = Path(__file__).parents[3]
@@ -83,6 +87,17 @@ def assert_aborted(log: Path) -> None:
 def assert_never_started(log: Path) -> None:
     """The run was refused, and nothing is in the way of the next."""
     assert list(log.parent.glob("*result_*")) == []
+
+
+def run_processes(script: Path, log: Path, processes: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a script that records into a log: in so many processes of torchrun, or as it starts them itself."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable]
+    if processes is not None:
+        command += ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    return subprocess.run(
+        [*command, str(script), str(log)], cwd=log.parent, env=environment, capture_output=True, text=True, timeout=HUNG
+    )
 
 
 def example(name: str) -> ModuleType:

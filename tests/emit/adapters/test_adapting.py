@@ -1,7 +1,10 @@
-"""What the adapters share, without any framework: counting, and the units of every benchmark and round."""
+"""What adapters do without any framework: counting, the units of every benchmark and round, and what to install."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +16,14 @@ from mlsub.convergence.algorithm import unit_words
 from mlsub.emit import EmitError, Position, Recorder
 from mlsub.emit.adapting import Course, Language, Session
 from mlsub.rounds import get_round
-from tests.emit.adapters.common import digits, keys, opened, records, said
+from tests.emit.adapters.common import ROOT, digits, keys, opened, records, said
 from tests.emit.drive import emitted
 from tests.emit.test_ranks import together
 from tools.oracle.generate import Combination, usage_and_round
+from tools.support.digits import recorder
+from tools.support.effort import HUNG
 
-
-def of(path: Path, round_: str, benchmark: str, division: str = "closed", usage: str = "training") -> Recorder:
-    return Recorder(
-        path,
-        usage=usage,
-        round=round_,
-        benchmark=benchmark,
-        division=division,  # type: ignore[arg-type]
-        organisation="A",
-        platform="B",
-        status="onprem",
-        strict="warn",
-    )
-
-
+training = partial(recorder, usage="training", strict="warn")
 MIDDLE = Position(1.5, 1500, 30)
 
 
@@ -50,7 +41,7 @@ MIDDLE = Position(1.5, 1500, 30)
 def test_positions_are_said_as_benchmark_and_round_count(
     round_: str, benchmark: str, evaluation: dict[str, Any], block: dict[str, Any], tmp_path: Path
 ) -> None:
-    with of(tmp_path / "result_0.txt", round_, benchmark) as rec:
+    with training(tmp_path / "result_0.txt", round=round_, benchmark=benchmark) as rec:
         language = Language(rec)
         assert language.evaluation_metadata(MIDDLE) == evaluation
         assert language.block_arguments(MIDDLE, 0.5, 1000) == block
@@ -60,7 +51,8 @@ def test_every_benchmark_of_every_round_gets_the_metadata_it_demands(tmp_path: P
     asked = 0
     for number, each in enumerate(emitted()):
         usage, round_ = usage_and_round(each.round)
-        with of(tmp_path / f"result_{number}.txt", round_, each.benchmark, each.division, usage) as rec:
+        kind: dict[str, Any] = {"usage": usage, "round": round_, "benchmark": each.benchmark, "division": each.division}
+        with training(tmp_path / f"result_{number}.txt", **kind) as rec:
             asked += _demands_are_met(rec, each)
     assert asked > 100
 
@@ -80,12 +72,7 @@ def _demands_are_met(rec: Recorder, each: Combination) -> bool:
     return True
 
 
-@given(
-    samples=st.integers(1, 5000),
-    batch=st.integers(1, 600),
-    epochs=st.integers(1, 4),
-    drop_last=st.booleans(),
-)
+@given(samples=st.integers(1, 5000), batch=st.integers(1, 600), epochs=st.integers(1, 4), drop_last=st.booleans())
 def test_samples_never_run_backwards_and_whole_epochs_are_whole(
     samples: int, batch: int, epochs: int, drop_last: bool
 ) -> None:
@@ -125,7 +112,7 @@ def test_an_evaluation_that_comes_to_nothing_is_closed(tmp_path: Path) -> None:
 
 def test_several_measures_are_found_by_their_metrics(tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
-    with of(log, "3.0", "maskrcnn") as rec, pytest.warns(UserWarning):
+    with training(log, round="3.0", benchmark="maskrcnn") as rec, pytest.warns(UserWarning):
         session = Session(rec, digits({"BBOX": "box_map", "SEGM": "mask_map"}))
         session.start(None)
         assert not session.evaluated({"box_map": 0.1}, last=False)
@@ -183,3 +170,32 @@ def test_a_forked_process_does_not_write_into_the_log_of_another(tmp_path: Path)
         ranks.rank = 1
         with pytest.raises(EmitError, match="process 1 was forked from the one that opened the log"):
             session.start(None)
+
+
+MISSING = {
+    "lightning": ("PyTorch Lightning", ["lightning", "lightning.pytorch", "pytorch_lightning"]),
+    "transformers": ("Hugging Face Transformers", ["transformers"]),
+    "keras": ("Keras 3", ["keras", "keras.callbacks"]),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_framework_that_is_not_there_is_told(name: str) -> None:
+    title, modules = MISSING[name]
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({modules}))
+try:
+    import mlsub.emit.{name}
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
+    assert (done.stdout, done.stderr) == (
+        f"{title} is not installed. Install it from a copy of the source: pip install '.[{name}]'\n",
+        "",
+    )
+    # One line, with no second exception above it.
+    bare = f"import sys; sys.modules.update(dict.fromkeys({modules})); import mlsub.emit.{name}"
+    raised = subprocess.run([sys.executable, "-c", bare], cwd=ROOT, capture_output=True, text=True, timeout=HUNG)
+    assert raised.stderr.count("Error") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,16 +18,9 @@ from tests.emit.adapters.common import (
     assert_reached,
     keys,
     records,
+    run_processes,
 )
 from tools.support.effort import HUNG
-
-
-def torchrun(script: Path, log: Path, processes: int) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    return subprocess.run(
-        [*command, str(script), str(log)], env=environment, capture_output=True, text=True, timeout=HUNG
-    )
 
 
 def changed(folder: Path, *changes: tuple[str, str]) -> Path:
@@ -45,7 +37,7 @@ def changed(folder: Path, *changes: tuple[str, str]) -> Path:
 @pytest.mark.parametrize("processes", [2, 4])
 def test_the_example_leaves_one_log_that_is_accepted(processes: int, tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
-    done = torchrun(ROOT / "examples" / "ddp_digits.py", log, processes)
+    done = run_processes(ROOT / "examples" / "ddp_digits.py", log, processes)
     assert done.returncode == 0, done.stderr[-3000:]
     assert_reached(log)
     assert [keys(log).count(key) for key in ("init_start", "seed", "run_start", "run_stop")] == [1, 1, 1, 1]
@@ -57,7 +49,7 @@ def test_the_example_leaves_one_log_that_is_accepted(processes: int, tmp_path: P
 
 def test_a_refusal_ends_all_processes_before_the_clock_starts(tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
-    done = torchrun(changed(tmp_path, ('"opt_momentum": 0.9,', "")), log, 2)
+    done = run_processes(changed(tmp_path, ('"opt_momentum": 0.9,', "")), log, 2)
     assert done.returncode != 0
     assert "DoomedRunError" in done.stderr
     assert "refused by the process that writes the log" in done.stderr
@@ -69,7 +61,7 @@ def test_a_process_that_crashes_leaves_no_log_that_says_success(rank: int, tmp_p
     log = tmp_path / "result_0.txt"
     crash = f"if epoch == 2 and distributed.get_rank() == {rank}: raise RuntimeError('crash')\n            "
     line = "sampler.set_epoch(epoch)\n"
-    done = torchrun(changed(tmp_path, (line, crash + line)), log, 2)
+    done = run_processes(changed(tmp_path, (line, crash + line)), log, 2)
     assert done.returncode != 0
     assert records(log)[0]["key"] == "cache_clear"
     if rank == 0:

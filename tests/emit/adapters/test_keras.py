@@ -27,7 +27,7 @@ from tests.emit.adapters.common import (
     rejecting,
     said,
 )
-from tools.support.digits import HYPERPARAMETERS
+from tools.support.digits import hyperparameters
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -50,11 +50,6 @@ def fit(log: Path, epochs: int = 30, given: dict[str, Any] | None = None, **more
         every = {"validation_data": held_out, "verbose": 0, "callbacks": [callback, *others], **(given or {})}
         model.fit(*train, 32, epochs, **every)
     return callback
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "result_0.txt"
 
 
 def test_the_example_trains_to_the_target(log: Path) -> None:
@@ -98,7 +93,7 @@ def test_what_a_function_gives_is_refused_before_any_training_step(
 
     def made(of: Any) -> dict[str, Any]:
         asked.append(of.layers[0].units)
-        return {key: value for key, value in {**HYPERPARAMETERS, **change}.items() if value is not None}
+        return hyperparameters(**change)
 
     with pytest.raises(DoomedRunError, match="opt_momentum"):
         fit(log, hyperparameters=made, callbacks=[other], begin=begin)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.lightning import RecorderCallback
 from tests.emit.adapters.common import (
-    ROOT,
     TrainingCrashError,
     assert_aborted,
     assert_never_started,
@@ -29,10 +26,10 @@ from tests.emit.adapters.common import (
     opened,
     records,
     rejecting,
+    run_processes,
     said,
 )
-from tools.support.digits import HYPERPARAMETERS
-from tools.support.effort import HUNG
+from tools.support.digits import hyperparameters
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -59,11 +56,6 @@ def fit(log: Path, trainer_: dict[str, Any] | None = None, model: Any = None, **
 
 def network() -> Any:
     return example("lightning_digits").Digits()
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "result_0.txt"
 
 
 def test_the_example_trains_to_the_target(log: Path) -> None:
@@ -99,7 +91,7 @@ def test_what_a_function_gives_is_refused_before_any_training_step(change: dict[
 
     def made(of: Any) -> dict[str, Any]:
         asked.append(of.max_epochs)
-        return {key: value for key, value in {**HYPERPARAMETERS, **change}.items() if value is not None}
+        return hyperparameters(**change)
 
     with pytest.raises(DoomedRunError, match="opt_momentum"):
         fit(log, model=model, hyperparameters=made)
@@ -108,7 +100,7 @@ def test_what_a_function_gives_is_refused_before_any_training_step(change: dict[
 
 
 def test_a_function_may_make_the_hyperparameters(log: Path) -> None:
-    fit(log, hyperparameters=lambda of: {**HYPERPARAMETERS, "gradient_accumulation_steps": of.accumulate_grad_batches})
+    fit(log, hyperparameters=lambda of: hyperparameters(gradient_accumulation_steps=of.accumulate_grad_batches))
     assert_reached(log)
 
 
@@ -166,7 +158,7 @@ def test_accumulated_batches_count_as_parts_of_a_step(log: Path) -> None:
         log,
         {"max_epochs": 2, "accumulate_grad_batches": 2},
         batch_size=64,
-        hyperparameters={**HYPERPARAMETERS, "global_batch_size": 64, "gradient_accumulation_steps": 2},
+        hyperparameters=hyperparameters(global_batch_size=64, gradient_accumulation_steps=2),
         progress=lambda position: seen.append(position) or {"epoch_num": position.epoch},
         done=lambda quality: False,
     )
@@ -235,9 +227,6 @@ gc.collect()
 def test_processes_that_lightning_starts_write_one_log(log: Path, tmp_path: Path) -> None:
     script = tmp_path / "two.py"
     script.write_text(TWO)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, str(script), str(log)], cwd=tmp_path, env=environment, capture_output=True, timeout=HUNG
-    )
-    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    done = run_processes(script, log)
+    assert done.returncode == 0, done.stderr[-3000:]
     assert_reached(log)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,6 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed: make test-
 from mlsub.emit import DoomedRunError, EmitError
 from mlsub.emit.transformers import RecorderCallback
 from tests.emit.adapters.common import (
-    ROOT,
     TrainingCrashError,
     assert_aborted,
     assert_never_started,
@@ -28,10 +24,10 @@ from tests.emit.adapters.common import (
     keys,
     opened,
     rejecting,
+    run_processes,
     said,
 )
-from tools.support.digits import HYPERPARAMETERS
-from tools.support.effort import HUNG
+from tools.support.digits import hyperparameters
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -58,11 +54,6 @@ def fit(log: Path, given: dict[str, Any] | None = None, network: Any = None, **m
     return callback
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "result_0.txt"
-
-
 def test_the_example_trains_to_the_target(log: Path) -> None:
     example("transformers_digits").main(str(log))
     assert_reached(log)
@@ -84,7 +75,7 @@ def test_what_a_function_gives_is_refused_before_any_training_step(change: dict[
 
     def made(of: Any) -> dict[str, Any]:
         asked.append(of.num_train_epochs)
-        return {key: value for key, value in {**HYPERPARAMETERS, **change}.items() if value is not None}
+        return hyperparameters(**change)
 
     with pytest.raises(DoomedRunError, match="opt_momentum"):
         fit(log, network=network, hyperparameters=made)
@@ -155,7 +146,7 @@ def test_accumulated_batches_make_one_step(log: Path) -> None:
         log,
         {"num_train_epochs": 2, "gradient_accumulation_steps": 2},
         batch_size=64,
-        hyperparameters={**HYPERPARAMETERS, "global_batch_size": 64, "gradient_accumulation_steps": 2},
+        hyperparameters=hyperparameters(global_batch_size=64, gradient_accumulation_steps=2),
         progress=lambda position: seen.append(position) or {"epoch_num": position.epoch},
         done=lambda quality: False,
     )
@@ -171,12 +162,8 @@ def test_a_metric_that_is_not_there_is_told(log: Path) -> None:
 def test_two_processes_write_one_log(log: Path, tmp_path: Path) -> None:
     script = tmp_path / "two.py"
     script.write_text(TWO)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [*command, str(script), str(log)], cwd=tmp_path, env=environment, capture_output=True, timeout=HUNG
-    )
-    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    done = run_processes(script, log, 2)
+    assert done.returncode == 0, done.stderr[-3000:]
     assert_reached(log)
 
 

@@ -79,6 +79,16 @@ def put(made: list[Record], key: str, value: Any, nth: int = 0) -> None:
     made[at(made, key, nth)]["value"] = value
 
 
+def stretch(factor: float) -> Change:
+    """Stretch a run, without its last record, by a factor."""
+
+    def change(made: list[Record]) -> None:
+        start, stop = made[at(made, "run_start")]["time_ms"], made[-1]
+        stop["time_ms"] = start + round((made[-2]["time_ms"] - start) * factor)
+
+    return change
+
+
 def log_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> LogReport:
     """What is read of some records, one a line."""
     tally, reading, fold = Tally(), ReadingFold(manner_of("training", "1.1")), TraceFold()

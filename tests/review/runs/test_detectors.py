@@ -16,16 +16,8 @@ from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.stretch import stretch_of
 from mlsub.systems.fields import SystemFacts
-from tests.review.runs.build import Record, at, delay, entry, every, put, records
+from tests.review.runs.build import Record, at, delay, entry, every, put, records, stretch
 from tests.review.runs.observing import observed, the_one
-
-
-def stretch(factor: float) -> Any:
-    def change(made: list[Record]) -> None:
-        start, stop = made[at(made, "run_start")]["time_ms"], made[-1]
-        stop["time_ms"] = start + round((made[-2]["time_ms"] - start) * factor)
-
-    return change
 
 
 def test_clean_entries_leave_nothing_to_ask() -> None:

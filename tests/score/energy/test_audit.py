@@ -9,7 +9,17 @@ import pytest
 
 from mlsub.findings import Kind, Verdict
 from mlsub.score.energy.score import Power
-from tools.support.power_folders import SECONDS, START_MS, judged, make_entry, node_log, record, rules, switch_log
+from tools.support.power_folders import (
+    SECONDS,
+    START_MS,
+    judged,
+    make_entry,
+    node_log,
+    power_of,
+    record,
+    rules,
+    switch_log,
+)
 
 GOOD = [1000 + n % 7 for n in range(SECONDS + 1)]
 Files = dict[str, str]
@@ -30,15 +40,13 @@ def entry(tmp_path: Path, first: Files | None, others: Callable[[int], Files | N
     return folder
 
 
-def told(power: Power | None) -> list[tuple[str, str, str | None]]:
+def told(power: Power) -> list[tuple[str, str, str | None]]:
     """Rule, path below the first run and what was found; findings on other runs would stand out by their path."""
-    assert power is not None
     return [(f.rule, f.path.removeprefix("power/result_0/"), f.actual) for f in power.findings]
 
 
 def test_good_measurements_say_nothing(tmp_path: Path) -> None:
     power = judged(entry(tmp_path, one(0)), nodes="1")
-    assert power is not None
     assert (power.findings, power.faulted) == ((), frozenset())
     mean = sum(watts + 1 for watts in GOOD[1:]) / SECONDS
     assert power.joules[1] == pytest.approx(mean * SECONDS, rel=1e-12)
@@ -49,65 +57,53 @@ def test_without_a_power_folder_there_is_nothing_to_judge(tmp_path: Path) -> Non
     folder = tmp_path / "system" / "resnet"
     make_entry(folder, [])
     (folder / "power").rmdir()
-    assert judged(folder) is None
+    assert power_of(folder) is None
 
 
+ALONE = ", on 1 of 1 nodes"
+NOT_BETWEEN = "there is no power_reading between start and stop of a measurement"
+NO_START = "node_0.txt: there is no power_measurement_start"
 #: A node's file, and all that is said of it.
 NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
     "slow": (
         node_log(GOOD[:31], step=2),
-        [
-            ("sampling", "every 2.00 s (31 readings), on 1 of 1 nodes"),
-            ("few-readings", "31, on 1 of 1 nodes"),
-        ],
+        [("sampling", f"every 2.00 s (31 readings){ALONE}"), ("few-readings", f"31{ALONE}")],
     ),
     "often slow": (
         node_log(GOOD[:40]) + node_log(GOOD[:11], start=None, stop=None, first=40, step=2),
-        [
-            ("sampling", "every 1.20 s (51 readings), on 1 of 1 nodes"),
-            ("few-readings", "51, on 1 of 1 nodes"),
-        ],
+        [("sampling", f"every 1.20 s (51 readings){ALONE}"), ("few-readings", f"51{ALONE}")],
     ),
     "a little late": (node_log(GOOD[:60], step=1.04, stop=61.4), []),
-    "too few by one": (node_log(GOOD[:59]), [("few-readings", "59, on 1 of 1 nodes")]),
+    "too few by one": (node_log(GOOD[:59]), [("few-readings", f"59{ALONE}")]),
     "enough": (node_log(GOOD[:60]), []),
     "gap": (
         node_log(GOOD[:20]) + node_log(GOOD[:41], start=None, stop=None, first=40, step=0.5),
-        [("gap", "21.0 s, on 1 of 1 nodes")],
+        [("gap", f"21.0 s{ALONE}")],
     ),
     "gap before the run": (node_log([*GOOD[:1]], first=-40, start=-40, stop=None) + node_log(GOOD, start=None), []),
-    "late": (node_log(GOOD, first=15, stop=90), [("coverage", "15.0 s of 60.0 s without any, on 1 of 1 nodes")]),
-    "early end": (
-        node_log(GOOD, first=-10, start=-10),
-        [("coverage", "10.0 s of 60.0 s without any, on 1 of 1 nodes")],
-    ),
+    "late": (node_log(GOOD, first=15, stop=90), [("coverage", f"15.0 s of 60.0 s without any{ALONE}")]),
+    "early end": (node_log(GOOD, first=-10, start=-10), [("coverage", f"10.0 s of 60.0 s without any{ALONE}")]),
     "a second at each end": (node_log(GOOD, first=1, step=58 / 60), []),
-    "hours later": (
-        node_log(GOOD, start=7260, first=7260, stop=7320),
-        [("clock", "2.0 hours after it, on 1 of 1 nodes")],
-    ),
+    "hours later": (node_log(GOOD, start=7260, first=7260, stop=7320), [("clock", f"2.0 hours after it{ALONE}")]),
     "years before": (
         node_log(GOOD, start=-9e7, first=-9e7, stop=-9e7 + 60),
-        [("clock", "2.9 years before it, on 1 of 1 nodes")],
+        [("clock", f"2.9 years before it{ALONE}")],
     ),
-    "no start": (node_log(GOOD, start=None), [("no-energy", "node_0.txt: there is no power_measurement_start")]),
-    "no stop": (node_log(GOOD, stop=None), [("interval", "no power_measurement_stop, on 1 of 1 nodes")]),
+    "no start": (node_log(GOOD, start=None), [("no-energy", NO_START)]),
+    "no stop": (node_log(GOOD, stop=None), [("interval", f"no power_measurement_stop{ALONE}")]),
     "two stops": (
         node_log(GOOD) + record(START_MS + 61_000, "power_measurement_stop", None),
-        [("interval", "1 times power_measurement_start, 2 times power_measurement_stop, on 1 of 1 nodes")],
+        [("interval", f"1 times power_measurement_start, 2 times power_measurement_stop{ALONE}")],
     ),
     "stop at the start": (
         node_log(GOOD, stop=0),
         [
             ("no-energy", "node_0.txt: power_measurement_stop has the time of power_measurement_start"),
-            ("interval", "power_measurement_stop has the time of power_measurement_start, on 1 of 1 nodes"),
+            ("interval", f"power_measurement_stop has the time of power_measurement_start{ALONE}"),
         ],
     ),
-    "stop before the start": (
-        node_log(GOOD, start=61, stop=0),
-        [("no-energy", "there is no power_reading between start and stop of a measurement")],
-    ),
-    "no readings": (node_log([]), [("no-energy", "there is no power_reading between start and stop of a measurement")]),
+    "stop before the start": (node_log(GOOD, start=61, stop=0), [("no-energy", NOT_BETWEEN)]),
+    "no readings": (node_log([]), [("no-energy", NOT_BETWEEN)]),
     "text": (
         node_log([*GOOD[:-1], "1000 W"]),
         [
@@ -141,8 +137,8 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
         node_log(GOOD, conversion_eff="0.9"),
         [("no-energy", "node_0.txt: the conversion_eff is not a number"), ("bad-line", 'conversion_eff: "0.9"')],
     ),
-    "binary": ("\0\xff" * 2000, [("no-energy", "node_0.txt: there is no power_measurement_start")]),
-    "empty": ("", [("no-energy", "node_0.txt: there is no power_measurement_start")]),
+    "binary": ("\0\xff" * 2000, [("no-energy", NO_START)]),
+    "empty": ("", [("no-energy", NO_START)]),
 }
 
 
@@ -152,7 +148,7 @@ def test_a_defect_of_a_node_is_told_once(name: str, tmp_path: Path) -> None:
     power = judged(entry(tmp_path, {"node_0.txt": text}))
     of_run = {"no-energy": "power/result_0"}
     assert told(power) == [(f"power.{rule}", of_run.get(rule, "node_0.txt"), actual) for rule, actual in found]
-    assert power is not None and (power.joules[0] is None) == ("no-energy" in dict(found))
+    assert (power.joules[0] is None) == ("no-energy" in dict(found))
     assert {f.kind for f in power.findings} <= {Kind.REVIEW}
     assert power.faulted == frozenset()
 
@@ -161,13 +157,7 @@ def test_a_defect_of_a_node_is_told_once(name: str, tmp_path: Path) -> None:
 SEVERAL: dict[str, tuple[Files, list[tuple[str, str, str | None]]]] = {
     "two slow nodes": (
         {"node_1.txt": node_log(GOOD, step=1.5, stop=99), "node_2.txt": node_log(GOOD, step=3, stop=200)},
-        [
-            (
-                "power.sampling",
-                "node_2.txt",
-                "every 3.00 s (61 readings), on 2 of 3 nodes",
-            )
-        ],
+        [("power.sampling", "node_2.txt", "every 3.00 s (61 readings), on 2 of 3 nodes")],
     ),
     "two negative nodes": (
         {"node_1.txt": node_log([*GOOD, -1]), "node_2.txt": node_log([*GOOD, -2]), "sw_0.txt": switch_log(-0.5)},
@@ -241,7 +231,6 @@ def test_what_cannot_be_read_is_told_once(tmp_path: Path) -> None:
         ("power.no-energy", "power/result_0"),
         ("power.unreadable", "node_1.txt"),
     ]
-    assert power is not None
     assert power.findings[1].message == "It cannot be read: a folder, and 1 more files"
 
 
@@ -287,7 +276,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_end_in_findings(name: str, tmp_path: Path) -> None:
     power = judged(entry(tmp_path, {"node_0.txt": node_log(GOOD[:2]) + HOSTILE[name]}))
-    assert power is not None and power.findings
+    assert power.findings
     assert all(len(f"{f.message}{f.expected}{f.actual}") < 500 for f in power.findings)
 
 

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from mlperf_logging.package_checker.power_checker import PowerChecker
 from mlperf_logging.result_summarizer import result_summarizer as summarizer
 
-import mlsub
 from mlsub.score.energy.findings import faults, judge_structure
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import Power, energy_result
@@ -130,7 +129,6 @@ def test_energy_and_faults_are_those_of_the_official_tool(number: int, tmp_path:
     make_entry(folder, runs, seconds)
     results = sorted(folder.glob("result_*.txt"))
     power = judged(folder)
-    assert power is not None
     for result, ours, length in zip(results, power.joules, seconds, strict=True):
         theirs = official_joules(folder, result, 1000 * length)
         nodes = [] if theirs is None else official_nodes(folder / "power" / result.stem, 1000 * length)
@@ -210,48 +208,9 @@ def test_the_energy_of_an_entry_is_that_of_the_official_olympic_mean() -> None:
 def test_the_published_measurements_come_to_the_official_energy(system: str) -> None:
     folder = CORPUS / "v4.0" / "smc-ac-power" / "results" / system / "resnet"
     power = judged(folder, "4.0")
-    assert power is not None
     assert power.faulted == frozenset()
     for result, ours in zip(sorted(folder.glob("result_*.txt")), power.joules, strict=True):
         start, stop = summarizer._query_run_start_stop(summarizer.parse_file(str(result), "4.0.0")[0])
         theirs = official_joules(folder, result, stop - start, "4.0.0")
         assert ours == (None if theirs is None else pytest.approx(theirs, rel=1e-12))
         assert (ours is not None) == SYSTEMS[system], result.name
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-def test_the_published_entries_have_the_official_energy_and_faults() -> None:
-    organisation = CORPUS / "v4.0" / "smc-ac-power"
-    for entry in mlsub.check(organisation, jobs=1).entries:
-        folder = organisation / "results" / entry.system / entry.benchmark
-        results = sorted(folder.glob("result_*.txt"))
-        assert official_faults(folder, results) == set()
-        assert entry.energy is not None
-        if SYSTEMS[entry.system]:
-            _, joules, scaling = summarizer._compute_strong_score_standalone(
-                entry.benchmark, entry.system, True, str(folder), "training", "4.0.0"
-            )
-            assert entry.energy.scaled == pytest.approx(joules, rel=1e-12)
-            assert entry.energy.unscaled == pytest.approx(joules / scaling, rel=1e-12)
-        else:
-            assert (entry.energy.scaled, entry.energy.runs) == (None, (None,) * 5)
-
-
-@pytest.mark.skipif(not present(), reason=ABSENT)
-def test_what_an_auditor_says_of_the_published_measurements() -> None:
-    """Facts read off the files: pictures beside nodes that count from 1, stop equal to start, switches of 2022."""
-    told: dict[str, dict[str, int]] = {system: {} for system in SYSTEMS}
-    for found in mlsub.check(CORPUS / "v4.0" / "smc-ac-power", jobs=1).findings:
-        if found.rule.startswith("power."):
-            counts = told[found.path.split("/")[1]]
-            counts[found.rule] = counts.get(found.rule, 0) + 1
-    assert told == {
-        "1xSMC-H100-SXM-80GB": {"power.names": 5, "power.strays": 5, "power.sampling": 5, "power.gap": 1},
-        "8xSMC-H100-SXM-80GB": {
-            "power.no-energy": 5,
-            "power.interval": 5,
-            "power.sampling": 5,
-            "power.gap": 5,
-            "power.clock": 5,
-        },
-    }

@@ -106,7 +106,6 @@ def test_a_folder_that_cannot_be_listed_counts_as_missing_and_says_why(tmp_path:
     last = tmp_path / "s" / "resnet" / "power" / "result_4"
     last.symlink_to(last)
     power = judged(tmp_path / "s" / "resnet")
-    assert power is not None
     assert power.faulted == {"result_4.txt"}
     (missing,) = [found for found in power.findings if found.rule == "power.missing"]
     assert missing.path == "power/result_4"
@@ -137,6 +136,5 @@ def test_a_file_beyond_a_bound_leaves_no_energy(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(read, "MAX_FILE_BYTES", len(GOOD) - 1)
     make_entry(tmp_path / "s" / "resnet", [{"node_0.txt": GOOD, "node_1.txt": ""}] * 5)
     power = judged(tmp_path / "s" / "resnet")
-    assert power is not None
     assert power.joules == (None,) * 5
     assert rules(power).count("power.unreadable") == rules(power).count("power.no-energy") == 5

@@ -110,7 +110,6 @@ def test_structure_counts_from_v50_on(round_name: str, kind: str, faulted: int, 
     folder = tmp_path / "system" / "resnet"
     make_entry(folder, [None] + [{"node_0.txt": node_log([n + 1] * 61)} for n in range(4)])
     power = judged(folder, round_name)
-    assert power is not None
     (one,) = power.findings
     assert (one.rule, one.kind, one.expected) == ("power.missing", kind, "power/result_0/node_0.txt")
     assert len(power.faulted) == faulted
@@ -122,7 +121,6 @@ def test_a_file_in_place_of_the_folder_faults_every_run(tmp_path: Path) -> None:
     (folder / "power").rmdir()
     (folder / "power").write_text("")
     power = judged(folder)
-    assert power is not None
     assert (rules(power), len(power.faulted)) == (["power.missing"] * 5, 5)
 
 
@@ -135,7 +133,6 @@ def test_a_link_that_leads_nowhere_is_told_and_faults_nothing_as_the_official_ch
     (folder / "power").rmdir()
     (folder / "power").symlink_to(folder / target)
     power = judged(folder)
-    assert power is not None
     assert (rules(power), power.faulted, power.joules) == (["power.unreadable"], frozenset(), (None,) * 5)
 
 
@@ -146,7 +143,6 @@ def test_a_measurement_of_no_result_is_told(tmp_path: Path) -> None:
     assert rules(judged(folder)) == []
     (folder / "power" / "result_7").mkdir()
     power = judged(folder)
-    assert power is not None
     assert [(f.rule, f.path, f.actual) for f in power.findings] == [("power.strays", "power", "result_7")]
 
 
@@ -156,10 +152,8 @@ def test_a_name_with_two_dots_has_two_folders_in_the_official_tools(tmp_path: Pa
     make_entry(folder, [{"node_0.txt": GOOD, "sw_0.txt": switch_log(1)}])
     (folder / "result_0.txt").rename(folder / "result_0.a.txt")
     power = judged(folder)
-    assert power is not None
     assert power.faulted == {"result_0.a.txt"}
     assert power.joules[0] is not None
     (folder / "power" / "result_0").rename(folder / "power" / "result_0.a")
     power = judged(folder)
-    assert power is not None
     assert (power.faulted, power.joules[0], rules(power)) == (frozenset(), None, ["power.no-energy"])

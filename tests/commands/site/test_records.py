@@ -1,0 +1,191 @@
+"""Records, lines of ideal scaling and chip-minutes, as charts get them; and the news that are made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from mlsub.commands.site.charts import chip_minutes_chart, scaling_chart
+from mlsub.commands.site.home import news, records_beaten
+from mlsub.commands.site.results import Site, fast
+from tests.commands.site.many import rejected, result, rounds_of, site_of
+
+H100 = "NVIDIA H100 80GB"
+
+
+def chains(cases: dict[str, list[list[object]]]) -> list[list[tuple[str, float]]]:
+    """The records of the one benchmark that cases are of."""
+    (results,) = site_of(cases).benchmarks
+    return [[(record.round, fast(record)) for record in chain] for chain in results.record_chains()]
+
+
+def test_a_record_is_what_no_comparable_result_before_was_faster_than() -> None:
+    def one(minutes: float, *division: str) -> list[object]:
+        return ["bert", "ACME", H100, 8, minutes, *division]
+
+    found = chains(
+        {"1.0": [one(5.0), one(4.0)], "1.1": [one(4.5)], "2.0": [one(4.0)], "2.1": [one(3.0), one(1.0, "open")]}
+    )
+    assert found == [[("1.0", 4.0), ("2.1", 3.0)]]
+
+
+@pytest.mark.parametrize(
+    ("folder", "rounds", "expected"),
+    [
+        ("bert", ["0.7", "1.0", "5.0"], [["0.7"], ["1.0", "5.0"]]),
+        ("minigo", ["0.6", "0.7", "2.1"], [["0.6"], ["0.7", "2.1"]]),
+        ("unknown", ["4.0", "4.1"], [["4.0"], ["4.1"]]),
+    ],
+)
+def test_a_line_joins_rounds_that_may_be_compared(folder: str, rounds: list[str], expected: list[list[str]]) -> None:
+    minutes = 10.0
+    cases = {name: [[folder, "ACME", H100, 8, minutes - place]] for place, name in enumerate(rounds)}
+    assert [[name for name, _ in chain] for chain in chains(cases)] == expected
+
+
+def test_an_ssd_is_no_retinanet_but_a_gnn_is_an_rgat() -> None:
+    rows = {"1.1": "ssd", "2.0": "ssd", "4.0": "gnn", "5.0": "rgat"}
+    found = site_of({name: [[folder, "ACME", H100, 8, 9.0]] for name, folder in rows.items()}).benchmarks
+    assert [
+        (some[0].benchmark_title, tuple(one.round_key for one in some), some[0].benchmark_href) for some in found
+    ] == [
+        ("R-GAT", ("v4.0", "v5.0"), "benchmarks/rgat.html"),
+        ("RetinaNet", ("v2.0",), "benchmarks/retinanet.html"),
+        ("SSD", ("v1.1",), "benchmarks/ssd.html"),
+    ]
+
+
+def test_benchmarks_of_the_newest_round_come_first_and_hpc_after_training() -> None:
+    cases = {
+        "hpc 3.0": [["deepcam", "ACME", H100, 8, 9.0]],
+        "4.0": [["resnet", "ACME", H100, 8, 9.0]],
+        "5.0": [["bert", "ACME", H100, 8, 9.0], ["rgat", "ACME", H100, 8, 9.0], ["rgat", "ZETA", H100, 8, 9.0]],
+    }
+    assert [some[0].benchmark_title for some in site_of(cases).benchmarks] == ["R-GAT", "BERT", "ResNet-50", "DeepCAM"]
+
+
+def test_the_newest_round_is_the_one_that_came_out_last() -> None:
+    rounds = rounds_of({name: [["bert", "ACME", H100, 8, 9.0]] for name in ("4.0", "hpc 3.0", "3.1")})
+    assert Site(rounds).rounds[-1].rules.title == "MLPerf Training v4.0"
+    assert Site(rounds[1:]).rounds[-1].rules.title == "MLPerf HPC v3.0", "published a few days after v3.1"
+    later = rounds_of({name: [["bert", "ACME", H100, 8, 9.0]] for name in ("6.0", "6.1")})
+    assert Site(later).rounds[-1].rules.name == "6.1", "a day that is not known is after those that are"
+
+
+@pytest.mark.parametrize("minutes", [None, 0.0, -3.0])
+def test_a_time_that_nobody_published_is_no_record(minutes: float | None) -> None:
+    (results,) = site_of({"5.0": [["bert", "ACME", H100, 8, minutes]]}).benchmarks
+    assert (results.timed, results.record_chains()) == ((), [])
+
+
+def test_weak_scaling_has_no_time_to_train() -> None:
+    one = result("hpc 3.0", ["deepcam", "ACME", H100, 8, 9.0])
+    assert one.train_minutes == 9.0
+    assert replace(one, scaling_type="weak").train_minutes is None
+
+
+def test_a_record_stands_whatever_its_verdict() -> None:
+    (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ACME", H100, 8, 1.0]]})
+    (results,) = Site([replace(one, results=(one.results[0], rejected(one.results[1])))]).benchmarks
+    assert [fast(record) for record in results.record_chains()[0]] == [1.0]
+
+
+def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerator() -> None:
+    cases = {
+        "4.0": [["bert", "ACME", H100, 8, 8.0], ["bert", "ZETA", H100, 8, 6.0], ["bert", "ACME", H100, 64, 1.0]],
+        "5.0": [
+            ["bert", "ACME", H100, 16, 4.0],
+            ["bert", "ACME", H100, 512, 0.25],
+            ["bert", "ACME", "AMD MI300X", 8, 9.0],
+            ["bert", "ACME", "N/A", 16, 50.0],
+            ["bert", "ACME", "N/A", 32, 30.0],
+            ["bert", "ACME", H100, 8, 1.0, "open"],
+        ],
+    }
+    site = site_of(cases)
+    (results,) = site.benchmarks
+    lines = [
+        (through.round, through.accelerators_count, fast(through), line["most"], line["newest"])
+        for line in scaling_chart(site, results, "All rounds").data["ideal"]
+        for through in (site.results[line["at"]],)
+    ]
+    assert lines == [("4.0", 8, 6.0, 64, False), ("5.0", 16, 4.0, 512, True)]
+
+
+def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
+    cases = {
+        "0.7": [["bert", "ACME", "V100", 8, 100.0]],
+        "1.0": [["bert", "ACME", "A100", 8, 30.0], ["bert", "ACME", "A100", 64, 5.0]],
+        "1.1": [["bert", "ACME", "A30", 8, 20.0], ["bert", "ACME", "GC200", 16, 30.0], ["bert", "ACME", "N/A", 0, 9.0]],
+        "2.0": [["bert", "ACME", "A100", 1, 1.0, "open"]],
+    }
+    site = site_of(cases)
+    data = chip_minutes_chart(site, site.results).data
+    best = [site.results[at] for at in data["at"]]
+    found = [(one.round_key, one.family, one.chip_minutes) for one in best]
+    assert found == [
+        ("v0.7", "NVIDIA GPU Volta", 800.0),
+        ("v1.0", "NVIDIA GPU Ampere", 240.0),
+        ("v1.1", "NVIDIA GPU Ampere", 160.0),
+        ("v1.1", "Graphcore IPU Mk2", 480.0),
+        ("v2.0", "NVIDIA GPU Ampere", 1.0),
+    ]
+    joined = [[site.results[at].round_key for at in line["at"]] for line in data["lines"]]
+    assert joined == [["v1.0", "v1.1"]], "of one family and division, in rounds that may be compared"
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["1.0", "1.1", "2.0", "2.1"]), st.floats(0.01, 1e4)), min_size=1, max_size=12)
+)
+def test_records_fall_from_the_first_to_the_fastest(times: list[tuple[str, float]]) -> None:
+    cases: dict[str, list[list[object]]] = {name: [] for name in ("1.0", "1.1", "2.0", "2.1")}
+    for name, minutes in times:
+        cases[name].append(["bert", "ACME", H100, 8, minutes])
+    (chain,) = chains(cases)
+    minutes_of_records = [minutes for _, minutes in chain]
+    assert minutes_of_records == sorted(set(minutes_of_records), reverse=True)
+    assert minutes_of_records[-1] == min(minutes for _, minutes in times)
+    assert chain[0] == min((one for one in times if one[0] == min(times)[0]), key=lambda one: one[1])
+
+
+def test_of_equals_the_first_is_the_best() -> None:
+    (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ZETA", H100, 8, 2.0]]})
+    (best,) = one.results.best(lambda it: it.round_key)
+    assert best is one.results[0]
+
+
+CASES = yaml.safe_load(Path(__file__).with_name("news.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_sentences_say_what_the_results_say(case: dict[str, Any]) -> None:
+    assert list(news(site_of(case["rounds"]))) == case["sentences"]
+
+
+def test_without_results_there_is_no_news() -> None:
+    assert news(Site([])) == news(site_of({"5.0": []})) == ()
+
+
+def test_many_records_are_counted_and_the_greatest_gains_named() -> None:
+    names = ["bert", "resnet", "unet3d", "maskrcnn", "rnnt"]
+    before = [[name, "ACME", "NVIDIA A100", 8, 60.0] for name in names]
+    after = [[name, "ACME", "NVIDIA A100", 8, 50.0 - place] for place, name in enumerate(names)]
+    site = site_of({"2.0": before, "2.1": after})
+    second = news(site)[1]
+    assert second.startswith("Records fell on 5 of its 5 benchmarks with comparable results of earlier rounds: RNN-T ")
+    assert second.endswith("(ACME, 8 × A100, of 2 results given), and 2 more.")
+    beaten = records_beaten("v2.1", site.benchmarks)
+    assert [new.benchmark_title for _, new, _ in beaten][:2] == ["RNN-T", "Mask R-CNN"]
+    assert [new.train_minutes for _, new, _ in beaten] == [46.0, 47.0, 48.0, 49.0, 50.0]
+
+
+def test_names_from_outside_are_shortened_text() -> None:
+    hostile = "<script>alert(1)</script>\x00\n" + "x" * 500
+    words = news(site_of({"5.0": [["bert", hostile, "N/A", 0, 3.0]]}))
+    assert all(len(sentence) < 300 and "\x00" not in sentence and "\n" not in sentence for sentence in words)
