@@ -25,7 +25,7 @@ ROUND = get_round("training", "2.1")
 REFERENCE = {"reference_mean": 35.15, "reference_stdev": 0.53, "reference_runs": 15, "minimum": 34.5}
 
 
-def entry(points: tuple[float | None, ...], **rcp: Any) -> EntryResult:
+def entry(points: tuple[float | None, ...], runs: int | None = None, **rcp: Any) -> EntryResult:
     kept = sorted(point for point in points if point is not None)[1:]
     kept = kept[: len(points) - 2]
     mean = math.fsum(kept) / len(kept) if kept else None
@@ -33,7 +33,7 @@ def entry(points: tuple[float | None, ...], **rcp: Any) -> EntryResult:
     return make_entry(
         path="results/rack1/resnet",
         benchmark="resnet",
-        runs=len(points),
+        runs=len(points) if runs is None else runs,
         rcp=RcpResult(points=points, **{**usual, **REFERENCE, **rcp}),
         score=make_score(20.0, 1.05, 1.01),
     )
