@@ -184,17 +184,12 @@ def test_the_organisation_must_be_akin_to_folder_and_submitter(
     assert found == (0, 0) if akin else found in ((5, 0), (0, 1))
 
 
+AKIN = ("rack1", "RACK-1", "8xGC200", "POD of GC200")
+
+
 @pytest.mark.parametrize(
     ("logged", "akin"),
-    [
-        ("rack1", True),
-        ("RACK-1", True),
-        ("8xGC200", True),
-        ("POD of GC200", True),
-        ("DGX", False),
-        ("of the", False),
-        ("A100", False),
-    ],
+    [(name, name in AKIN) for name in (*AKIN, "DGX", "of the", "A100")],
 )
 def test_the_platform_must_share_a_word_with_the_system(logged: str, akin: bool, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)

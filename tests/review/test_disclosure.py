@@ -10,31 +10,21 @@ import pytest
 
 from mlsub.review.disclosure import Fact, audit_disclosures, code_of, disclosure_of
 from mlsub.submission.listing import Item, Listing
-from mlsub.submission.model import Entry, LogReport
+from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
-from tests.review.folding import make_run
+from tests.review.folding import make_run, report_of
 from tools.support.corpus import SHARED
 from tools.support.runner import check
 
 CODE = "benchmarks/llama31_8b/implementations/nemo"
 SIZES = {"tensor_parallelism": 2, "pipeline_parallelism": 1, "context_parallelism": 2, "expert_parallelism": 1}
+BATCH = {"global_batch_size": 32, "micro_batch_size": 2}
 
 
 def entry(*runs: dict[str, Any], nodes: int = 2) -> Entry:
     """An entry on nodes of eight MI350X, with runs that log these values."""
     model = {"number_of_nodes": nodes, "accelerators_per_node": 8, "accelerator_model_name": "AMD Instinct MI350X"}
-    names: dict[str, Any] = dict.fromkeys(("benchmark", "division", "status", "minutes"))
-    logs = (
-        LogReport(
-            path=f"result_{at}.txt",
-            compliant=True,
-            undecodable=False,
-            run=make_run("llama31_8b", **values),
-            findings=(),
-            **names,
-        )
-        for at, values in enumerate(runs)
-    )
+    logs = (report_of(make_run("llama31_8b", **values), f"result_{at}.txt") for at, values in enumerate(runs))
     return Entry(
         path="results/rack1/llama31_8b",
         organisation="ACME",
@@ -107,18 +97,10 @@ def test_all_runs_name_one_configuration() -> None:
         ({**SIZES, "expert_parallelism": 32}, "disclosure.parallelism", "pipeline 1 x expert 32 = 32"),
         ({**SIZES, "tensor_parallelism": 0}, None, None),
         ({**SIZES, "tensor_parallelism": "many"}, None, None),
-        ({**SIZES, "global_batch_size": 32, "micro_batch_size": 2}, None, None),
+        ({**SIZES, **BATCH}, None, None),
         ({**SIZES, "global_batch_size": 36, "micro_batch_size": 2}, "disclosure.batch-size", "global_batch_size 36"),
-        (
-            {**SIZES, "global_batch_size": 32, "micro_batch_size": 2, "gradient_accumulation_steps": 4},
-            None,
-            None,
-        ),
-        (
-            {**SIZES, "global_batch_size": 32, "micro_batch_size": 2, "gradient_accumulation_steps": 2},
-            "disclosure.batch-size",
-            "global_batch_size 32",
-        ),
+        ({**SIZES, **BATCH, "gradient_accumulation_steps": 4}, None, None),
+        ({**SIZES, **BATCH, "gradient_accumulation_steps": 2}, "disclosure.batch-size", "global_batch_size 32"),
         ({"global_batch_size": 36, "micro_batch_size": 2}, None, None),
     ],
 )

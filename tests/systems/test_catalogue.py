@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 from mlsub.systems.catalogue import System, find_system, system_names
@@ -30,40 +31,7 @@ PUBLISHED = {
     ("dgx-a100-640gb", "MXNet"): f"{_NVIDIA}_ngc21.09_mxnet.json",
     ("dgx-a100-640gb", "PyTorch"): f"{_NVIDIA}_ngc21.09_pytorch.json",
 }
-#: What was published with a fault or in prose, and what the catalogue makes of it.
-MENDED = {
-    "status": {"onprem": "Available on-premise"},
-    "host_memory_capacity": {"24 x 32GB RDIMM, 3200MT/s, Dual Rank": "768 GB"},
-    "host_storage_capacity": {"4 x Dell 1TB NVMe SSD": "4x 1TB NVMe SSD"},
-    "host_networking": {
-        "Management: iDRAC9, ExpressX5 Compute: Mellanox ConnectX-5 Dual Port 40/ 100GbE QSFP Adapter PCIe": (
-            "Management: iDRAC9, compute: Mellanox ConnectX-5 Dual Port 40/100GbE QSFP, PCIe"
-        ),
-        "Storage: 2x ConnectX-6 IB HDR 200Gb/sec, Management: 1x ConnectX-6 Ethernet 100Gb/Sec, Compute: 8x ConnectX-6 "
-        "IB HDR 200Gb/Sec": "Storage: 2x ConnectX-6 IB HDR 200Gb/s, management: 1x ConnectX-6 Ethernet 100Gb/s, "
-        "compute: 8x ConnectX-6 IB HDR 200Gb/s",
-    },
-    "host_memory_configuration": {
-        "TODO": "24x 32GB RDIMM, 3200 MT/s, dual rank",
-        "": "24x 32GB RDIMM, 3200 MT/s, dual rank",
-    },
-    "accelerator_host_interconnect": {
-        "Broadcom 57414 Dual Pot 10/25 GbE SFP28, OCP NIC 3.0": "Broadcom 57414 Dual Port 10/25 GbE SFP28, OCP NIC 3.0"
-    },
-    "accelerator_frequency": {"1.4GHz": "1.4 GHz"},
-    "accelerator_memory_capacity": {"32GB": "32 GB"},
-    "accelerator_interconnect": {
-        "IPULINK": "IPU-Link",
-        "NVLINK 3.0, NVSWITCH 2.0 600GB/s": "NVLink 3.0, NVSwitch 2.0, 600 GB/s",
-    },
-    "host_networking_topology": {"TODO": "not published"},
-    "framework": {"MxNet NVIDIA Release 21.09": "MXNet NVIDIA Release 21.09"},
-    "accelerator_model_name": {"NVIDIA A100-SXM4-80GB (400W)": "NVIDIA A100-SXM4-80GB"},
-    "system_name": {
-        **{f"Bow Pod{n}": f"Bow-Pod{n}" for n in PODS},
-        **{f"dgxa100_ngc21.09_{name}": "NVIDIA DGX A100 640GB" for name in ("mxnet", "pytorch")},
-    },
-}
+MENDED = load_yaml(Path(__file__).with_name("mended.yaml"))
 COUNTS = ("number_of_nodes", "host_processors_per_node", "accelerators_per_node")
 
 
