@@ -21,7 +21,7 @@ MAKE_CALLS = {
     "test-fast": "tests/rules",
     "test-all": "tests/emit/adapters",
     "lint": "mypy",
-    "bench": "tools/tools/bench/run.py",
+    "bench": "-m tools.bench.run",
     "parity": "tests/differential/test_corpus.py",
     "campaigns": "-m tools.campaigns.fuzz",
     "supply": "tools.supply.licences",
