@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
 from typing import Any
 
@@ -14,6 +15,7 @@ from mlsub.present.tables import columns
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import EmptyFolder, EnergyResult, RcpResult, Report, SystemResult
 from mlsub.submission.result import results_of
+from tests.conftest import ExpectedText
 from tests.score.reports import (
     make_entry,
     make_facts,
@@ -51,49 +53,10 @@ def test_the_columns_of_the_table_are_facts_of_a_result_of_their_kind() -> None:
     assert len(titles) == len(set(titles))
 
 
-def test_the_columns_are_those_of_the_official_table_and_then_the_rest() -> None:
+def test_the_columns_are_those_of_the_official_table_and_then_the_rest(expected_text: ExpectedText) -> None:
     entry = make_entry(energy=EnergyResult(unscaled=1.0, scaled=1.0034, runs=(1.0,)))
     row = make_row(make_report(entry))
-    assert {column.name: row[column.name] for column in columns()} == {
-        "division": "closed",
-        "availability": "Available on-premise",
-        "submitter": "ACME Inc.",
-        "system_name": "Rack One",
-        "number_of_nodes": 4,
-        "host_processor_model_name": "EPYC 9575F",
-        "host_processors_count": 8,
-        "accelerator_model_name": "MI355X",
-        "accelerators_count": 32,
-        "framework": "PyTorch 2.5",
-        "benchmark": "llama2_70b_lora",
-        "published_minutes": 27.123456789012345,
-        "notes": "air cooled;nightly",
-        "details_url": "https://github.com/mlcommons/training_results_v5.1/blob/main/ACME/systems/rack1.json",
-        "code_url": "https://github.com/mlcommons/training_results_v5.1/blob/main/ACME/benchmarks",
-        "usage": "training",
-        "round": "5.1",
-        "organisation": "ACME",
-        "system": "rack1",
-        "path": "results/rack1/llama2_70b_lora",
-        "scaling_type": None,
-        "verdict": "accepted",
-        "runs": 10,
-        "compliant": 9,
-        "converged": 9,
-        "batch_size": 8.0,
-        "rcp_mean": 3168.0,
-        "rcp_unit": "samples",
-        "rcp_verdict": "pass",
-        "rcp_counted": "samples_count",
-        "rcp_logs_unit": None,
-        "rcp_also_verdict": None,
-        "scaling": 1.0,
-        "expected_scaling": 1.0034,
-        "unscaled_minutes": 27.123456789012345,
-        "expected_minutes": 27.123456789012345 * 1.0034,
-        "instance_scale": None,
-        "energy_joules": 1.0034,
-    }
+    expected_text("row.json", json.dumps({column.name: row[column.name] for column in columns()}, indent=1) + "\n")
     assert [column.name for column in columns()][14:16] == ["code_url", "usage"]
 
 
