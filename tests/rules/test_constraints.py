@@ -49,29 +49,7 @@ def test_every_operator_has_a_case_and_words() -> None:
             assert words and "lambda" not in words and "=" not in words, bad
 
 
-@pytest.mark.parametrize(
-    ("constraint", "stated", "words"),
-    [
-        (("equals", "=12_000 - warm"), {"warm": 4}, "exactly 11996, which is 12,000 - warm"),
-        (("equals", "=12_000 - warm"), {}, "exactly 12,000 - warm, with warm logged before it"),
-        (("at_least", "=1 / gbs"), {"gbs": 0}, "at least 1 / gbs, which cannot be computed from gbs 0"),
-        (
-            ("satisfies", {"equation": "value * 1152 == gbs * 8e-5", "value": "gbs * 8e-5 / 1152"}),
-            {"gbs": 1152},
-            "exactly 8e-05, which is gbs × 8e-5 / 1152",
-        ),
-        (
-            ("any_of", [{"multiple_of": 0.02}, {"where": "=gbs < 16", "divides": 0.02}]),
-            {"gbs": 8},
-            "a multiple of 0.02, or 0.02 divided by a whole number where gbs < 16",
-        ),
-        (
-            ("counts_up", {"from": "=gbs * 2", "by": "=gbs"}),
-            {"gbs": 8},
-            "16: gbs × 2, and gbs more at each further one",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("constraint", "stated", "words"), TABLES["words"])
 def test_words_say_what_a_formula_comes_to(constraint: tuple[str, Any], stated: dict[str, Any], words: str) -> None:
     values = Stated()
     for key, value in stated.items():

@@ -120,7 +120,8 @@ def test_an_undescribed_entry_is_rejected_for_a_stated_reason_however_it_is_name
     tree = make_tree(tmp_path)
     tree.description().unlink()
     outcome = check(tree.folder / below)
-    assert (outcome.status, outcome.report["entries"][0]["official"]) == (1, "rejected")
+    entry = outcome.report["entries"][0]
+    assert (outcome.status, entry["official"], entry["division"], entry["compliant"]) == (1, "rejected", "closed", 5)
     assert outcome.errors() == {"tree.system-description-missing"}
 
 

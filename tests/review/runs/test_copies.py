@@ -10,8 +10,7 @@ import pytest
 
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.result import Result
-from tests.review.runs.build import Record, at, entry, every, put, records
-from tests.review.runs.observing import observed, the_one
+from tests.review.runs.build import Record, at, entry, every, observed, put, records, the_one
 
 
 def copy_evaluations(made: list[Record]) -> None:

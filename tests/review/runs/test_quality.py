@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.review.runs.quality import chance_of_range
-from tests.review.runs.build import Record, at, entry, every, put, records
-from tests.review.runs.observing import observed, the_one
+from tests.review.runs.build import Record, at, entry, every, observed, put, records, the_one
 
 
 def test_the_target_reached_earlier() -> None:
