@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.review.disclosure import Fact, audit_disclosures, code_of, disclosure_of
 from mlsub.submission.listing import Item, Listing
 from mlsub.submission.model import Entry
@@ -41,28 +42,13 @@ def listing(*names: str) -> Listing:
     return Listing(items=tuple(Item(f"{CODE}/{name}") for name in names))
 
 
-@pytest.mark.parametrize(
-    ("name", "files", "rule"),
-    [
-        ("config_MI350X_2x8x1.sh", ["config_MI350X_2x8x1.sh"], None),
-        ("conf/a.yaml", ["conf/a.yaml"], None),
-        ("/workspace/conf/a.yaml", ["a.yaml"], None),
-        ("config_a", ["config_a.sh"], None),
-        ("config_a.sh, config_b.sh", ["config_b.sh"], None),
-        ("config_a.sh", [], None),
-        ("config_a.sh", ["config_b.sh"], "config.missing"),
-        ("config_MI355X_2x8x1.sh", ["config_MI355X_2x8x1.sh"], "config.accelerator"),
-        ("config_DGXH100_2x8x1.sh", ["config_DGXH100_2x8x1.sh"], "config.accelerator"),
-        ("config_MI350X_02x08x032.sh", ["config_MI350X_02x08x032.sh"], None),
-        ("config_MI350X_1x8x1.sh", ["config_MI350X_1x8x1.sh"], "config.scale"),
-        ("config_4x8.sh", ["config_4x8.sh"], "config.scale"),
-        ("config_4x4.sh", ["config_4x4.sh"], None),
-        ("config_0x100.sh", ["config_0x100.sh"], "config.scale"),
-        (17, ["config_a.sh"], None),
-        ("/", ["config_a.sh"], None),
-        ("x" * 100_000, ["config_a.sh"], "config.missing"),
-    ],
-)
+CONFIGURATIONS = [
+    *load_yaml(Path(__file__).with_name("configurations.yaml")),
+    ["x" * 100_000, ["a.sh"], "config.missing"],
+]
+
+
+@pytest.mark.parametrize(("name", "files", "rule"), CONFIGURATIONS)
 def test_a_configuration_lies_in_the_code_and_is_for_the_system(name: Any, files: list[str], rule: str | None) -> None:
     found = list(audit_disclosures([entry({"config_filename": name})], listing(*files)))
     assert [(one.rule, one.path, one.line) for one in found] == ([(rule, "result_0.txt", 3)] if rule else [])

@@ -31,7 +31,7 @@ PUBLISHED = {
     ("dgx-a100-640gb", "MXNet"): f"{_NVIDIA}_ngc21.09_mxnet.json",
     ("dgx-a100-640gb", "PyTorch"): f"{_NVIDIA}_ngc21.09_pytorch.json",
 }
-MENDED = load_yaml(Path(__file__).with_name("mended.yaml"))
+TABLES = load_yaml(Path(__file__).with_name("catalogue.yaml"))
 COUNTS = ("number_of_nodes", "host_processors_per_node", "accelerators_per_node")
 
 
@@ -72,7 +72,9 @@ def test_a_system_says_what_was_published_but_for_its_faults(name: str, framewor
         if field in COUNTS or field not in fields().fields:
             continue
         unsaid = ours[field] == "not published" and value in ("", "TODO")
-        assert unsaid or ours[field] == MENDED.get(field, {}).get(value if isinstance(value, str) else "", value), field
+        assert unsaid or ours[field] == TABLES["mended"].get(field, {}).get(
+            value if isinstance(value, str) else "", value
+        ), field
     # However hosts are told: so many processors and accelerators there were in all.
     for part in ("host_processors_per_node", "accelerators_per_node"):
         assert int(ours["number_of_nodes"]) * int(ours[part]) == int(published["number_of_nodes"]) * int(
@@ -81,22 +83,7 @@ def test_a_system_says_what_was_published_but_for_its_faults(name: str, framewor
     assert ours["host_processors_per_node"] == "2"
 
 
-@pytest.mark.parametrize(
-    ("name", "asked", "counts"),
-    [
-        ("ipu-pod16", {}, "1 2 16"),
-        ("ipu-pod64", {}, "1 2 64"),
-        ("ipu-pod64", {"hosts": 1}, "1 2 64"),
-        ("ipu-pod64", {"hosts": 4}, "4 2 16"),
-        ("ipu-pod64", {"framework": "tensorflow"}, "4 2 16"),
-        ("ipu-pod64", {"framework": "TensorFlow", "hosts": 1}, "1 2 64"),
-        ("ipu-pod128", {"framework": "TensorFlow"}, "8 2 16"),
-        ("bow-pod256", {}, "4 2 64"),
-        ("ipu-m2000", {}, "1 2 4"),
-        ("dgx-a100-640gb", {}, "1 2 8"),
-        ("dgx-a100-640gb", {"hosts": 16}, "16 2 8"),
-    ],
-)
+@pytest.mark.parametrize(("name", "asked", "counts"), TABLES["hosts"])
 def test_hosts_are_told_as_they_are(name: str, asked: dict[str, Any], counts: str) -> None:
     for published in (True, False):
         made = drafted(find_system(name), Asked(**asked), published=published).description()
