@@ -12,6 +12,7 @@ import pytest
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.demo.run import read_manifest as read_rehearsal
 from mlsub.io import read as module
+from mlsub.io.data import load_yaml
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import read_tree
 from mlsub.packing.read import read_manifest
@@ -111,26 +112,7 @@ def test_impossible_dates_where_they_matter(kind: str, text: str, line: int, sai
     assert number == line and message.startswith(said), message
 
 
-DEMANDS = {
-    "{multiple_of: null}": "",
-    "{multiple_of: =1+}": ".multiple_of: formula '=1+': ",
-    "{multiple_of: '=1+'}": ".multiple_of: formula '=1+': ",
-    "{multiple_off: 8}": ".multiple_off: unknown word. Did you mean multiple_of?",
-    "{any_of: [{multiple_of: null}, {above: 0}]}": "",
-    "{any_of: [{multiple_off: 8}, {above: 0}]}": ".any_of.0.multiple_off: unknown word. Did you mean multiple_of?",
-    "{any_of: [{where: 3, above: 1}, {above: 0}]}": "",
-    "{any_of: [{where: =x +, above: 1}, {above: 0}]}": ".any_of.0.where: formula '=x +': ",
-    "{item: {index: 0, multiple_off: 8}}": ".item.multiple_off: unknown word. Did you mean multiple_of?",
-    "{item: {index: 0, multiple_of: null}}": "",
-    "{item: {index: 0}}": "",
-    "{length: {multiple_off: 8}}": ".length.multiple_off: unknown word. Did you mean multiple_of?",
-    "{whole_part: {whole_part: {multiple_off: 8}}}": ".whole_part.whole_part.multiple_off: unknown word",
-    "{metadata: {a: {any_of: [{abov: 1}, {above: 0}]}}}": ".metadata.a.any_of.0.abov: unknown word. Did you mean above",
-    "{satisfies: {equation: 'value ==', value: x}}": ".satisfies.equation: formula 'value ==': ",
-    "{tensors: ['{0..999999999999}']}": ": not a rule: more than 100000 names",
-    "{tensors: ['{0..9}{0..9}{0..9}{0..9}{0..9}{0..9}']}": ": not a rule: more than 100000 names",
-    "{tensors: ['{a..b}']}": ": not a rule: invalid literal",
-}
+DEMANDS = load_yaml(Path(__file__).with_name("flaws.yaml"))["demands"]
 
 
 @pytest.mark.parametrize("demand", DEMANDS)
