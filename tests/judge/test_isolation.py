@@ -10,41 +10,12 @@ import pytest
 
 import mlsub
 from mlsub.findings import Kind, Verdict
+from mlsub.io.data import load_yaml
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths
 from tools.support.make_tree import Tree, make_tree, spoil
 
-#: Everything that runs inside the judging and that no official tool of v1.0 does, by where its name is looked up.
-REVIEWS = (
-    "mlsub.review.run._interval",
-    "mlsub.review.run._clock",
-    "mlsub.review.run._status",
-    "mlsub.review.run._event_types",
-    "mlsub.review.run.audit_ending",
-    "mlsub.review.run.audit_progress",
-    "mlsub.review.run.audit_cadence",
-    "mlsub.review.run.audit_dataset",
-    "mlsub.judge.log.audit_run",
-    "mlsub.judge.package.audit_layout",
-    "mlsub.judge.package.list_tree",
-    "mlsub.judge.entry.audit_entry",
-    "mlsub.judge.entry.audit_seeds",
-    "mlsub.judge.scoring.audit_scaling",
-    "mlsub.judge.scoring.read_scaling",
-    "mlsub.judge.scoring._minutes",
-    "mlsub.score.energy.judge.judge_power",
-    "mlsub.score.energy.score.energy_result",
-    "mlsub.judge.package.audit_organisation_seeds",
-    "mlsub.judge.package.facts_of",
-    "mlsub.systems.description.audit",
-    "mlsub.systems.description.audit_status",
-    "mlsub.workspace.check.audit_same_prints",
-    "mlsub.workspace.schedule.prints_of",
-    "mlsub.score.energy.judge.audit_run",
-    "mlsub.score.energy.judge.audit_copies",
-    "mlsub.score.energy.judge._ownerless",
-    "mlsub.score.energy.judge._energies",
-)
+REVIEWS = load_yaml(Path(__file__).with_name("reviews.yaml"))
 #: The same of v5.0, which tests convergence by pruned points.
 HULL = "mlsub.convergence.entry._hull"
 OVERLAY = 'title: ours\ncommon:\n  "1.0":\n    both:\n      seed: {occurs: at_least_one, above: 0}\n'

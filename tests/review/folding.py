@@ -22,11 +22,7 @@ def events(records: Sequence[tuple[str, Any, dict[str, Any]]], step_ms: float = 
 
 
 def make_run(
-    benchmark: str,
-    places: Iterable[Any] = (),
-    count: str = "epoch_num",
-    division: str = "closed",
-    **values: Any,
+    benchmark: str, places: Iterable[Any] = (), count: str = "epoch_num", division: str = "closed", **values: Any
 ) -> Run:
     """A successful run that was evaluated at some places; ``values`` are hyperparameters."""
     records: list[tuple[str, Any, dict[str, Any]]] = [

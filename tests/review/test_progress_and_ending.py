@@ -54,10 +54,7 @@ def test_each_step_backwards_is_seen(places: list[int]) -> None:
     ],
 )
 def test_samples_are_steps_times_the_batch_size(samples: Any, steps: Any, batch: Any, broken: bool) -> None:
-    records = [
-        ("global_batch_size", batch, {}),
-        ("eval_accuracy", 0.1, {"samples_count": samples, "step_num": steps}),
-    ]
+    records = [("global_batch_size", batch, {}), ("eval_accuracy", 0.1, {"samples_count": samples, "step_num": steps})]
     findings = list(audit_progress(fold(events(records)), "log", "training", "4.1"))
     assert [(f.rule, f.line) for f in findings] == ([("run.progress-steps", 2)] if broken else [])
 

@@ -187,22 +187,16 @@ def test_names_that_only_look_bad(path: str) -> None:
     assert told(listing(f"benchmarks/bert/{path}")) == []
 
 
+#: Where links of an implementation lead, by the rule that tells it.
+TARGETS = {
+    None: ("train.py", "./train.py", "../../rack1", "../../../../systems/rack1.json", "../../../.."),
+    "link-broken": ("gone.py", "train.py/deeper", "link", "x/" * 2000),
+    "link-escapes": ("/etc/passwd", "../../../../../Other", "../../../../../../../etc"),
+}
+
+
 @pytest.mark.parametrize(
-    ("target", "rule"),
-    [
-        ("train.py", None),
-        ("./train.py", None),
-        ("../../rack1", None),
-        ("../../../../systems/rack1.json", None),
-        ("../../../..", None),
-        ("gone.py", "link-broken"),
-        ("train.py/deeper", "link-broken"),
-        ("link", "link-broken"),
-        ("/etc/passwd", "link-escapes"),
-        ("../../../../../Other", "link-escapes"),
-        ("../../../../../../../etc", "link-escapes"),
-        ("x/" * 2000, "link-broken"),
-    ],
+    ("target", "rule"), [(target, rule) for rule, targets in TARGETS.items() for target in targets]
 )
 def test_where_links_lead(target: str, rule: str | None) -> None:
     found = told(listing(links={"benchmarks/bert/implementations/pytorch/link": target}))
@@ -241,22 +235,17 @@ def test_what_is_said_of_a_published_package(name: str, expected: list[list[str 
     assert told(tree, systems_of(tree)) == list(map(tuple, expected))
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("lib.so", "compiled libraries and programs"),
-        ("lib.so.1.2", "compiled libraries and programs"),
-        ("a-1.0-py3-none-any.whl", "installation packages"),
-        ("driver_all.deb.1", "installation packages"),
-        ("patches.tar.gz", "archives"),
-        ("slurm-17.out", "logs that are no results"),
-        ("output/train.txt", "logs that are no results"),
-        ("train.py", None),
-        ("layout.py", None),
-        ("archive.tar.md", None),
-        ("a.so" + ".1" * 100_000, None),
-    ],
-)
+#: Names in the code, by what is told of them.
+NO_CODE = {
+    "compiled libraries and programs": ("lib.so", "lib.so.1.2"),
+    "installation packages": ("a-1.0-py3-none-any.whl", "driver_all.deb.1"),
+    "archives": ("patches.tar.gz",),
+    "logs that are no results": ("slurm-17.out", "output/train.txt"),
+    None: ("train.py", "layout.py", "archive.tar.md", "a.so" + ".1" * 100_000),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for kind, names in NO_CODE.items() for name in names])
 def test_what_is_no_code_is_named_among_the_code(name: str, kind: str | None) -> None:
     found = [one for one in audited(listing(f"{CODE}/pytorch/{name}")) if one.rule == "layout.not-code"]
     expected = [(f"The code contains {kind}", f"{CODE}/pytorch/{name}")] if kind else []

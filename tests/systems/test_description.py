@@ -175,8 +175,7 @@ def test_other_files_in_the_systems_folder_are_no_descriptions(name: str, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [("number_of_nodes", "TBD"), ("accelerators_per_node", "N/A"), ("host_processors_per_node", "")],
+    ("field", "value"), [("number_of_nodes", "TBD"), ("accelerators_per_node", "N/A"), ("host_processors_per_node", "")]
 )
 def test_a_count_that_the_result_summarizer_cannot_read_rejects(field: str, value: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)

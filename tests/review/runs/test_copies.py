@@ -203,13 +203,7 @@ def in_two_rounds(seeds: Sequence[int]) -> tuple[Result, Result]:
 
 @pytest.mark.parametrize(
     "seeds",
-    [
-        range(42, 52),
-        range(1, 11),
-        range(900_000, 900_010),
-        [n * 100 for n in range(10)],
-        [1234, 31337, *range(8)],
-    ],
+    [range(42, 52), range(1, 11), range(900_000, 900_010), [n * 100 for n in range(10)], [1234, 31337, *range(8)]],
 )
 def test_seeds_that_anybody_may_choose_are_no_evidence(seeds: Sequence[int]) -> None:
     assert observed(*in_two_rounds(seeds)) == {}

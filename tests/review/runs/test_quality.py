@@ -120,23 +120,14 @@ def test_open_may_stop_anywhere() -> None:
     )
 
 
-@given(
-    st.lists(st.integers(0, 6).map(float), min_size=1, max_size=5),
-    st.integers(1, 4),
-    st.integers(0, 6).map(float),
-)
+@given(st.lists(st.integers(0, 6).map(float), min_size=1, max_size=5), st.integers(1, 4), st.integers(0, 6).map(float))
 def test_the_chance_is_that_of_counting_all_draws(values: list[float], runs: int, width: float) -> None:
     draws = list(itertools.product(values, repeat=runs))
     near = sum(max(draw) - min(draw) <= width for draw in draws)
     assert chance_of_range(values, runs, width) == pytest.approx(near / len(draws))
 
 
-@given(
-    st.lists(st.floats(1, 1e6), min_size=1, max_size=20),
-    st.integers(1, 40),
-    st.floats(0, 1e6),
-    st.floats(0, 1e6),
-)
+@given(st.lists(st.floats(1, 1e6), min_size=1, max_size=20), st.integers(1, 40), st.floats(0, 1e6), st.floats(0, 1e6))
 def test_a_wider_range_is_likelier(values: list[float], runs: int, width: float, more: float) -> None:
     assert 0 <= chance_of_range(values, runs, width) <= chance_of_range(values, runs, width + more) + 1e-12 <= 1 + 2e-12
 
